@@ -1,0 +1,44 @@
+"""unweave learns, measures and studies disentangled representations."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from unweave import data as data
+    from unweave import losses as losses
+    from unweave import methods as methods
+    from unweave import metrics as metrics
+    from unweave import nets as nets
+    from unweave import report as report
+    from unweave import training as training
+    from unweave.data import load as load
+    from unweave.errors import UsageError as UsageError
+    from unweave.metrics import evaluate as evaluate
+    from unweave.runs import Run as Run
+    from unweave.training import train as train
+
+_HOME = {
+    "load": "unweave.data",
+    "train": "unweave.training",
+    "evaluate": "unweave.metrics",
+    "Run": "unweave.runs",
+    "UsageError": "unweave.errors",
+}
+_MODULES = ("data", "losses", "methods", "metrics", "nets", "report", "training")
+
+__all__ = ["Run", "UsageError", "evaluate", "load", "train"]
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name on first use, so that `import unweave` costs nothing heavy."""
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    if name in _MODULES:
+        return import_module(f"unweave.{name}")
+    raise AttributeError(f"module 'unweave' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *_MODULES])

@@ -1,0 +1,114 @@
+"""The configuration of a run: all that decides its result, and nothing else."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any
+
+from unweave.errors import UsageError, unknown
+from unweave.methods import METHODS, Method
+from unweave.nets import Net
+
+PRECISIONS = ("fp32", "bf16")
+
+
+@dataclass(frozen=True)
+class Training:
+    """How a model is trained: Adam at a constant rate on independent draws from the data set."""
+
+    steps: int = 20_000
+    """Number of updates."""
+    batch: int = 64
+    """Images a step."""
+    lr: float = 1e-3
+    """Learning rate of Adam."""
+    seed: int = 0
+    """Seed of initialisation, batches and noise."""
+    standardise: bool = False
+    """Give every channel mean 0 and deviation 1 (the thesis' table A.2); needs the loss mse."""
+    precision: str = "fp32"
+    """Arithmetic of the network: fp32 or bf16 (autocast)."""
+
+    def __post_init__(self) -> None:
+        if self.steps < 1 or self.batch < 1:
+            raise UsageError(f"steps and batch must be at least 1, not {self.steps} and {self.batch}")
+        if not 0 < self.lr < math.inf:
+            raise UsageError(f"the learning rate must be positive, not {self.lr}")
+        if self.seed < 0:
+            raise UsageError(f"a seed is 0 or more, not {self.seed}")
+        if self.precision not in PRECISIONS:
+            raise unknown("precision", self.precision, PRECISIONS)
+
+
+@dataclass(frozen=True)
+class Config:
+    """A method, a data set, a net and a way of training."""
+
+    method: Method
+    data: Mapping[str, Any]
+    net: Net = field(default_factory=Net)
+    training: Training = field(default_factory=Training)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the configuration as plain JSON values; `from_json` is the inverse."""
+        return {
+            "method": {"name": method_name(self.method), **_plain(self.method)},
+            "data": dict(self.data),
+            "net": _plain(self.net),
+            "training": _plain(self.training),
+        }
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Config:
+        """Return the configuration that `to_json` wrote."""
+        try:
+            method = dict(values["method"])
+            name = method.pop("name")
+            if name not in METHODS:
+                raise unknown("method", name, METHODS)
+            net, training = Net(**values["net"]), Training(**values["training"])
+            return cls(METHODS[name](**method), dict(values["data"]), net, training)
+        except (KeyError, TypeError) as error:
+            raise UsageError(f"this is not the configuration of a run: {error}") from error
+
+    @property
+    def id(self) -> str:
+        """Return the run's identity: the first 16 digits of the SHA-256 of the canonical configuration."""
+        canonical = json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return hashlib.sha256(canonical.encode()).hexdigest()[:16]
+
+    def with_loss(self, loss: str) -> Config:
+        """Return the same configuration with another reconstruction loss."""
+        return replace(self, method=replace(self.method, loss=loss))
+
+    def differences(self, other: Config) -> list[str]:
+        """Return, as readable text, every setting in which `other` differs."""
+        ours, theirs = _flat(self.to_json()), _flat(other.to_json())
+        keys = [*ours, *(key for key in theirs if key not in ours)]
+        return [
+            f"{key} {ours.get(key, 'absent')} → {theirs.get(key, 'absent')}"
+            for key in keys
+            if ours.get(key) != theirs.get(key)
+        ]
+
+
+def method_name(method: Method) -> str:
+    """Return the name a method has in `METHODS`."""
+    for name, kind in METHODS.items():
+        if type(method) is kind:
+            return name
+    raise UsageError(f"add {type(method).__name__} to unweave.methods.METHODS, so that its runs can be read again")
+
+
+def _plain(settings: Method | Net | Training) -> dict[str, Any]:
+    """Return a dataclass's fields; a float field is a float even if an integer was given, so 4 and 4.0 are one run."""
+    types = {spec.name: spec.type for spec in fields(settings)}
+    return {key: float(value) if types[key] == "float" else value for key, value in asdict(settings).items()}
+
+
+def _flat(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {f"{part}.{key}": value for part, group in values.items() for key, value in group.items()}

@@ -1,0 +1,19 @@
+"""Where tensors live."""
+
+from __future__ import annotations
+
+import torch
+
+from unweave.errors import UsageError
+
+
+def choose_device(name: str) -> torch.device:
+    """Return the device called `name`; "auto" is CUDA, else Apple's GPU, else the CPU."""
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    try:
+        device = torch.device(name)
+        torch.empty(1, device=device)
+    except (RuntimeError, AssertionError, NotImplementedError):  # torch raises one or the other by build
+        raise UsageError(f"the device '{name}' is not there; use auto, cpu, cuda or mps") from None
+    return device

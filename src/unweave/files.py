@@ -1,0 +1,47 @@
+"""Files that are either the old one or the new one, never half of one."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from contextlib import suppress
+from pathlib import Path
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write `content` to `path` so that a crash or a full disk leaves the old file or the new one.
+
+    The bytes go to a temporary name in the same folder, are flushed to the disk, and the file is then
+    renamed over `path`. On any error the temporary file is removed and `path` is as it was.
+    """
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
+    try:
+        with temporary.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:  # an interrupt must not leave a temporary file behind either
+        temporary.unlink(missing_ok=True)
+        raise
+    _flush_folder(path.parent)
+
+
+def write_json(path: Path, value: object) -> None:
+    """Write `value` as readable JSON, keys in their own order; NaN and infinities are refused.
+
+    JSON has no NaN, and a file that only Python can read is no JSON file.
+    """
+    text = json.dumps(value, indent=2, allow_nan=False, ensure_ascii=False)
+    write_atomically(path, f"{text}\n".encode())
+
+
+def _flush_folder(folder: Path) -> None:
+    """Make a rename in `folder` survive a power cut, where the platform lets a folder be flushed."""
+    with suppress(OSError):  # Windows opens no folders, some network file systems flush none
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,25 @@
+"""Reconstruction losses, by name. To add one: a file, and a line in `LOSSES`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from unweave.losses.pixelwise import bce, identity, mse, sigmoid
+
+__all__ = ["LOSSES", "Loss"]
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A reconstruction loss and the meaning it gives to the decoder's output."""
+
+    distance: Callable[[Tensor, Tensor], Tensor]
+    """(pixels, decoder output) to one number: summed over pixels, averaged over the batch."""
+    mean: Callable[[Tensor], Tensor]
+    """Decoder output to the expected pixels."""
+
+
+LOSSES: dict[str, Loss] = {"bce": Loss(bce, sigmoid), "mse": Loss(mse, identity)}

@@ -1,0 +1,54 @@
+"""Networks: encoders and decoders of any image size, and the model that joins them.
+
+To add an architecture: one function `(shape, width) -> Body` in a file of its own, one line in `NETS`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+from unweave.errors import UsageError, unknown
+from unweave.nets.body import Body, Builder, Shape
+from unweave.nets.bottleneck import Gaussian
+from unweave.nets.conv import conv, dlib
+from unweave.nets.mlp import mlp
+from unweave.nets.model import Model
+
+__all__ = ["NETS", "Body", "Gaussian", "Model", "Net", "Shape"]
+
+NETS: dict[str, Builder] = {"conv": conv, "dlib": dlib, "mlp": mlp}
+
+
+@dataclass(frozen=True)
+class Net:
+    """Which network, and how large: enough to build it again."""
+
+    name: str = "conv"
+    """Architecture: conv (the thesis' table A.1), dlib (disentanglement_lib's) or mlp."""
+    latents: int = 10
+    """Number of latent units."""
+    width: float = 1.0
+    """Multiplies the number of channels and hidden units."""
+
+    def __post_init__(self) -> None:
+        if self.name not in NETS:
+            raise unknown("net", self.name, NETS)
+        if self.latents < 1:
+            raise UsageError(f"a net needs at least one latent unit, not {self.latents}")
+        if not 0 < self.width < float("inf"):
+            raise UsageError(f"a net's width must be positive, not {self.width}")
+
+    def build(self, shape: Shape, generator: torch.Generator) -> Model:
+        """Return a new model for images of `shape` (H, W, C), its weights drawn from `generator`.
+
+        The layers are made on the meta device first, so that torch's own initialisation neither
+        costs time nor touches the global random state.
+        """
+        with torch.device("meta"):
+            body = NETS[self.name](shape, self.latents, self.width)
+            model = Model(body, shape, self.latents)
+        model.to_empty(device="cpu")
+        model.initialise(body.draw, generator)
+        return model.to(memory_format=torch.channels_last)  # pyright: ignore[reportCallIssue]

@@ -1,0 +1,81 @@
+"""Convolutional encoders and decoders: the thesis' (table A.1) and disentanglement_lib's.
+
+Both halve the image until its side is at most four pixels, or odd: four times at 64 × 64, three at 32, five at 128.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from torch import nn
+
+from unweave.errors import UsageError
+from unweave.nets.body import Body, Shape, glorot_normal, glorot_uniform
+
+HIDDEN = 256
+SMALLEST = 4
+
+
+def conv(shape: Shape, latents: int, width: float) -> Body:
+    """Return the net of the thesis' table A.1 [Michlo2022]_: every kernel 4 × 4, stride 2, padding 1.
+
+    Glorot normal weights and zero biases, as the thesis' code draws them.
+    """
+    encoder, decoder, features = _pair(shape, latents, width, kernels=(4, 4, 4, 4))
+    return Body(encoder, decoder, features, glorot_normal)
+
+
+def dlib(shape: Shape, latents: int, width: float) -> Body:
+    """Return disentanglement_lib's net [Locatello2019]_: from the third stage on, the encoder's kernels are 2 × 2.
+
+    Glorot uniform weights and zero biases: TensorFlow 1's defaults.
+    """
+    encoder, decoder, features = _pair(shape, latents, width, kernels=(4, 4, 2, 2))
+    return Body(encoder, decoder, features, glorot_uniform)
+
+
+def _pair(shape: Shape, latents: int, width: float, kernels: Sequence[int]) -> tuple[nn.Module, nn.Module, int]:
+    height, breadth, channels = shape
+    halvings = _halvings(height, breadth)
+    inner = (height >> halvings, breadth >> halvings)
+    stages = [scaled(32 if stage < 2 else 64, width) for stage in range(halvings)]
+    hidden = scaled(HIDDEN, width)
+    flat = stages[-1] * inner[0] * inner[1]
+
+    down: list[nn.Module] = []
+    for stage, (before, after) in enumerate(zip([channels, *stages], stages, strict=False)):
+        kernel = kernels[min(stage, len(kernels) - 1)]
+        down += [nn.Conv2d(before, after, kernel, 2, padding=(kernel - 2) // 2), nn.ReLU(inplace=True)]
+    encoder = nn.Sequential(*down, nn.Flatten(), nn.Linear(flat, hidden), nn.ReLU(inplace=True))
+
+    # The decoder mirrors the encoder: 64 -> 64, 32, 32, C at 64 × 64.
+    up: list[nn.Module] = []
+    for before, after in zip(stages[::-1], [*stages[-2::-1], channels], strict=True):
+        up += [nn.ConvTranspose2d(before, after, 4, 2, padding=1), nn.ReLU(inplace=True)]
+    decoder = nn.Sequential(
+        nn.Linear(latents, hidden),
+        nn.ReLU(inplace=True),
+        nn.Linear(hidden, flat),
+        nn.ReLU(inplace=True),
+        nn.Unflatten(1, (stages[-1], *inner)),
+        *up[:-1],
+    )
+    return encoder, decoder, hidden
+
+
+def _halvings(height: int, breadth: int) -> int:
+    count = 0
+    while math.gcd(height, breadth) % 2 ** (count + 1) == 0 and min(height, breadth) >> count > SMALLEST:
+        count += 1
+    if count < 2:
+        raise UsageError(
+            f"a convolutional net needs images whose sides halve twice or more, not {height} × {breadth}: "
+            "resize them, or use the net 'mlp'"
+        )
+    return count
+
+
+def scaled(units: int, width: float) -> int:
+    """Return `units` times `width`, at least one."""
+    return max(1, round(units * width))

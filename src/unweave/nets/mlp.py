@@ -1,0 +1,36 @@
+"""Fully connected encoder and decoder, for small images and quick trials."""
+
+from __future__ import annotations
+
+import math
+
+from torch import nn
+
+from unweave.nets.body import Body, Shape, glorot_uniform
+from unweave.nets.conv import scaled
+
+HIDDEN = 1200
+
+
+def mlp(shape: Shape, latents: int, width: float) -> Body:
+    """Return the fully connected pair of [Higgins2017]_: 1200-1200 ReLU, and back 1200-1200-1200 tanh."""
+    height, breadth, channels = shape
+    pixels, hidden = math.prod(shape), scaled(HIDDEN, width)
+    encoder = nn.Sequential(
+        nn.Flatten(),
+        nn.Linear(pixels, hidden),
+        nn.ReLU(inplace=True),
+        nn.Linear(hidden, hidden),
+        nn.ReLU(inplace=True),
+    )
+    decoder = nn.Sequential(
+        nn.Linear(latents, hidden),
+        nn.Tanh(),
+        nn.Linear(hidden, hidden),
+        nn.Tanh(),
+        nn.Linear(hidden, hidden),
+        nn.Tanh(),
+        nn.Linear(hidden, pixels),
+        nn.Unflatten(1, (channels, height, breadth)),
+    )
+    return Body(encoder, decoder, hidden, glorot_uniform)

@@ -1,0 +1,214 @@
+"""A run: a folder that can be read without unweave, and the object that reads it.
+
+config.json          what decides the result, with the run's identity
+status.json          state, step, seconds, machine
+log.parquet          step, seconds, loss, terms…
+weights.safetensors  the model at its last checkpoint
+checkpoint.pt        what resuming needs besides; gone once the run has finished
+scores.parquet       metric, value, low, high, seconds, options
+report.html          the page that `unweave report` draws
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load as load_tensors
+
+from unweave.config import Config
+from unweave.data import Dataset, load
+from unweave.devices import choose_device
+from unweave.errors import UsageError
+from unweave.files import write_atomically
+from unweave.losses import LOSSES
+from unweave.nets import Model
+
+if TYPE_CHECKING:
+    import polars
+
+CONFIG = "config.json"
+STATUS = "status.json"
+LOG = "log.parquet"
+WEIGHTS = "weights.safetensors"
+SCORES = "scores.parquet"
+T = TypeVar("T")
+CHUNK = 256
+"""Images that go through the network at once when encoding or decoding."""
+
+
+class Run:
+    """A trained, or half-trained, model in its folder."""
+
+    def __init__(self, path: Path, values: dict[str, Any], device: str = "auto") -> None:
+        self.path = path
+        self.config: dict[str, Any] = values
+        self.settings = Config.from_json(values)
+        self._device = device
+
+    @classmethod
+    def open(cls, path: str | Path, *, device: str = "auto") -> Run:
+        """Open the run in the folder `path`."""
+        path = Path(path)
+        if not path.is_dir():
+            raise UsageError(f"there is no folder '{path}'")
+        if not (path / CONFIG).is_file():
+            raise UsageError(f"'{path}' is not a run: it has no {CONFIG}")
+        return cls(path, read_json(path / CONFIG), device)
+
+    def __repr__(self) -> str:
+        return f"Run('{self.path}', {self.settings.method}, {self.state} at step {self.step})"
+
+    @property
+    def id(self) -> str:
+        """The run's identity: a hash of its configuration."""
+        return self.settings.id
+
+    @property
+    def status(self) -> dict[str, Any]:
+        """What status.json says now."""
+        status = self.path / STATUS
+        return read_json(status) if status.is_file() else {"state": "unfinished", "step": 0}
+
+    @property
+    def state(self) -> str:
+        """Return "unfinished", "finished" or "failed"."""
+        return self.status["state"]
+
+    @property
+    def step(self) -> int:
+        """Number of steps the saved weights have been trained for."""
+        return self.status["step"]
+
+    @cached_property
+    def data(self) -> Dataset:
+        """The data set the run was trained on."""
+        return load(**self.settings.data)
+
+    @cached_property
+    def model(self) -> Model:
+        """The model with its saved weights, ready to evaluate."""
+        path = self.path / WEIGHTS
+        if not path.is_file():
+            raise UsageError(
+                f"'{self.path}' has no weights yet: it stopped before its first checkpoint; train it again"
+            )
+        model = self.settings.net.build(self.data.shape, torch.Generator())
+        try:
+            model.load_state_dict(load_tensors(path.read_bytes()))
+        except (SafetensorError, RuntimeError) as error:
+            raise UsageError(f"'{path}' does not hold this run's weights: {str(error).splitlines()[0]}") from error
+        return model.to(choose_device(self._device)).eval()
+
+    def log(self) -> polars.DataFrame:
+        """Return the training curve: step, seconds, loss and every term."""
+        import polars
+
+        path = self.path / LOG
+        return polars.read_parquet(path) if path.is_file() else polars.DataFrame({"step": [], "loss": []})
+
+    def posterior(self, images: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return means and log-variances, each (n, latents), of uint8 images (n, H, W, C)."""
+
+        def encode(part: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            q = self.model.encode(self.model.pixels(part))
+            return q.mean.cpu().numpy(), q.log_variance.cpu().numpy()
+
+        parts = self._in_chunks(encode, self._checked(images))
+        means, log_variances = zip(*parts, strict=True)
+        return np.concatenate(means), np.concatenate(log_variances)
+
+    def encode(self, images: np.ndarray) -> np.ndarray:
+        """Return the codes (n, latents) of uint8 images (n, H, W, C): their posterior means."""
+        return self.posterior(images)[0]
+
+    def decode(self, codes: np.ndarray) -> np.ndarray:
+        """Return the expected images, uint8 (n, H, W, C), of codes (n, latents)."""
+        codes = np.asarray(codes, dtype=np.float32)
+        if codes.ndim != 2 or codes.shape[1] != self.model.latents:
+            raise UsageError(f"codes must have shape (n, {self.model.latents}), not {codes.shape}")
+        mean = LOSSES[self.settings.method.loss].mean
+
+        def decode(part: np.ndarray) -> np.ndarray:
+            z = torch.from_numpy(part).to(self.model.device)
+            return self.model.images(mean(self.model.decode(z)))
+
+        return np.concatenate(self._in_chunks(decode, codes))
+
+    def reconstruct(self, images: np.ndarray) -> np.ndarray:
+        """Return what the model makes of images: the decoded posterior means, uint8 (n, H, W, C)."""
+        return self.decode(self.encode(images))
+
+    def evaluate(
+        self,
+        metrics: str | Sequence[str] = "all",
+        *,
+        samples: int = 10_000,
+        test_samples: int = 5_000,
+        seed: int = 0,
+        intervals: bool = True,
+    ) -> polars.DataFrame:
+        """Score the run on random images, encoding each distinct one once; the table is saved in the run too."""
+        from unweave.metrics import evaluate
+
+        if samples < 2 or test_samples < 1:
+            raise UsageError("scores need at least two samples, and one test sample")
+        indices = np.random.default_rng(seed).integers(len(self.data), size=samples + test_samples)
+        distinct, inverse = np.unique(indices, return_inverse=True)
+        parts = [distinct[start : start + CHUNK] for start in range(0, len(distinct), CHUNK)]
+        codes = np.concatenate([self.encode(self.data.images(part)) for part in parts])[inverse]
+        factors = self.data.factors.from_index(indices)
+        table = evaluate(
+            codes[:samples],
+            factors[:samples],
+            metrics,
+            test=(codes[samples:], factors[samples:]),
+            seed=seed,
+            intervals=intervals,
+        )
+        write_table(self.path / SCORES, table)
+        return table
+
+    def scores(self) -> polars.DataFrame | None:
+        """Return the table that `evaluate` saved last, or None."""
+        import polars
+
+        path = self.path / SCORES
+        return polars.read_parquet(path) if path.is_file() else None
+
+    def _checked(self, images: np.ndarray) -> np.ndarray:
+        images = np.ascontiguousarray(images)
+        if images.dtype != np.uint8 or images.shape[1:] != self.model.shape:
+            expected = "(n, " + ", ".join(map(str, self.model.shape)) + ")"
+            raise UsageError(f"images must be uint8 of shape {expected}, not {images.dtype} {images.shape}")
+        return images
+
+    @staticmethod
+    def _in_chunks(function: Callable[[np.ndarray], T], rows: np.ndarray) -> list[T]:
+        with torch.inference_mode():
+            return [function(rows[start : start + CHUNK]) for start in range(0, max(len(rows), 1), CHUNK)]
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Return the object in a JSON file of a run."""
+    try:
+        values = json.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise UsageError(f"'{path}' cannot be read as JSON: {error}") from error
+    if not isinstance(values, dict):
+        raise UsageError(f"'{path}' does not hold a JSON object")
+    return values
+
+
+def write_table(path: Path, table: polars.DataFrame) -> None:
+    """Write a table as Parquet, whole or not at all."""
+    buffer = BytesIO()
+    table.write_parquet(buffer)
+    write_atomically(path, buffer.getvalue())

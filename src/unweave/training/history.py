@@ -1,0 +1,56 @@
+"""The log of a training run: the mean of every term over each window of steps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars
+import torch
+from torch import Tensor
+
+
+class History:
+    """Rows of (step, seconds, loss, terms…), and the running sums of the window under way."""
+
+    def __init__(self, every: int, rows: list[dict[str, float]] | None = None) -> None:
+        self.every = every
+        self.rows = rows or []
+        self._sums: dict[str, Tensor] = {}
+        self._count = 0
+
+    def add(self, loss: Tensor, terms: dict[str, Tensor]) -> None:
+        """Add the terms of one step, without waiting for the device."""
+        for name, value in {"loss": loss, **terms}.items():
+            # Double sums where the device has doubles: the mean does not depend on the window's length.
+            value = value.detach() if value.device.type == "mps" else value.detach().double()
+            self._sums[name] = self._sums[name] + value if name in self._sums else value
+        self._count += 1
+
+    def due(self, step: int) -> bool:
+        """Tell whether a window ends after this many steps."""
+        return step % self.every == 0
+
+    def close_window(self, step: int, seconds: float) -> dict[str, float]:
+        """Turn the window's sums into a row."""
+        means = {name: value.item() / self._count for name, value in self._sums.items()}
+        row = {"step": step, "seconds": seconds, **means}
+        self.rows.append(row)
+        self._sums, self._count = {}, 0
+        return row
+
+    def finite(self) -> bool:
+        """Tell whether the loss of every step in the window is a finite number."""
+        return "loss" not in self._sums or bool(torch.isfinite(self._sums["loss"]).item())
+
+    def table(self) -> polars.DataFrame:
+        """Return the rows as a table."""
+        return polars.DataFrame(self.rows, schema_overrides={"step": polars.Int64})
+
+    def state(self) -> dict[str, Any]:
+        """Return the window under way, for a checkpoint."""
+        return {"sums": dict(self._sums), "count": self._count}
+
+    def restore(self, state: dict[str, Any], device: torch.device) -> None:
+        """Continue with a window that `state` returned."""
+        self._sums = {name: value.to(device) for name, value in state["sums"].items()}
+        self._count = state["count"]

@@ -1,0 +1,232 @@
+"""The training loop."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import torch
+
+from unweave.config import Config, Training, method_name
+from unweave.data import Dataset, load
+from unweave.devices import choose_device
+from unweave.errors import UsageError, unknown
+from unweave.files import write_json
+from unweave.methods import METHODS, Method
+from unweave.nets import Net
+from unweave.runs import STATUS, Run
+from unweave.training import trackers
+from unweave.training.folder import claim, locked
+from unweave.training.interrupt import deferred_interrupts
+from unweave.training.memory import keep_freed_memory
+from unweave.training.state import CHECKPOINT, TrainingState
+
+Watch = Callable[[dict[str, float]], None]
+"""Called with every row of the log: step, seconds, loss and terms."""
+
+
+def train(
+    method: Method | str,
+    *,
+    data: Dataset | str,
+    out: str | Path | None = None,
+    steps: int = Training.steps,
+    batch: int = Training.batch,
+    lr: float = Training.lr,
+    seed: int = Training.seed,
+    net: str = Net.name,
+    latents: int = Net.latents,
+    width: float = Net.width,
+    standardise: bool = Training.standardise,
+    precision: str = Training.precision,
+    device: str = "auto",
+    threads: int | None = None,
+    checkpoint_every: int = 1000,
+    log_every: int = 50,
+    resume: bool | None = None,
+    track: Sequence[str] = (),
+    watch: Watch | None = None,
+) -> Run:
+    """Train a method on a data set and return the run.
+
+    The same call on the same folder goes on where it stopped, and ends with the same weights, bit for bit, as
+    if it had never stopped (on the same machine, device and number of threads). A finished run is returned
+    as it is.
+
+    Parameters
+    ----------
+    method
+        A `Method`, or the name of one with its defaults.
+    data
+        A data set, or its name, with options after a colon: "xysquares:spacing=4".
+    out
+        The run's folder; by default one below `runs/`, named after method, data and identity.
+    steps, batch, lr, seed, standardise, precision
+        See `unweave.config.Training`.
+    net, latents, width
+        See `unweave.nets.Net`.
+    device
+        "auto", "cpu", "cuda", "mps" …
+    threads
+        Threads of the CPU; by default torch's own choice.
+    checkpoint_every, log_every
+        Steps between two checkpoints, and between two rows of the log.
+    resume
+        True demands a run that can be resumed, False a new folder; None takes what is there.
+    track
+        Any of "tensorboard" and "wandb".
+    watch
+        Called with every row of the log.
+    """
+    if checkpoint_every < 1 or log_every < 1:
+        raise UsageError("checkpoint_every and log_every must be at least 1")
+    if threads is not None and threads < 1:
+        raise UsageError(f"training needs at least one thread, not {threads}")
+    keep_freed_memory()
+    data = load(data) if isinstance(data, str) else data
+    config = _resolved(
+        Config(
+            _method(method),
+            data.description,
+            Net(net, latents, width),
+            Training(steps, batch, lr, seed, standardise, precision),
+        ),
+        data,
+    )
+    folder = Path(out) if out is not None else _default_folder(config)
+    place = choose_device(device)
+    run = claim(folder, config, resume)
+    if run.state == "finished":
+        return run
+    with locked(folder), _threads(threads):
+        state = TrainingState.initial(config, data, place, log_every)
+        state.restore(folder)
+        watchers = trackers.start(tuple(track), folder, config)
+        try:
+            notify = [tracker.log for tracker in watchers] + ([watch] if watch else [])
+            _fit(state, config, data, folder, checkpoint_every, notify)
+        finally:
+            for tracker in watchers:
+                tracker.close()
+    return Run.open(folder, device=device)
+
+
+def _fit(
+    state: TrainingState,
+    config: Config,
+    data: Dataset,
+    folder: Path,
+    checkpoint_every: int,
+    notify: list[Watch],
+) -> None:
+    """Train from the state's step to the last one, writing checkpoints and a status into the folder."""
+    training, method, model = config.training, config.method, state.model
+    device = model.device
+    clock = time.perf_counter() - state.seconds
+    with deferred_interrupts() as stop, _exact(device):
+        while state.step < training.steps:
+            indices = state.streams.batches.integers(len(data), size=training.batch)
+            x = model.pixels(data.images(indices))  # (batch, C, H, W) in [0, 1] or standardised
+            with torch.autocast(device.type, torch.bfloat16, enabled=training.precision == "bf16"):
+                terms = method.terms(model, x, state.step, state.streams.noise)
+            loss = torch.stack(list(terms.values())).sum()
+            state.optimiser.zero_grad()
+            loss.backward()
+            state.optimiser.step()
+            state.history.add(loss, terms)
+            state.step += 1
+            state.seconds = time.perf_counter() - clock
+
+            last, stopping = state.step == training.steps, stop.received
+            save = last or stopping or state.step % checkpoint_every == 0
+            row_due = last or state.history.due(state.step)
+            if (save or row_due) and not state.finite():
+                raise _diverged(state, folder)
+            if row_due:
+                row = state.history.close_window(state.step, state.seconds)
+                for tell in notify:
+                    tell(row)
+            if save:
+                state.save(folder)
+                _write_status(state, folder, "finished" if last else "unfinished")
+            if stopping and not last:
+                raise KeyboardInterrupt
+    (folder / CHECKPOINT).unlink(missing_ok=True)
+
+
+def _resolved(config: Config, data: Dataset) -> Config:
+    """Return the configuration with the loss chosen, warning of one that does not suit the data."""
+    loss = config.method.loss
+    if loss == "auto":
+        return config.with_loss("bce" if data.binary and not config.training.standardise else "mse")
+    if loss == "bce" and config.training.standardise:
+        raise UsageError("the loss bce needs pixels in [0, 1]; use the loss mse with standardise")
+    if loss == "bce" and not data.binary:
+        warnings.warn(
+            f"the loss bce takes pixels for probabilities, but '{data.name}' is not black and white: "
+            "its minimum is not zero; consider mse",
+            stacklevel=3,
+        )
+    return config
+
+
+def _method(method: Method | str) -> Method:
+    if isinstance(method, Method):
+        return method
+    if method not in METHODS:
+        raise unknown("method", method, METHODS)
+    return METHODS[method]()
+
+
+def _default_folder(config: Config) -> Path:
+    return Path("runs") / f"{method_name(config.method)}-{config.data['name']}-{config.id[:8]}"
+
+
+def _write_status(state: TrainingState, folder: Path, phase: str, **more: str) -> None:
+    device = state.model.device
+    status = {
+        "state": phase,
+        "step": state.step,
+        "seconds": round(state.seconds, 3),
+        "device": torch.cuda.get_device_name(device) if device.type == "cuda" else device.type,
+        "threads": torch.get_num_threads(),
+        "torch": torch.__version__,
+        **more,
+    }
+    write_json(folder / STATUS, status)
+
+
+def _diverged(state: TrainingState, folder: Path) -> UsageError:
+    """Record in the status that the run failed, and return the error that says so."""
+    reason = f"the loss or a weight is no longer a finite number after step {state.step}"
+    kept = Run.open(folder).step
+    _write_status_kept(folder, reason)
+    saved = f"the checkpoint of step {kept} is kept" if kept else "no checkpoint was reached"
+    return UsageError(f"{reason}; {saved} in '{folder}'; try a smaller lr, or another seed")
+
+
+def _write_status_kept(folder: Path, reason: str) -> None:
+    write_json(folder / STATUS, {**Run.open(folder).status, "state": "failed", "reason": reason})
+
+
+@contextmanager
+def _exact(device: torch.device) -> Iterator[None]:
+    """On CUDA, allow only algorithms whose result is the same every time."""
+    if device.type != "cuda":
+        yield
+        return
+    with torch.backends.cudnn.flags(enabled=True, benchmark=False, deterministic=True):
+        yield
+
+
+@contextmanager
+def _threads(count: int | None) -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(count or before)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

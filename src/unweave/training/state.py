@@ -1,0 +1,93 @@
+"""All that changes during training, and its way to disk and back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+
+import polars
+import torch
+from safetensors.torch import save as save_tensors
+
+from unweave.config import Config
+from unweave.data import Dataset
+from unweave.errors import UsageError
+from unweave.files import write_atomically
+from unweave.nets import Model
+from unweave.runs import LOG, WEIGHTS, write_table
+from unweave.training.history import History
+from unweave.training.streams import Streams
+
+CHECKPOINT = "checkpoint.pt"
+
+
+@dataclass
+class TrainingState:
+    """Weights, optimiser, random streams and log after `step` steps."""
+
+    model: Model
+    optimiser: torch.optim.Optimizer
+    streams: Streams
+    history: History
+    step: int = 0
+    seconds: float = 0.0
+
+    @classmethod
+    def initial(cls, config: Config, data: Dataset, device: torch.device, log_every: int) -> TrainingState:
+        """Return the state before the first step."""
+        streams = Streams(config.training.seed, device)
+        model = config.net.build(data.shape, streams.initialisation)
+        if config.training.standardise:
+            statistics = data.statistics()
+            model.set_pixel_scale(list(statistics.mean), list(statistics.deviation))
+        model = model.to(device)
+        optimiser = torch.optim.Adam(model.parameters(), lr=config.training.lr, fused=True)
+        return cls(model, optimiser, streams, History(log_every))
+
+    def finite(self) -> bool:
+        """Tell whether the loss of the window under way and every weight are finite numbers."""
+        weights = torch.stack([p.detach().square().sum() for p in self.model.parameters()])
+        return self.history.finite() and bool(torch.isfinite(weights).all())
+
+    def save(self, folder: Path) -> None:
+        """Write log, weights and checkpoint, each whole or not at all.
+
+        Resuming reads the checkpoint alone (and of the log only the rows up to its step), so it does not
+        matter after which of the three a process is killed.
+        """
+        write_table(folder / LOG, self.history.table())
+        write_atomically(folder / WEIGHTS, save_tensors(self._weights(), metadata={"step": str(self.step)}))
+        values = {
+            "model": self.model.state_dict(),
+            "optimiser": self.optimiser.state_dict(),
+            "streams": self.streams.state(),
+            "window": self.history.state(),
+            "step": self.step,
+            "seconds": self.seconds,
+        }
+        buffer = BytesIO()
+        torch.save(values, buffer)
+        write_atomically(folder / CHECKPOINT, buffer.getvalue())
+
+    def restore(self, folder: Path) -> None:
+        """Continue from the folder's checkpoint, where there is one."""
+        path = folder / CHECKPOINT
+        if not path.is_file():
+            return
+        device = self.model.device
+        try:
+            values = torch.load(path, map_location=device, weights_only=True)
+        except Exception as error:  # torch raises many kinds for a damaged file
+            raise UsageError(f"'{path}' is damaged; remove the folder and train again") from error
+        self.model.load_state_dict(values["model"])
+        self.optimiser.load_state_dict(values["optimiser"])
+        self.streams.restore(values["streams"])
+        self.history.restore(values["window"], device)
+        self.step, self.seconds = values["step"], values["seconds"]
+        rows = polars.read_parquet(folder / LOG).filter(polars.col("step") <= self.step)
+        self.history.rows = rows.to_dicts()
+
+    def _weights(self) -> dict[str, torch.Tensor]:
+        # Plain row-major tensors: readers without torch know no channels_last.
+        return {name: value.detach().cpu().contiguous() for name, value in self.model.state_dict().items()}

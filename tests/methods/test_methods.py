@@ -1,0 +1,79 @@
+"""Every method: its terms are the published objective, in nats; its settings are checked."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError, fields
+
+import pytest
+import torch
+
+from unweave.errors import UsageError
+from unweave.methods import METHODS, VAE, BetaVAE, Method
+from unweave.nets import Model, Net
+
+SHAPE = (32, 32, 3)
+
+
+@pytest.fixture
+def model() -> Model:
+    return Net("mlp", latents=5, width=0.02).build(SHAPE, torch.Generator().manual_seed(0))
+
+
+@pytest.fixture
+def x() -> torch.Tensor:
+    return torch.rand(6, 3, 32, 32, generator=torch.Generator().manual_seed(1)).round()
+
+
+def noise() -> torch.Generator:
+    return torch.Generator().manual_seed(2)
+
+
+def test_terms_are_the_objective_written_out(model, x):
+    terms = BetaVAE(beta=3, loss="bce").terms(model, x, 0, noise())
+    q = model.encode(x)
+    z = q.mean + torch.exp(q.log_variance / 2) * torch.randn(6, 5, generator=noise())
+    p = torch.sigmoid(model.decode(z))
+    reconstruction = -(x * p.log() + (1 - x) * (1 - p).log()).sum() / 6
+    kl = 0.5 * (q.mean**2 + q.log_variance.exp() - q.log_variance - 1).sum() / 6
+    torch.testing.assert_close(terms["reconstruction"], reconstruction)
+    torch.testing.assert_close(terms["kl"], 3 * kl)
+    assert set(terms) == {"reconstruction", "kl"}
+
+
+def test_a_beta_of_one_is_the_vae(model, x):
+    vae, beta = (method.terms(model, x, 0, noise()) for method in (VAE(loss="mse"), BetaVAE(beta=1, loss="mse")))
+    assert {name: value.item() for name, value in vae.items()} == {k: v.item() for k, v in beta.items()}
+
+
+def test_normalised_beta_scales_with_pixels_over_latents(model, x):
+    plain = BetaVAE(beta=0.5, loss="mse").terms(model, x, 0, noise())["kl"]
+    normalised = BetaVAE(beta=0.5, normalise_beta=True, loss="mse").terms(model, x, 0, noise())["kl"]
+    torch.testing.assert_close(normalised, plain * (32 * 32 * 3) / 5)
+
+
+@pytest.mark.parametrize("kind", METHODS.values(), ids=METHODS)
+def test_every_method_is_frozen_documented_and_trains(kind: type[Method], model, x):
+    method = kind(loss="mse")
+    assert kind.__doc__
+    assert "]_" in kind.__doc__, "a method cites its paper"
+    with pytest.raises(FrozenInstanceError):
+        method.loss = "bce"  # pyright: ignore[reportAttributeAccessIssue]
+    terms = method.terms(model, x, 0, noise())
+    assert "reconstruction" in terms
+    assert all(value.ndim == 0 for value in terms.values())
+    torch.stack(list(terms.values())).sum().backward()
+    for name, parameter in model.named_parameters():
+        assert parameter.grad is not None, name
+        assert torch.isfinite(parameter.grad).all(), name
+    assert {spec.name for spec in fields(method)} >= {"loss"}
+
+
+@pytest.mark.parametrize("beta", [-1.0, float("nan"), float("inf")])
+def test_a_wrong_beta_is_refused(beta):
+    with pytest.raises(UsageError, match="beta must be"):
+        BetaVAE(beta=beta)
+
+
+def test_a_misspelt_loss_is_answered_with_the_nearest():
+    with pytest.raises(UsageError, match="did you mean 'bce'"):
+        VAE(loss="bc")

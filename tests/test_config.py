@@ -1,0 +1,72 @@
+"""A configuration is its JSON, and its identity follows from that alone."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from unweave.config import Config, Training
+from unweave.errors import UsageError
+from unweave.methods import BetaVAE
+from unweave.nets import Net
+
+CONFIG = Config(BetaVAE(beta=4, loss="bce"), {"name": "xysquares", "spacing": 8, "size": 64})
+
+
+def test_json_round_trip():
+    values = json.loads(json.dumps(CONFIG.to_json()))
+    assert Config.from_json(values) == CONFIG
+    assert Config.from_json(values).id == CONFIG.id
+
+
+def test_the_identity_is_pinned():
+    """A change of this value means that every run on every disk changes its name: mean it."""
+    assert CONFIG.id == "646e6d32250eeddc"
+
+
+def test_integers_and_floats_of_one_value_are_one_run():
+    same = Config(BetaVAE(beta=4.0, loss="bce"), CONFIG.data, Net(width=1), Training(lr=1e-3))
+    assert same.id == CONFIG.id
+
+
+def test_every_setting_changes_the_identity():
+    others = [
+        Config(BetaVAE(beta=5, loss="bce"), CONFIG.data),
+        Config(BetaVAE(beta=4, loss="mse"), CONFIG.data),
+        Config(CONFIG.method, {**CONFIG.data, "spacing": 7}),
+        Config(CONFIG.method, CONFIG.data, Net(latents=9)),
+        Config(CONFIG.method, CONFIG.data, training=Training(seed=1)),
+    ]
+    assert len({config.id for config in [CONFIG, *others]}) == 6
+
+
+def test_differences_are_readable():
+    other = Config(BetaVAE(beta=8, loss="bce"), {"name": "shapes2d", "size": 64})
+    assert CONFIG.differences(other) == [
+        "method.beta 4.0 → 8.0",
+        "data.name xysquares → shapes2d",
+        "data.spacing 8 → absent",
+    ]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [{}, {"method": {}}, {**CONFIG.to_json(), "net": {"depth": 3}}, {**CONFIG.to_json(), "training": None}],
+)
+def test_what_is_no_configuration_is_refused(values):
+    with pytest.raises(UsageError, match="not the configuration of a run"):
+        Config.from_json(values)
+
+
+def test_an_unknown_method_in_a_file_is_named():
+    with pytest.raises(UsageError, match="no method is called 'gamma-vae'"):
+        Config.from_json({**CONFIG.to_json(), "method": {"name": "gamma-vae"}})
+
+
+def test_a_method_outside_the_table_is_told_to_join_it():
+    class Mine(BetaVAE):
+        pass
+
+    with pytest.raises(UsageError, match=r"add Mine to unweave\.methods\.METHODS"):
+        Config(Mine(), CONFIG.data).to_json()

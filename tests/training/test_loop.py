@@ -1,0 +1,333 @@
+"""The loop: it learns, repeats itself, resumes exactly, and fails clearly."""
+
+from __future__ import annotations
+
+import json
+import signal
+import threading
+
+import numpy as np
+import polars
+import pytest
+import torch
+from safetensors.numpy import load_file
+
+import unweave
+from unweave.errors import UsageError
+from unweave.methods import VAE, BetaVAE
+from unweave.nets import Net
+from unweave.training.state import CHECKPOINT
+
+
+def weights(run: unweave.Run) -> dict[str, np.ndarray]:
+    return load_file(run.path / "weights.safetensors")
+
+
+def assert_same(first: unweave.Run, second: unweave.Run) -> None:
+    ours, theirs = weights(first), weights(second)
+    assert ours.keys() == theirs.keys()
+    for name, value in ours.items():
+        np.testing.assert_array_equal(value, theirs[name], err_msg=name)
+    assert first.log().drop("seconds").equals(second.log().drop("seconds"))
+
+
+class Stop(Exception):
+    """Raised by a watcher to end a training abruptly, as a crash would."""
+
+
+def stop_at(step: int):
+    def watch(row: dict[str, float]) -> None:
+        if row["step"] >= step:
+            raise Stop
+
+    return watch
+
+
+def test_training_lowers_the_loss(quick_train):
+    run = quick_train(steps=400, width=0.1, log_every=50)
+    loss = run.log()["loss"]
+    assert loss[-1] < 0.6 * loss[0]
+
+
+def test_the_log_adds_up_and_its_windows_are_means(quick_train):
+    every = quick_train(log_every=1).log()
+    windows = quick_train(log_every=7, out=quick_train().path.parent / "windows").log()
+    assert every.columns == ["step", "seconds", "loss", "reconstruction", "kl"]
+    assert windows["step"].to_list() == [7, 14, 21, 28, 30]
+    np.testing.assert_allclose(every["loss"], every["reconstruction"] + every["kl"], rtol=1e-6)
+    np.testing.assert_allclose(windows["kl"][1], every["kl"][7:14].mean(), rtol=1e-12)
+    np.testing.assert_allclose(windows["kl"][4], every["kl"][28:30].mean(), rtol=1e-12)
+
+
+def test_the_first_step_is_adam_written_out(quick_train):
+    """One step from the seeded start, by hand: Adam's first update is lr * g / (|g| + eps)."""
+    run = quick_train(steps=1, lr=0.01)
+    initialisation, batches, noise = np.random.SeedSequence(0).spawn(3)
+
+    def torch_seed(sequence):
+        return torch.Generator().manual_seed(int(sequence.generate_state(1, np.uint64)[0]) >> 1)
+
+    model = Net("mlp", 4, 0.02).build((32, 32, 3), torch_seed(initialisation))
+    data = unweave.load("xysquares:size=32")
+    indices = np.random.Generator(np.random.PCG64(batches)).integers(len(data), size=16)
+    x = torch.from_numpy(data.images(indices) / 255).permute(0, 3, 1, 2).float()
+    terms = BetaVAE(beta=2, loss=run.settings.method.loss).terms(model, x, 0, torch_seed(noise))
+    (terms["reconstruction"] + terms["kl"]).backward()
+    for name, parameter in model.named_parameters():
+        gradient = parameter.grad
+        assert gradient is not None
+        expected = parameter.detach() - 0.01 * gradient / (gradient.abs() + 1e-8)
+        moved = gradient.abs() > 1e-6  # where the gradient is rounding noise, so is the direction
+        np.testing.assert_allclose(weights(run)[name][moved], expected[moved], atol=1e-5, err_msg=name)
+
+
+def test_the_same_seed_gives_the_same_run_and_another_seed_another(quick_train, tmp_path):
+    first = quick_train()
+    assert_same(first, quick_train(out=tmp_path / "again"))
+    other = quick_train(out=tmp_path / "other", seed=1)
+    assert any((value != weights(other)[name]).any() for name, value in weights(first).items())
+
+
+def test_training_leaves_the_global_random_state_alone(quick_train):
+    torch.manual_seed(3)
+    before = torch.get_rng_state()
+    quick_train()
+    assert torch.equal(before, torch.get_rng_state())
+
+
+@pytest.mark.parametrize("net", ["mlp", "conv"])
+@pytest.mark.parametrize("crash", [7, 14, 28])
+def test_a_resumed_run_equals_an_uninterrupted_one(quick_train, tmp_path, net, crash):
+    whole = quick_train(net=net, width=0.1)
+    with pytest.raises(Stop):
+        quick_train(net=net, width=0.1, out=tmp_path / "cut", watch=stop_at(crash))
+    cut = quick_train(net=net, width=0.1, out=tmp_path / "cut")
+    assert_same(whole, cut)
+
+
+def test_an_interrupt_saves_a_checkpoint_and_the_run_goes_on(quick_train, tmp_path):
+    whole = quick_train()
+
+    def interrupt(row: dict[str, float]) -> None:
+        if row["step"] == 14:
+            signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        quick_train(out=tmp_path / "cut", watch=interrupt, checkpoint_every=1000)
+    # The signal came after step 14's row, and is heard at the end of the next step.
+    assert unweave.Run.open(tmp_path / "cut").step == 15
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert_same(whole, quick_train(out=tmp_path / "cut", checkpoint_every=1000, resume=True))
+
+
+def test_training_works_outside_the_main_thread(quick_train):
+    thread = threading.Thread(target=quick_train)
+    thread.start()
+    thread.join()
+    assert quick_train().state == "finished"
+
+
+def test_a_finished_run_is_returned_as_it_is(quick_train):
+    run = quick_train()
+    before = {path.name: path.stat().st_mtime_ns for path in run.path.iterdir()}
+    again = quick_train()
+    assert {path.name: path.stat().st_mtime_ns for path in again.path.iterdir()} == before
+    assert not (run.path / CHECKPOINT).exists()
+
+
+def test_another_configuration_in_the_folder_is_refused_and_left_alone(quick_train):
+    run = quick_train()
+    before = weights(run)
+    with pytest.raises(UsageError, match=r"method\.beta 2\.0 → 3\.0.*choose another folder"):
+        quick_train(method=BetaVAE(beta=3))
+    np.testing.assert_equal(weights(run), before)
+
+
+def test_a_folder_that_is_no_run_is_refused(quick_train, tmp_path):
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "chapter1.tex").write_text("dear")
+    with pytest.raises(UsageError, match="not empty and not a run"):
+        quick_train(out=tmp_path / "thesis")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match="is a file"):
+        quick_train(out=tmp_path / "file")
+
+
+def test_resume_demands_a_run_and_its_refusal_a_new_folder(quick_train):
+    with pytest.raises(UsageError, match="nothing to resume"):
+        quick_train(resume=True)
+    quick_train()
+    with pytest.raises(UsageError, match="holds a run already"):
+        quick_train(resume=False)
+
+
+def test_two_trainings_in_one_folder_are_kept_apart(quick_train):
+    def second(row: dict[str, float]) -> None:
+        with pytest.raises(UsageError, match="another process is training"):
+            quick_train()
+        raise Stop
+
+    with pytest.raises(Stop):
+        quick_train(watch=second)
+    assert quick_train().state == "finished"
+
+
+def test_a_loss_that_is_no_number_stops_the_run_and_keeps_the_last_checkpoint(quick_train, tmp_path, monkeypatch):
+    good = quick_train(steps=20, out=tmp_path / "good")
+    penalty = BetaVAE.penalty
+
+    def poisoned(self, model, q, z, step):
+        return {"kl": penalty(self, model, q, z, step)["kl"] * (float("nan") if step >= 23 else 1)}
+
+    monkeypatch.setattr(BetaVAE, "penalty", poisoned)
+    with pytest.raises(UsageError, match=r"after step 28; the checkpoint of step 20 is kept"):
+        quick_train()
+    run = unweave.Run.open(tmp_path / "run")
+    assert (run.state, run.step) == ("failed", 20)
+    np.testing.assert_equal(weights(run), weights(good))
+    monkeypatch.setattr(BetaVAE, "penalty", penalty)
+    whole = quick_train(out=tmp_path / "whole")
+    assert_same(whole, quick_train())
+
+
+def test_a_learning_rate_that_explodes_says_so(quick_train):
+    with pytest.raises(UsageError, match=r"no longer a finite number.*try a smaller lr"):
+        quick_train(lr=1e30)
+
+
+def test_a_damaged_checkpoint_is_one_clear_line(quick_train, tmp_path):
+    with pytest.raises(Stop):
+        quick_train(watch=stop_at(21))
+    (tmp_path / "run" / CHECKPOINT).write_bytes(b"PK\x03\x04 not really")
+    with pytest.raises(UsageError, match="is damaged"):
+        quick_train()
+
+
+def test_a_full_disk_leaves_the_last_checkpoint_whole(quick_train, tmp_path, monkeypatch):
+    whole = quick_train(out=tmp_path / "whole")
+    import os
+
+    calls = 0
+    fsync = os.fsync
+
+    def full(descriptor: int) -> None:
+        nonlocal calls
+        calls += 1
+        if calls > 14:
+            raise OSError(28, "No space left on device")
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        quick_train()
+    monkeypatch.undo()
+    assert not list((tmp_path / "run").glob(".*.tmp"))
+    assert_same(whole, quick_train())
+
+
+def test_bce_on_grey_images_warns_and_auto_chooses_by_the_data(quick_train, tmp_path):
+    with pytest.warns(UserWarning, match="not black and white"):
+        quick_train(method=BetaVAE(loss="bce"), data="xyobject:size=32")
+    grey = quick_train(method=VAE(), data="xyobject:size=32", out=tmp_path / "grey")
+    assert grey.settings.method.loss == "mse"
+    binary = quick_train(method=VAE(), data="xysquares", out=tmp_path / "binary", width=0.01)
+    assert binary.settings.method.loss == "bce"
+
+
+def test_standardised_training_sees_unit_variance(quick_train):
+    run = quick_train(standardise=True)
+    assert run.settings.method.loss == "mse"
+    x = run.model.pixels(run.data.images(np.arange(0, len(run.data), 97)))
+    statistics = run.data.statistics()
+    np.testing.assert_allclose(weights(run)["pixel_mean"].ravel(), statistics.mean, rtol=1e-6)
+    np.testing.assert_allclose(x.mean((0, 2, 3)), 0, atol=0.02)
+    with pytest.raises(UsageError, match="bce needs pixels in"):
+        quick_train(standardise=True, method=BetaVAE(loss="bce"))
+
+
+def test_bf16_trains_close_to_fp32(quick_train, tmp_path):
+    full = quick_train(steps=60)
+    half = quick_train(steps=60, precision="bf16", out=tmp_path / "half")
+    assert full.log()["loss"][-1] == pytest.approx(half.log()["loss"][-1], rel=0.05)
+    assert any((value != weights(half)[name]).any() for name, value in weights(full).items())
+
+
+def test_the_default_folder_is_named_after_the_run(quick_train, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run = quick_train(out=None)
+    assert run.path.parts[0] == "runs"
+    assert run.path.name == f"beta-vae-xysquares-{run.id[:8]}"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "beta-vea"}, "did you mean 'beta-vae'"),
+        ({"data": "xysqares"}, "did you mean 'xysquares'"),
+        ({"net": "cnov"}, "did you mean 'conv'"),
+        ({"precision": "fp16"}, "did you mean"),
+        ({"device": "gpu"}, "device 'gpu' is not there"),
+        ({"steps": 0}, "at least 1"),
+        ({"lr": float("nan")}, "learning rate must be positive"),
+        ({"seed": -1}, "a seed is 0 or more"),
+        ({"threads": 0}, "at least one thread"),
+        ({"log_every": 0}, "at least 1"),
+        ({"track": ["tensorbord"]}, "did you mean 'tensorboard'"),
+    ],
+)
+def test_mistakes_are_one_clear_line(quick_train, options, message):
+    with pytest.raises(UsageError, match=message) as caught:
+        quick_train(**options)
+    assert "\n" not in str(caught.value)
+
+
+def test_tensorboard_holds_the_log(quick_train):
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    run = quick_train(track=["tensorboard"])
+    events = EventAccumulator(str(run.path / "tensorboard"))
+    events.Reload()
+    log = run.log()
+    scalars = events.Scalars("kl")
+    assert [event.step for event in scalars] == log["step"].to_list()
+    np.testing.assert_allclose([event.value for event in scalars], log["kl"], rtol=1e-6)
+
+
+def test_wandb_receives_the_log_under_the_runs_identity(quick_train, monkeypatch):
+    """Against a stand-in with the three calls we make: the service itself needs a network."""
+    import sys
+    from types import SimpleNamespace
+
+    seen = {"rows": [], "finished": False, "settings": {}}
+
+    def init(**settings):
+        seen["settings"] = settings
+        return SimpleNamespace(
+            log=lambda row, step: seen["rows"].append((step, row)),
+            finish=lambda: seen.update(finished=True),
+        )
+
+    monkeypatch.setitem(sys.modules, "wandb", SimpleNamespace(init=init))
+    run = quick_train(track=["wandb"])
+    assert seen["settings"]["id"] == run.id
+    assert seen["settings"]["config"] == run.settings.to_json()
+    assert [step for step, _ in seen["rows"]] == run.log()["step"].to_list()
+    assert seen["finished"]
+
+
+def test_an_absent_tracker_says_how_to_install_it(quick_train, monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "wandb", None)
+    with pytest.raises(UsageError, match=r"pip install 'unweave\[wandb\]'"):
+        quick_train(track=["wandb"])
+
+
+def test_the_folder_is_readable_without_unweave(quick_train):
+    path = quick_train().path
+    config = json.loads((path / "config.json").read_text())
+    assert config["method"] == {"name": "beta-vae", "loss": "bce", "beta": 2.0, "normalise_beta": False}
+    assert config["data"]["name"] == "xysquares"
+    assert json.loads((path / "status.json").read_text())["state"] == "finished"
+    assert polars.read_parquet(path / "log.parquet")["step"][-1] == 30
+    assert load_file(path / "weights.safetensors")["bottleneck.mean.weight"].shape == (4, 24)
