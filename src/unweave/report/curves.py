@@ -1,0 +1,92 @@
+"""The training curve: the loss and each of its terms over the steps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+from numpy.typing import NDArray
+
+from unweave.errors import UsageError, unknown
+from unweave.report.style import LIGHT, number, plain
+
+if TYPE_CHECKING:
+    import polars
+
+POINTS = 100
+"""A longer curve is drawn as the means of this many stretches, inside the band of their extremes."""
+NOT_TERMS = ("step", "seconds")
+Values = NDArray[np.float64]
+
+
+def terms(log: polars.DataFrame) -> list[str]:
+    """Return the columns of a log that hold a curve: the loss and its terms, where any value is finite."""
+    return [name for name in log.columns if name not in NOT_TERMS and len(_curve(log, name)[0])]
+
+
+def training_curve(axes: Axes, log: polars.DataFrame, term: str = "loss") -> Axes:
+    """Draw one term of the loss over the steps, its last value at the right of the title.
+
+    The scale is logarithmic when the term is positive and falls more than tenfold. Terms differ by orders
+    of magnitude, so each gets axes of its own; `training_figure` draws them all.
+    """
+    if term not in log.columns:
+        raise unknown("column of the log", term, log.columns)
+    steps, values = _curve(log, term)
+    if not len(steps):
+        raise UsageError(f"the log holds no value of '{term}'")
+    x, mean, low, high = _stretches(steps, values)
+    axes.fill_between(x, low, high, color=LIGHT["accent"], alpha=0.25, linewidth=0)
+    axes.plot(x, mean, color=LIGHT["accent"], linewidth=1.6, marker="o" if len(x) == 1 else None)
+    _scale(axes, values)
+    axes.set_xlabel("step", color=LIGHT["muted"], fontsize=9)
+    axes.set_title(term, loc="left", color=LIGHT["ink"], fontsize=11, fontweight="bold", parse_math=False)
+    axes.set_title(number(values[-1]), loc="right", color=LIGHT["ink"], fontsize=11)
+    return plain(axes)
+
+
+def training_figure(log: polars.DataFrame, *, columns: int = 3) -> Figure:
+    """Return a figure with the loss and every term, each on axes of its own."""
+    names = terms(log)
+    if not names:
+        raise UsageError("the log is empty: nothing has been logged yet")
+    columns = min(columns, len(names))
+    rows = -(-len(names) // columns)
+    figure = Figure(figsize=(3.6 * columns, 2.5 * rows), layout="constrained")
+    for place, name in enumerate(names, start=1):
+        training_curve(figure.add_subplot(rows, columns, place), log, name)
+    return figure
+
+
+def _curve(log: polars.DataFrame, term: str) -> tuple[Values, Values]:
+    """Return steps and values of a term where it has one."""
+    steps, values = (log[name].cast(float).to_numpy() for name in ("step", term))
+    finite = np.isfinite(values)
+    return steps[finite], values[finite]
+
+
+def _stretches(steps: Values, values: Values) -> tuple[Values, Values, Values, Values]:
+    """Return middle step, mean, lowest and highest value of at most POINTS stretches of equal length."""
+    count = min(len(steps), POINTS)
+    starts = np.arange(count) * len(steps) // count
+    lengths = np.diff(np.append(starts, len(steps)))
+    middle, mean = (np.add.reduceat(column, starts) / lengths for column in (steps, values))
+    return middle, mean, np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
+
+
+def _scale(axes: Axes, values: Values) -> None:
+    """Choose the scale of the values, and a few plain ticks."""
+    low, high = values.min(), values.max()
+    if low > 0 and values[0] > 10 * values[-1]:
+        axes.set_yscale("log")
+        # Within two decades the powers of ten alone would be too few to read a value off.
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,), numticks=6))
+        axes.yaxis.set_minor_locator(NullLocator())
+    else:
+        axes.yaxis.set_major_locator(MaxNLocator(4))
+    axes.xaxis.set_major_locator(MaxNLocator(4, integer=True))
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
