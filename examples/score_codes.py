@@ -1,0 +1,26 @@
+"""Score the codes of any encoder: all that is needed is two arrays, codes (n, d) and factors (n, k).
+
+The encoder here is principal component analysis; put your own in its place.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.decomposition import PCA
+
+import unweave
+
+data = unweave.load("xyobject")
+rng = np.random.default_rng(0)
+indices = rng.choice(len(data), size=1500, replace=False)
+
+images = data.images(indices).reshape(len(indices), -1) / 255.0
+codes = PCA(n_components=6, svd_solver="randomized", random_state=0).fit_transform(images)
+factors = data.factors.from_index(indices)
+
+# Every score with its 95 % interval. Metrics that fit a predictor judge it on a third of the rows.
+print(unweave.evaluate(codes, factors))
+
+# One score, on rows of your own choice.
+score = unweave.metrics.sap(codes[:1000], factors[:1000], test=(codes[1000:], factors[1000:]))
+print(f"SAP, judged on the last 500 rows: {score:.3f}")

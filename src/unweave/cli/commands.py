@@ -1,0 +1,117 @@
+"""The table of commands, the help that lists them, and the way from words to a command."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import version
+
+import unweave
+from unweave.errors import UsageError, unknown
+from unweave.text import facts
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command: where its function is, and what the list of commands says about it."""
+
+    function: str
+    """Module and function, imported when the command is called."""
+    summary: str
+    example: str
+
+
+COMMANDS = {
+    "train": Command(
+        "unweave.cli.train:train",
+        "train a method on a data set",
+        "unweave train beta-vae --beta 4 --data shapes2d --steps 20000 --seed 0 --out runs/first",
+    ),
+    "evaluate": Command(
+        "unweave.cli.evaluate:evaluate",
+        "score a run, or codes and factors of your own",
+        "unweave evaluate runs/first",
+    ),
+    "report": Command(
+        "unweave.cli.report:report",
+        "draw the page of a run: scores, reconstructions, traversals, curves",
+        "unweave report runs/first",
+    ),
+    "data list": Command(
+        "unweave.cli.data:list_all",
+        "list the data sets",
+        "unweave data list",
+    ),
+    "data info": Command(
+        "unweave.cli.data:info",
+        "show the factors, the size and the statistics of a data set",
+        "unweave data info shapes2d",
+    ),
+    "data show": Command(
+        "unweave.cli.data:show",
+        "draw a data set as a picture",
+        "unweave data show shapes2d --out grid.png",
+    ),
+    "metrics list": Command(
+        "unweave.cli.metrics:list_all",
+        "list the metrics",
+        "unweave metrics list",
+    ),
+}
+"""To add a command: a line here, and its function, which takes the words after the command's name."""
+
+
+HELP = (["-h"], ["--help"])
+OVERVIEW = """{about}
+
+usage: unweave COMMAND [OPTIONS]
+
+commands:
+  {commands}
+
+{title}:
+  {examples}
+
+unweave COMMAND --help says more about a command."""
+
+
+def run_command(words: list[str]) -> None:
+    """Find the command that the words begin with, and run it on the rest."""
+    for length in (2, 1):
+        if (name := " ".join(words[:length])) in COMMANDS:
+            return _function(name)(words[length:])
+    if words == ["--version"]:
+        return print("unweave", version("unweave"))
+    if not words or words[:1] in HELP:
+        return print(_overview(list(COMMANDS), ["train", "evaluate", "report"]))
+    return _group(words[0], words[1:])
+
+
+def _group(first: str, rest: list[str]) -> None:
+    """Show the commands of a group, such as `unweave data`, or say what is wrong with the words."""
+    if first.startswith("-"):
+        raise UsageError(f"a command comes first, not '{first}'; see: unweave --help")
+    members = [name for name in COMMANDS if name.startswith(f"{first} ")]
+    if not members:
+        raise unknown("command", first, dict.fromkeys(name.split()[0] for name in COMMANDS))
+    if rest and rest[:1] not in HELP:
+        raise unknown("command", f"{first} {rest[0]}", members)
+    print(_overview(members, members))
+
+
+def _overview(names: list[str], examples: list[str]) -> str:
+    """Return the help that lists these commands, and shows how these examples are called."""
+    listed = facts({name: COMMANDS[name].summary for name in names})
+    shown = [COMMANDS[name].example for name in examples]
+    return OVERVIEW.format(
+        about=unweave.__doc__,
+        commands=listed.replace("\n", "\n  "),
+        title="example" if len(shown) == 1 else "examples",
+        examples="\n  ".join(shown),
+    )
+
+
+def _function(name: str) -> Callable[[list[str]], None]:
+    module, function = COMMANDS[name].function.split(":")
+    return getattr(import_module(module), function)

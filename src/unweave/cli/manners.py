@@ -1,0 +1,95 @@
+"""The manners of the command line: one clear line on stderr, and an exit code."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NoReturn, TextIO
+
+from unweave.errors import UsageError
+
+MISTAKE = 2
+INTERRUPTED = 130  # what a shell expects of a program stopped by Ctrl-C
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+TEMPORARY = re.compile(r"\.([^/\\]+)\.[0-9a-f]{12}\.tmp$")
+"""The name under which a file is written before it is whole."""
+
+
+@contextmanager
+def polite() -> Iterator[None]:
+    """Turn a user's mistake, an interrupt and a full disk into one line on stderr and an exit code."""
+    with warnings.catch_warnings():
+        warnings.showwarning = _one_line_warning
+        try:
+            try:
+                yield
+            finally:  # help ends the program from within
+                sys.stdout.flush()  # here, where a full disk or a closed pipe can still be answered
+        except UsageError as error:
+            _fail(str(error), MISTAKE)
+        except KeyboardInterrupt as error:
+            _fail(str(error) or "interrupted", INTERRUPTED)
+        except BrokenPipeError:
+            _mute_output()  # the reader has seen enough: `unweave data list | head -1`
+        except OSError as error:
+            if error.filename is None:
+                _mute_output()
+            _fail(_refusal(error), MISTAKE)
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Name what was being written when the system refuses it without a name, as it does on a full disk."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or str(path)
+        raise
+
+
+@contextmanager
+def waiting(what: str) -> Iterator[None]:
+    """Say on a terminal what takes its time, and take it back afterwards."""
+    from tqdm import tqdm
+
+    with tqdm(desc=f"{what} …", bar_format="{desc}", leave=False, disable=None):
+        yield
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    print("unweave:", " ".join(message.split()), file=sys.stderr)
+    sys.exit(code)
+
+
+def _refusal(error: OSError) -> str:
+    """Return what the system would not do."""
+    verb = "write" if error.errno in NO_ROOM else "use"
+    if error.filename is None:
+        return f"cannot {verb} the output: {error.strerror or error}"
+    wanted = TEMPORARY.sub(r"\1", str(error.filename))
+    return f"cannot {verb} '{wanted}': {error.strerror or error}"
+
+
+def _one_line_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    from tqdm import tqdm
+
+    # tqdm's own way of writing keeps a progress bar below the line.
+    tqdm.write(f"unweave: warning: {' '.join(str(message).split())}", file=sys.stderr)
+
+
+def _mute_output() -> None:
+    """Send what is still unwritten nowhere, or Python would try, and complain, once more when it exits."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,110 @@
+"""From words to options: tyro reads a dataclass, and its complaints become one line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stderr, redirect_stdout, suppress
+from difflib import get_close_matches
+from inspect import getdoc
+from io import StringIO
+from typing import Annotated, Any, TypeVar
+
+import tyro
+from tyro import conf
+
+from unweave.cli.commands import COMMANDS
+from unweave.errors import UsageError
+
+T = TypeVar("T")
+Reader = Callable[[Sequence[str]], Any]
+"""From words to the options, and the words that are none."""
+
+Flag = Annotated[bool, conf.arg(help_behavior_hint="")]
+"""An option without a value; help need not say that it is off by default."""
+
+STYLE = (conf.OmitArgPrefixes, conf.FlagCreatePairsOff, conf.DisallowNone)
+FLAG = re.compile(r"^[^\w-]*(?:-h, )?(--[a-z][a-z0-9-]*)", re.MULTILINE)
+RULE = re.compile(r"\n *-{8,} *\n")
+PLAINER = {
+    r": (?:.*: )?invalid literal for int\(\) with base 10: (.*)": r": \1 is not a whole number",
+    r": could not convert string to float: (.*)": r": \1 is not a number",
+}
+
+
+def parse(kind: type[T], words: Sequence[str], command: str, example: str | None = None) -> T:
+    """Return the dataclass `kind` filled from the words after a command; its docstrings are the help.
+
+    Help goes to stdout and ends the program; a mistake becomes a `UsageError`.
+    """
+    example = example or COMMANDS[command].example
+    description = f"{getdoc(kind)}\n\nexample:\n  {example}"
+
+    def read(words: Sequence[str]) -> tuple[T, list[str]]:
+        return tyro.cli(
+            kind,
+            prog=f"unweave {command}",
+            description=description,
+            args=words,
+            config=STYLE,
+            return_unknown_args=True,
+        )
+
+    if not {"-h", "--help"}.isdisjoint(words):
+        read(["--help"])
+    complaint = StringIO()
+    try:
+        # Away from the terminal, tyro writes its complaint without colours.
+        with redirect_stdout(StringIO()), redirect_stderr(complaint):
+            options, unread = read(words)
+    except SystemExit as stop:
+        raise (
+            _own_error(stop) or _unknown_option(words, command, read) or _boil_down(complaint.getvalue(), example)
+        ) from stop
+    if unread:
+        raise _unknown_option(unread, command, read) or UsageError(
+            f"'{unread[0]}' is one word too many for '{command}'; for example: {example}"
+        )
+    return options
+
+
+def refuse_negative(**values: int) -> None:
+    """Refuse an option below zero, by its name."""
+    for name, value in values.items():
+        if value < 0:
+            raise UsageError(f"--{name} must be 0 or more, not {value}")
+
+
+def _own_error(error: BaseException | None) -> UsageError | None:
+    """Return the mistake that a dataclass found in its own fields, out of what tyro made of it."""
+    while error is not None and not isinstance(error, UsageError):
+        error = error.__context__
+    return error
+
+
+def _unknown_option(words: Sequence[str], command: str, read: Reader) -> UsageError | None:
+    """Return the error for the first option that the command does not have, with the nearest match."""
+    with redirect_stdout(StringIO()) as text, suppress(SystemExit):
+        read(["--help"])
+    flags = [flag.removeprefix("--") for flag in FLAG.findall(text.getvalue())]
+    for word in words:
+        name = word.partition("=")[0].removeprefix("--").replace("_", "-")
+        if word.startswith("--") and name not in flags:
+            near = get_close_matches(name, flags, n=1)
+            hint = f"did you mean --{near[0]}?" if near else f"see: unweave {command} --help"
+            return UsageError(f"unknown option --{name} for '{command}'; {hint}")
+    return None
+
+
+def _boil_down(complaint: str, example: str) -> UsageError:
+    """Return the point of tyro's complaint, which stands between its title and its hints."""
+    body = RULE.split(complaint)[1] if RULE.search(complaint) else complaint
+    text = " ".join(body.split()).removeprefix("Error parsing ")
+    if text.startswith("Missing from"):
+        missing = re.findall(r"^ {6}(\S.*?) *$", body, re.MULTILINE)
+        return UsageError(f"missing: {', '.join(missing)}; for example: {example}")
+    if found := re.match(r"Missing value for argument '(.*?)'", text):
+        return UsageError(f"{found[1]} needs a value; for example: {example}")
+    for pattern, plainer in PLAINER.items():
+        text = re.sub(pattern, plainer, text)
+    return UsageError(text)

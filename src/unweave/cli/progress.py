@@ -1,0 +1,32 @@
+"""The progress bar of training, for a terminal only."""
+
+from __future__ import annotations
+
+from types import TracebackType
+
+from tqdm import tqdm
+
+
+class Progress:
+    """A bar on stderr that shows every row of the log: how far, how fast, and the loss terms."""
+
+    def __init__(self, steps: int) -> None:
+        self.rows = 0
+        self._bar = tqdm(total=steps, unit=" steps", leave=False, dynamic_ncols=True, disable=None)
+
+    def __call__(self, row: dict[str, float]) -> None:
+        """Move the bar to a row of the log."""
+        step, first = int(row["step"]), not self.rows
+        self.rows += 1
+        if first:  # neither loading nor the steps before a resumption say how fast the next ones are
+            self._bar.initial = self._bar.n = self._bar.last_print_n = step
+            self._bar.unpause()
+        terms = {name: f"{value:.4g}" for name, value in row.items() if name not in ("step", "seconds")}
+        self._bar.set_postfix(terms, refresh=first)
+        self._bar.update(step - self._bar.n)
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *error: type[BaseException] | BaseException | TracebackType | None) -> None:
+        self._bar.close()

@@ -1,0 +1,34 @@
+"""`unweave report`: the page of a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from tyro.conf import Positional, arg
+
+from unweave.cli.manners import waiting, writing
+from unweave.cli.parsing import parse
+
+
+@dataclass(frozen=True)
+class Report:
+    """Draw the page of a run: scores, reconstructions, traversals, curves. One file, with all pictures inside."""
+
+    run: Annotated[Positional[Path], arg(metavar="RUN")]
+    """The run's folder."""
+    out: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="(default: report.html in the run)")] = None
+    """The page to write."""
+
+
+def report(words: list[str]) -> None:
+    """Run `unweave report`."""
+    options = parse(Report, words, "report")
+    from unweave.report import write_page
+    from unweave.runs import Run
+
+    run = Run.open(options.run)
+    with waiting("drawing the page"), writing(options.out or options.run):
+        page = write_page(run, options.out)
+    print(page, f"\nnext: open {page} in a browser", sep="\n")

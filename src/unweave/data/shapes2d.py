@@ -1,0 +1,92 @@
+"""A white shape that turns, grows and moves: 720 sprites, drawn once and shifted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from itertools import product
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
+
+from unweave.data.dataset import SIZES, Dataset, Images, integer_option
+from unweave.data.factors import FactorSpace, Integers
+
+PLACES = 32
+BOX = 64 - PLACES + 1  # a sprite's box, which fits at every place of the 64×64 image
+SIDE = 17.0  # every shape at full scale has the area of a square of this side
+SCALES = np.linspace(0.5, 1.0, 6)
+ANGLES = 2 * np.pi * np.arange(40) / 40
+
+Plane = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+def square(u: Plane, v: Plane) -> Mask:
+    """Return where the square of area 1 around the origin is."""
+    return np.maximum(np.abs(u), np.abs(v)) <= 0.5
+
+
+def ellipse(u: Plane, v: Plane) -> Mask:
+    """Return where the ellipse of area 1 around the origin is; it is twice as wide as high."""
+    return u**2 / 2 + 2 * v**2 <= 1 / math.pi
+
+
+def heart(u: Plane, v: Plane) -> Mask:
+    """Return where the heart of area 1 is, its centroid in the origin and its tip pointing down.
+
+    It is a square of side 2 that stands on a corner, with a disc of radius 1 on each upper side.
+    """
+    area = 4 + math.pi
+    centroid = (math.pi / 2 + 2 / 3) / area  # along both of the square's axes
+    unit = math.sqrt(area / 2)
+    p, q = unit * (v + u) + centroid, unit * (v - u) + centroid
+    tip = np.maximum(np.abs(p), np.abs(q)) <= 1
+    return tip | ((p - 1) ** 2 + q**2 <= 1) | (p**2 + (q - 1) ** 2 <= 1)
+
+
+SHAPES = (square, ellipse, heart)
+
+
+class Shapes2D(Dataset):
+    """A square, an ellipse or a heart on the factor grid of dSprites, in a drawing of our own.
+
+    All three shapes have the same area at the same scale. The orientation takes 40 equal steps of a full
+    turn, anticlockwise, so the square shows each image four times and the ellipse twice.
+    """
+
+    name = "shapes2d"
+    factors = FactorSpace(
+        ("shape", "scale", "orientation", "x", "y"), (len(SHAPES), len(SCALES), len(ANGLES), PLACES, PLACES)
+    )
+
+    def __init__(self, *, size: int = 64) -> None:
+        size = integer_option("size", size, SIZES)
+        self.options = {"size": size}
+        self.shape = (size, size, 1)
+        self.binary = size >= 64
+
+        self._zoom = max(size, 64) // 64
+        sprites = [draw_sprite(*look, self._zoom) for look in product(SHAPES, SCALES, ANGLES)]
+        padded = np.pad(sprites, [(0, 0), *[(self._zoom * (PLACES - 1),) * 2] * 2])
+        self._sprites = padded.reshape(*self.factors.sizes[:3], *padded.shape[1:])
+
+    def _draw(self, indices: Integers) -> Images:
+        shape, scale, orientation, x, y = self.factors.from_index(indices).T
+        # A sprite moves right when the window through which it is seen moves left.
+        windows = sliding_window_view(self._sprites, (64 * self._zoom,) * 2, axis=(3, 4))
+        left, top = self._zoom * (PLACES - 1 - x), self._zoom * (PLACES - 1 - y)
+        return windows[shape, scale, orientation, top, left][..., None]
+
+    def _representatives(self) -> Integers:
+        # Moving the shape by two pixels changes no statistic, even where two pixels become one.
+        return np.arange(len(self)).reshape(self.factors.sizes)[..., :2, :2].ravel()
+
+
+def draw_sprite(shape: Callable[[Plane, Plane], Mask], scale: float, angle: float, zoom: int) -> Images:
+    """Return a shape in its box: a pixel is white when its centre lies inside."""
+    steps = (np.arange(zoom * BOX) + 0.5) / zoom - BOX / 2
+    x, y = np.meshgrid(steps / (SIDE * scale), -steps / (SIDE * scale))
+    u, v = x * np.cos(angle) + y * np.sin(angle), y * np.cos(angle) - x * np.sin(angle)
+    return np.where(shape(u, v), np.uint8(255), np.uint8(0))

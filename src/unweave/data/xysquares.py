@@ -1,0 +1,52 @@
+"""Three squares that move on a grid, with as little overlap in pixel space as one likes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unweave.data.dataset import SIZES, Dataset, Images, integer_option
+from unweave.data.factors import FactorSpace, Integers
+
+SIDE = 8  # of a square, in pixels of the 64×64 image
+PLACES = 8  # along each axis
+
+
+class XYSquares(Dataset):
+    """A red, a green and a blue square, each on an 8×8 grid of places [Michlo2022]_, section 3.3.1.
+
+    With the default spacing the places do not overlap: any two images that differ in one factor are
+    equally far apart, so pixels say nothing about the order of a factor's values. A smaller spacing
+    keeps the places but lets them overlap (section 3.3.4); the grid then sits in the image's middle.
+    """
+
+    name = "xysquares"
+    factors = FactorSpace(("x_R", "y_R", "x_G", "y_G", "x_B", "y_B"), (PLACES,) * 6)
+
+    def __init__(self, *, spacing: int = 8, size: int = 64) -> None:
+        spacing = integer_option("spacing", spacing, range(1, 9))
+        size = integer_option("size", size, SIZES)
+        self.options = {"spacing": spacing, "size": size}
+        self.shape = (size, size, 3)
+
+        self._canvas = max(size, 64)
+        zoom = self._canvas // 64
+        margin = (64 - SIDE - (PLACES - 1) * spacing) // 2
+        self._starts = zoom * (margin + spacing * np.arange(PLACES))
+        self.binary = size >= 64 or not (self._starts % 2).any()
+
+        run = np.arange(zoom * SIDE)
+        self._square = 3 * (self._canvas * run[:, None] + run).ravel()  # flat offsets from a corner
+
+    def _draw(self, indices: Integers) -> Images:
+        factors = self.factors.from_index(indices)
+        left, top = self._starts[factors[:, 0::2]], self._starts[factors[:, 1::2]]  # (n, 3)
+        images = np.zeros((len(indices), self._canvas, self._canvas, 3), dtype=np.uint8)
+        first = np.arange(len(indices))[:, None] * images[:1].size
+        corners = first + 3 * (self._canvas * top + left) + np.arange(3)
+        images.reshape(-1)[corners[..., None] + self._square] = 255
+        return images
+
+    def _representatives(self) -> Integers:
+        # A channel shows one square, so letting the three squares move together shows every channel.
+        x, y = np.divmod(np.arange(PLACES**2), PLACES)
+        return self.factors.to_index(np.stack([x, y, x, y, x, y], axis=-1))

@@ -1,0 +1,13 @@
+"""The gap between the two codes that know most about a factor, which MIG and SAP share."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def top_gap(scores: np.ndarray) -> np.ndarray:
+    """Return the best minus the second-best code's score: (d, ...) to (...). A missing second code scores 0."""
+    if len(scores) == 1:
+        return scores[0]
+    ordered = np.partition(scores, -2, axis=0)
+    return ordered[-1] - ordered[-2]

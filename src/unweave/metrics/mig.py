@@ -1,0 +1,50 @@
+"""The mutual information gap."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unweave.metrics.gaps import top_gap
+from unweave.metrics.information import bin_codes, joint_counts, mutual_information
+from unweave.metrics.inputs import check, varying, whole_number
+from unweave.metrics.resampling import Sampled
+
+NO_ENTROPY = 1e-9
+"""At most this many nats is rounding: the factor is constant in the subset."""
+
+
+def mig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> float:
+    r"""Mutual information gap [Chen2018]_, eq. 6, in [0, 1]: is each factor known by one code alone?
+
+        MIG = mean over factors k of ( I(z_a; v_k) - I(z_b; v_k) ) / H(v_k)
+
+    where z_a and z_b are the codes that know most and second most about v_k. Mutual information is the plug-in
+    estimate, in nats, between the factor's values as given and the code cut in `bins` equal widths from its least
+    to its largest value. A single code has a gap to 0; a constant code knows nothing; a factor with a single value is
+    left out of the mean. Unchanged by the order of codes or rows and by the sign and scale of a code.
+
+    >>> mig([[0.0, 5.0], [1.0, 5.0], [0.0, 5.0], [1.0, 5.0]], [[0], [1], [0], [1]])
+    1.0
+    """
+    return sample_mig(codes, factors, bins=bins).score
+
+
+def sample_mig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> Sampled:
+    """Return MIG and its scores on subsets of the rows, for which the edges of the bins stay as they are."""
+    values, labels = check(codes, factors)
+    labels = labels[:, varying(labels)]
+    bins = whole_number(bins, "bins", 2)
+    binned = bin_codes(values, bins)
+
+    def scores(subsets: np.ndarray | None = None) -> np.ndarray:
+        gaps = [_gap(joint_counts(binned, bins, factor, subsets)) for factor in labels.T]
+        return np.mean(gaps, axis=0)
+
+    return Sampled(float(scores()), len(values), scores)
+
+
+def _gap(counts: np.ndarray) -> np.ndarray:
+    """Return one factor's gap as a share of its entropy."""
+    information, entropy = mutual_information(counts)
+    return np.where(entropy > NO_ENTROPY, top_gap(information) / np.maximum(entropy, NO_ENTROPY), 0.0)

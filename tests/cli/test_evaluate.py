@@ -1,0 +1,167 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from unweave.metrics import METRICS, mig
+from unweave.runs import Run
+
+FILES = ("--codes", "z.npy", "--factors", "v.npy")
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch) -> tuple[np.ndarray, np.ndarray]:
+    """Codes and factors of 300 samples, as z and v, in both formats; the first two codes are the factors."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    factors = rng.integers(0, 4, size=(300, 2))
+    codes = np.column_stack([factors + rng.normal(0, 0.1, size=(300, 2)), rng.normal(size=300)])
+    for name, array in {"z": codes, "v": factors}.items():
+        np.save(f"{name}.npy", array)
+        np.savetxt(f"{name}.csv", array, delimiter=",", header="a,b,c", comments="")
+    np.savetxt("bare.csv", codes, delimiter=",")
+    return codes, factors
+
+
+def test_scores_of_a_run_are_shown_and_saved(cli, run):
+    code, out, err = cli("evaluate", run, "--metrics", "mig", "--samples", "500", "--seed", "3")
+    assert (code, err) == (0, "")
+    head, row, blank, following = out.splitlines()
+    assert head.split() == ["metric", "value", "low", "high", "seconds"]
+    saved = Run.open(run).scores()
+    assert saved is not None
+    score = saved.row(0, named=True)
+    assert row.split()[:4] == ["mig", *(f"{score[name]:.3f}" for name in ("value", "low", "high"))]
+    assert score["value"] == Run.open(run).evaluate("mig", samples=500, seed=3)["value"].item()
+    assert (blank, following) == ("", f"next: unweave report {run}")
+
+
+def test_all_metrics_are_the_default(cli, files):
+    scores = json.loads(cli("evaluate", *FILES, "--json").out)["scores"]
+    assert [score["metric"] for score in scores] == list(METRICS)
+
+
+def test_scores_for_machines(cli, run):
+    words = ("evaluate", run, "--metrics", "mig", "sap-correlation", "--samples", "200", "--no-intervals", "--json")
+    result = json.loads(cli(*words).out)
+    assert result["run"] == str(run)
+    assert [score["metric"] for score in result["scores"]] == ["mig", "sap-correlation"]
+    assert result["scores"][0]["low"] is None
+    assert result["scores"][0]["options"]["bins"] == 20
+
+
+@pytest.mark.parametrize(("codes", "factors"), [("z.npy", "v.npy"), ("z.csv", "v.csv"), ("bare.csv", "v.npy")])
+def test_scores_of_files(cli, files, codes, factors):
+    words = ("evaluate", "--codes", codes, "--factors", factors, "--metrics", "mig", "--json")
+    code, out, err = cli(*words)
+    assert (code, err) == (0, "")
+    assert json.loads(out)["run"] is None
+    assert json.loads(out)["scores"][0]["value"] == pytest.approx(mig(*files))
+
+
+def test_test_files_reach_the_metrics(cli, files):
+    words = ("evaluate", *FILES, "--metrics", "sap", "--no-intervals", "--json")
+    test = ("--test-codes", "z.csv", "--test-factors", "v.csv")
+    assert json.loads(cli(*words).out)["scores"][0]["options"]["test"] == "split"
+    assert json.loads(cli(*words, *test).out)["scores"][0]["options"]["test"] == "given"
+
+
+def test_scores_of_files_without_intervals_have_dashes(cli, files):
+    out = cli("evaluate", *FILES, "--metrics", "mig", "--no-intervals").out
+    assert out.splitlines()[1].split()[2:4] == ["–", "–"]
+    assert out.endswith("next: unweave metrics list\n")
+
+
+class Payload:
+    """Would run code when unpickled."""
+
+    def __reduce__(self):
+        return Path.touch, (Path("executed"),)
+
+
+@pytest.mark.parametrize(
+    ("name", "complaint"),
+    [
+        ("missing.npy", "cannot read 'missing.npy': No such file or directory"),
+        ("folder.npy", "cannot read 'folder.npy': Is a directory"),
+        ("empty.npy", "'empty.npy' does not hold a plain array of numbers"),
+        ("text.npy", "'text.npy' does not hold a plain array of numbers"),
+        ("pickle.npy", "'pickle.npy' does not hold a plain array of numbers"),
+        ("empty.csv", "'empty.csv' does not hold a plain array of numbers: it has no rows"),
+        ("words.csv", "'words.csv' does not hold a plain array of numbers"),
+        ("ragged.csv", "'ragged.csv' does not hold a plain array of numbers"),
+        ("binary.csv", "'binary.csv' does not hold a plain array of numbers"),
+        ("z.pt", "'z.pt' must be a .npy file (numpy.save) or a .csv file"),
+        ("short.npy", ""),
+        ("flat.npy", ""),
+        ("strings.npy", ""),
+    ],
+)
+def test_a_file_without_an_array_is_one_line(cli, files, name, complaint):
+    Path("folder.npy").mkdir()
+    Path("empty.npy").touch()
+    Path("text.npy").write_text("these are not numbers")
+    np.save("pickle.npy", np.array([Payload()], dtype=object), allow_pickle=True)
+    Path("empty.csv").touch()
+    Path("words.csv").write_text("a,b\n1,2\n3,four\n")
+    Path("ragged.csv").write_text("1,2\n3\n")
+    Path("binary.csv").write_bytes(bytes(range(128, 256)))
+    np.save("short.npy", files[0][:-1])
+    np.save("flat.npy", files[0][0, 0])
+    np.save("strings.npy", np.array([["a", "b"]] * 300))
+    code, out, err = cli("evaluate", "--codes", name, "--factors", "v.npy", "--metrics", "mig")
+    assert (code, out) == (2, "")
+    assert err.startswith(f"unweave: {complaint}")
+    assert err.count("\n") == 1
+    assert not Path("executed").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (("--codes", "z.npy"), "name a run, or --codes and --factors"),
+        ((*FILES, "--test-codes", "z.npy"), "--test-codes and --test-factors come together"),
+        ((*FILES, "--metrics", "mgi"), "no metric is called 'mgi'; did you mean 'mig'?"),
+        ((*FILES, "--samples", "-3"), "--samples must be 0 or more, not -3"),
+    ],
+)
+def test_what_does_not_go_together_is_one_line(cli, files, words, complaint):
+    code, out, err = cli("evaluate", *words)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"unweave: {complaint}")
+
+
+def test_a_run_and_files_do_not_go_together(cli, files, run):
+    code, _, err = cli("evaluate", run, "--codes", "z.npy")
+    assert code == 2
+    assert err.startswith("unweave: score either a run or files")
+
+
+def test_a_run_needs_weights(cli, tmp_path, run):
+    (tmp_path / "config.json").write_bytes((run / "config.json").read_bytes())
+    code, out, err = cli("evaluate", tmp_path, "--metrics", "mig")
+    assert (code, out) == (2, "")
+    assert "has no weights yet" in err
+    assert err.count("\n") == 1
+
+
+def test_metrics_list(cli):
+    out = cli("metrics", "list").out
+    for name in METRICS:
+        assert f"\n{name} " in out
+    listed = json.loads(cli("metrics", "list", "--json").out)["metrics"]
+    assert [entry["name"] for entry in listed] == list(METRICS)
+    assert listed[0]["options"] == {"bins": 20}
+
+
+def test_report_writes_the_page_and_prints_its_path(cli, run, tmp_path):
+    page = tmp_path / "page.html"
+    code, out, err = cli("report", run, "--out", page)
+    assert (code, err) == (0, "")
+    assert out == f"{page}\n\nnext: open {page} in a browser\n"
+    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert cli("report", run).out.startswith(f"{run / 'report.html'}\n")
+    assert (run / "report.html").read_bytes() == page.read_bytes()

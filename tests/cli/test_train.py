@@ -1,0 +1,212 @@
+from __future__ import annotations
+
+import inspect
+import json
+import resource
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import fields
+from io import StringIO
+from pathlib import Path
+
+import pytest
+
+from unweave import training
+from unweave.cli.progress import Progress
+from unweave.cli.train import Place
+from unweave.config import Training
+from unweave.data.xysquares import XYSquares
+from unweave.methods import METHODS, BetaVAE
+from unweave.nets import Net
+from unweave.runs import Run
+
+
+def test_training_ends_with_a_summary_and_the_next_command(cli, tiny, tmp_path):
+    folder = tmp_path / "first run"
+    code, out, err = cli(
+        "train", "beta-vae", *tiny, "--beta", "2", "--steps", "12", "--log-every", "5", "--out", folder
+    )
+    assert (code, err) == (0, "")
+    done, loss, blank, following = out.splitlines()
+    assert done.startswith(f"'{folder}' has finished: beta-vae on xysquares, 12 steps in ")
+    last = Run.open(folder).log().row(-1, named=True)
+    assert last["step"] == 12
+    assert loss == f"loss {last['loss']:.2f} = reconstruction {last['reconstruction']:.2f} + kl {last['kl']:.2f}"
+    assert (blank, following) == ("", f"next: unweave evaluate '{folder}'")
+
+
+def test_every_option_reaches_the_run(cli, tmp_path):
+    words = "--data xysquares:size=32,spacing=2 --steps 3 --batch 4 --lr 0.01 --seed 7 --standardise --precision bf16"
+    more = "--net mlp --latents 3 --width 0.05 --beta 2 --normalise-beta --loss mse --threads 1 --checkpoint-every 2"
+    assert cli("train", "beta-vae", *words.split(), *more.split(), "--out", tmp_path / "run").code == 0
+    run = Run.open(tmp_path / "run")
+    assert run.settings.method == BetaVAE(beta=2.0, normalise_beta=True, loss="mse")
+    assert run.settings.net == Net("mlp", 3, 0.05)
+    assert run.settings.training == Training(3, 4, 0.01, 7, True, "bf16")
+    assert run.settings.data == {"name": "xysquares", "size": 32, "spacing": 2}
+
+
+def test_without_a_folder_the_run_goes_below_runs(cli, tiny, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = json.loads(cli("train", "vae", *tiny, "--steps", "2", "--json").out)
+    assert Path(result["run"]).parent == Path("runs")
+    assert Run.open(result["run"]).id == result["id"]
+
+
+def test_a_finished_run_says_so(cli, tiny, run):
+    words = ("train", "beta-vae", *tiny, "--steps", "20", "--out", run)
+    before = (run / "weights.safetensors").stat().st_mtime_ns
+    code, out, err = cli(*words)
+    assert (code, err) == (0, "")
+    assert out.startswith(f"{run} had finished already: beta-vae on xysquares, 20 steps in ")
+    assert (run / "weights.safetensors").stat().st_mtime_ns == before
+
+
+def test_another_run_in_the_folder_is_left_alone(cli, tiny, run):
+    code, out, err = cli("train", "beta-vae", *tiny, "--steps", "21", "--out", run)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"unweave: '{run}' holds another run (training.steps 20 → 21)")
+
+
+def test_the_result_for_machines(cli, tiny, run):
+    result = json.loads(cli("train", "beta-vae", *tiny, "--steps", "20", "--out", run, "--json").out)
+    assert result["run"] == str(run)
+    assert result["steps"] == 20
+    assert result["loss"] == pytest.approx(sum(result["terms"].values()))
+    assert result["steps_per_second"] == pytest.approx(20 / result["seconds"], abs=1e-3)
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_warning_is_one_line(cli, tiny, tmp_path):
+    words = (
+        "--data",
+        "xysquares:size=32,spacing=3",
+        *tiny[2:],
+        "--loss",
+        "bce",
+        "--steps",
+        "1",
+        "--out",
+        tmp_path / "run",
+    )
+    code, _, err = cli("train", "vae", *words)
+    assert code == 0
+    assert err.startswith("unweave: warning: the loss bce takes pixels for probabilities, but 'xysquares'")
+    assert err.count("\n") == 1
+
+
+def test_a_full_disk_is_one_line_and_the_same_command_goes_on(cli, tiny, tmp_path):
+    words = ("train", "vae", *tiny, "--steps", "3", "--out", tmp_path / "run")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (3000, before[1]))  # the configuration fits, the weights do not
+    try:
+        code, out, err = cli(*words)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert (code, out) == (2, "")
+    assert err == f"unweave: cannot write '{tmp_path / 'run'}': File too large\n"
+    assert cli(*words).code == 0
+
+
+def test_ctrl_c_says_at_which_step_and_the_same_command_goes_on(cli, tiny, tmp_path):
+    folder = tmp_path / "run"
+    words = [
+        "train",
+        "vae",
+        *tiny,
+        "--steps",
+        "900",
+        "--checkpoint-every",
+        "5",
+        "--log-every",
+        "1",
+        "--out",
+        str(folder),
+    ]
+    process = subprocess.Popen([sys.executable, "-m", "unweave", *words], stderr=subprocess.PIPE, text=True)
+    wait_until((folder / "status.json").exists)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    step = Run.open(folder).step
+    assert 0 < step < 400
+    assert (process.returncode, err) == (
+        130,
+        f"unweave: interrupted at step {step}; the same command goes on from there\n",
+    )
+    code, out, _ = cli(*words, "--resume")
+    assert code == 0
+    assert f"{folder} has finished: vae on xysquares, 400 steps in " in out
+
+
+def wait_until(done, seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not done():
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
+def test_ctrl_c_before_the_first_row_of_the_log(cli, tiny, tmp_path, monkeypatch):
+    draw, calls = XYSquares.images, iter(range(100))
+
+    def draw_and_press_ctrl_c(self, indices):
+        if next(calls) == 2:
+            signal.raise_signal(signal.SIGINT)
+        return draw(self, indices)
+
+    monkeypatch.setattr(XYSquares, "images", draw_and_press_ctrl_c)
+    words = ("train", "vae", *tiny, "--steps", "5", "--out", tmp_path / "run")
+    assert cli(*words) == (130, "", "unweave: interrupted at step 3; the same command goes on from there\n")
+    code, out, err = cli(*words)
+    assert (code, err) == (0, "")
+    assert "5 steps" in out
+
+
+def test_interrupted_before_the_first_step(cli, tiny, tmp_path, monkeypatch):
+    def interrupted(*args, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(training, "train", interrupted)
+    for place in ((), ("--out", tmp_path / "run")):
+        code, out, err = cli("train", "vae", *tiny, *place)
+        assert (code, out) == (130, "")
+        assert err == "unweave: interrupted; the same command goes on from there\n"
+
+
+class Terminal(StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_the_bar_shows_steps_and_terms_on_a_terminal(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    with Progress(1000) as progress:
+        progress({"step": 500, "seconds": 9.0, "loss": 31.25, "reconstruction": 30.0, "kl": 1.25})
+    assert "500/1000" in terminal.getvalue()
+    assert "loss=31.25, reconstruction=30, kl=1.25" in terminal.getvalue()
+    assert terminal.getvalue().endswith("\r")  # and is gone afterwards
+
+
+def test_there_is_no_bar_elsewhere(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", file := StringIO())
+    with Progress(1000) as progress:
+        progress({"step": 500, "seconds": 9.0, "loss": 31.25})
+    assert file.getvalue() == ""
+
+
+def test_options_and_their_defaults_are_those_of_the_function():
+    known = inspect.signature(training.train).parameters
+    asked = {field.name: field.default for field in fields(Place)}
+    for name in ("device", "threads", "checkpoint_every", "log_every", "out"):
+        assert asked[name] == known[name].default
+    ours = {"method", "watch", "net", *asked, *(field.name for kind in (Net, Training) for field in fields(kind))}
+    assert set(known) <= ours
+
+
+def test_no_option_means_two_things():
+    shared = [field.name for kind in (Place, Training) for field in fields(kind)] + ["net", "latents", "width"]
+    assert len(set(shared)) == len(shared)
+    for kind in METHODS.values():
+        assert not {field.name for field in fields(kind)} & set(shared)
