@@ -52,6 +52,7 @@ class Run:
         self.config: dict[str, Any] = values
         self.settings = Config.from_json(values)
         self._device = device
+        self._data: Dataset | None = None
 
     @classmethod
     def open(cls, path: str | Path, *, device: str = "auto") -> Run:
@@ -87,10 +88,12 @@ class Run:
         """Number of steps the saved weights have been trained for."""
         return self.status["step"]
 
-    @cached_property
+    @property
     def data(self) -> Dataset:
         """The data set the run was trained on."""
-        return load(**self.settings.data)
+        if self._data is None:
+            self._data = load(**self.settings.data)
+        return self._data
 
     @cached_property
     def model(self) -> Model:

@@ -122,7 +122,7 @@ def test_a_file_without_an_array_is_one_line(cli, files, name, complaint):
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (("--codes", "z.npy"), "name a run, or --codes and --factors"),
+        (("--codes", "z.npy"), "name a run first, or give --codes and --factors"),
         ((*FILES, "--test-codes", "z.npy"), "--test-codes and --test-factors come together"),
         ((*FILES, "--metrics", "mgi"), "no metric is called 'mgi'; did you mean 'mig'?"),
         ((*FILES, "--samples", "-3"), "--samples must be 0 or more, not -3"),

@@ -13,7 +13,7 @@ from unweave.cli.commands import COMMANDS
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("words", [(), ("--help",), ("-h",)])
+@pytest.mark.parametrize("words", [(), ("--help",), ("-h",), ("help",)])
 def test_the_overview_names_every_command_and_the_first_steps(cli, words):
     code, out, err = cli(*words)
     assert (code, err) == (0, "")
@@ -90,4 +90,4 @@ def test_the_page_of_the_command_line_shows_every_example():
     page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
     for name, command in COMMANDS.items():
         assert f"## unweave {name}\n" in page
-        assert f"$ {command.example}\n" in page
+        assert f"{command.example}\n" in page

@@ -25,6 +25,7 @@ MISTAKES = {
     (*TRAIN, "--nt=mlp"): "unknown option --nt for 'train beta-vae'; did you mean --net?",
     (*TRAIN, "--lr", "x", "--bta", "4"): "unknown option --bta for 'train beta-vae'; did you mean --beta?",
     ("train", "vae", "--beta", "4"): "unknown option --beta for 'train vae'; see: unweave train vae --help",
+    (*TRAIN, "-beta", "4"): "unknown option -beta for 'train beta-vae'; did you mean --beta?",
     ("data", "list", "--jsn"): "unknown option --jsn for 'data list'; did you mean --json?",
     ("--verbose", "train"): "a command comes first, not '--verbose'; see: unweave --help",
     # something missing, or too much
@@ -32,8 +33,9 @@ MISTAKES = {
     ("report",): "missing: RUN; for example: unweave report runs/first",
     ("train", "beta-vae"): "missing: --data NAME; for example: unweave train beta-vae --data shapes2d",
     ("train", "beta-vae", "--data"): "--data needs a value; for example: unweave train beta-vae --data shapes2d",
+    ("train", "beta-vae", "shapes2d"): "missing: --data NAME; for example: unweave train beta-vae --data shapes2d",
     ("train", "--data", "shapes2d"): "the method comes first, not '--data'; for example: unweave train beta-vae",
-    ("evaluate",): "name a run, or --codes and --factors; for example: unweave evaluate runs/first",
+    ("evaluate",): "name a run first, or give --codes and --factors; for example: unweave evaluate runs/first",
     ("data", "list", "now"): "'now' is one word too many for 'data list'; for example: unweave data list",
     # a value that is none
     (*TRAIN, "--beta", "x"): "--beta: 'x' is not a number",
@@ -64,6 +66,13 @@ def test_a_mistake_gets_one_clear_line(cli, words, tmp_path, monkeypatch):
     assert err.startswith(f"unweave: {MISTAKES[words]}")
     assert err.count("\n") == 1
     assert os.listdir() == ["a-file"]  # and nothing is left behind
+
+
+@pytest.mark.parametrize("greed", [("--width", "1e4"), ("--width", "1e7"), ("--batch", "1000000000000")])
+def test_too_little_memory_is_one_line(cli, tmp_path, greed):
+    code, out, err = cli(*TRAIN, "--net", "mlp", *greed, "--out", tmp_path / "run")
+    assert (code, out) == (2, "")
+    assert err == "unweave: there is not enough memory for this; try a smaller batch, net or data set\n"
 
 
 def test_a_mistake_in_a_process_of_its_own_has_no_traceback(tmp_path):

@@ -112,19 +112,8 @@ def test_a_full_disk_is_one_line_and_the_same_command_goes_on(cli, tiny, tmp_pat
 
 def test_ctrl_c_says_at_which_step_and_the_same_command_goes_on(cli, tiny, tmp_path):
     folder = tmp_path / "run"
-    words = [
-        "train",
-        "vae",
-        *tiny,
-        "--steps",
-        "900",
-        "--checkpoint-every",
-        "5",
-        "--log-every",
-        "1",
-        "--out",
-        str(folder),
-    ]
+    often = ["--checkpoint-every", "10", "--log-every", "5"]
+    words = ["train", "vae", *tiny, "--steps", "400", *often, "--out", str(folder)]
     process = subprocess.Popen([sys.executable, "-m", "unweave", *words], stderr=subprocess.PIPE, text=True)
     wait_until((folder / "status.json").exists)
     process.send_signal(signal.SIGINT)

@@ -83,11 +83,15 @@ def test_more_replicates_change_the_interval_only_a_little(sample):
     assert few["high"].item() == pytest.approx(many["high"].item(), abs=0.01)
 
 
-def test_a_metric_of_your_own_is_resampled_by_rows(sample, monkeypatch):
-    def spread(codes, factors, *, power):
+@pytest.mark.parametrize("needs", [("codes", "factors"), ("codes",)])
+def test_a_metric_of_your_own_is_resampled_by_rows(needs, sample, monkeypatch):
+    def spread(*arrays, power):
+        codes = arrays[0]
+        assert [len(array) for array in arrays] == [len(codes)] * len(needs)
         return float(np.std(codes) ** power)
 
-    monkeypatch.setitem(METRICS, "spread", Metric(spread, "nobody", "nothing", options={"power": 2}, range=(0, 9)))
+    own = Metric(spread, "nobody", "nothing", needs=needs, options={"power": 2}, range=(0, 9))
+    monkeypatch.setitem(METRICS, "spread", own)
     row = evaluate(*sample, metrics="spread").row(0, named=True)
     assert row["value"] == pytest.approx(sample[0].var())
     assert row["low"] < row["value"] < row["high"]

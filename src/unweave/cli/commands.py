@@ -62,7 +62,7 @@ COMMANDS = {
 """To add a command: a line here, and its function, which takes the words after the command's name."""
 
 
-HELP = (["-h"], ["--help"])
+HELP = (["-h"], ["--help"], ["help"])
 OVERVIEW = """{about}
 
 usage: unweave COMMAND [OPTIONS]

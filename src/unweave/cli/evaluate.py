@@ -82,7 +82,7 @@ def _of_run(options: Evaluate, folder: Path) -> polars.DataFrame:
 
 def _of_files(options: Evaluate) -> polars.DataFrame:
     if not (options.codes and options.factors):
-        raise UsageError("name a run, or --codes and --factors; for example: unweave evaluate runs/first")
+        raise UsageError("name a run first, or give --codes and --factors; for example: unweave evaluate runs/first")
     if bool(options.test_codes) != bool(options.test_factors):
         raise UsageError("--test-codes and --test-factors come together")
     from unweave import metrics

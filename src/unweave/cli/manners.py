@@ -9,6 +9,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import TextIOWrapper
 from pathlib import Path
 from typing import NoReturn, TextIO
 
@@ -20,10 +21,14 @@ NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 TEMPORARY = re.compile(r"\.([^/\\]+)\.[0-9a-f]{12}\.tmp$")
 """The name under which a file is written before it is whole."""
 
+NO_MEMORY = re.compile("allocate memory|out of memory|size calculation overflowed")
+
 
 @contextmanager
 def polite() -> Iterator[None]:
     """Turn a user's mistake, an interrupt and a full disk into one line on stderr and an exit code."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal without × shows ? instead
     with warnings.catch_warnings():
         warnings.showwarning = _one_line_warning
         try:
@@ -41,6 +46,10 @@ def polite() -> Iterator[None]:
             if error.filename is None:
                 _mute_output()
             _fail(_refusal(error), MISTAKE)
+        except (MemoryError, RuntimeError) as error:
+            if not _out_of_memory(error):
+                raise
+            _fail("there is not enough memory for this; try a smaller batch, net or data set", MISTAKE)
 
 
 @contextmanager
@@ -74,6 +83,11 @@ def _refusal(error: OSError) -> str:
         return f"cannot {verb} the output: {error.strerror or error}"
     wanted = TEMPORARY.sub(r"\1", str(error.filename))
     return f"cannot {verb} '{wanted}': {error.strerror or error}"
+
+
+def _out_of_memory(error: Exception) -> bool:
+    """Tell whether numpy or torch, which has several ways of saying it, found no memory."""
+    return isinstance(error, MemoryError) or bool(NO_MEMORY.search(str(error)))
 
 
 def _one_line_warning(

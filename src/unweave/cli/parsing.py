@@ -24,6 +24,7 @@ Flag = Annotated[bool, conf.arg(help_behavior_hint="")]
 """An option without a value; help need not say that it is off by default."""
 
 STYLE = (conf.OmitArgPrefixes, conf.FlagCreatePairsOff, conf.DisallowNone)
+OPTION = re.compile(r"--?[a-zA-Z]")
 FLAG = re.compile(r"^[^\w-]*(?:-h, )?(--[a-z][a-z0-9-]*)", re.MULTILINE)
 RULE = re.compile(r"\n *-{8,} *\n")
 PLAINER = {
@@ -87,12 +88,12 @@ def _unknown_option(words: Sequence[str], command: str, read: Reader) -> UsageEr
     with redirect_stdout(StringIO()) as text, suppress(SystemExit):
         read(["--help"])
     flags = [flag.removeprefix("--") for flag in FLAG.findall(text.getvalue())]
-    for word in words:
-        name = word.partition("=")[0].removeprefix("--").replace("_", "-")
-        if word.startswith("--") and name not in flags:
+    for word in filter(OPTION.match, words):
+        name = word.partition("=")[0].lstrip("-").replace("_", "-")
+        if name not in flags or not word.startswith("--"):
             near = get_close_matches(name, flags, n=1)
             hint = f"did you mean --{near[0]}?" if near else f"see: unweave {command} --help"
-            return UsageError(f"unknown option --{name} for '{command}'; {hint}")
+            return UsageError(f"unknown option {word.partition('=')[0]} for '{command}'; {hint}")
     return None
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,7 +26,7 @@ class Dataset(ABC):
     data set's options.
     """
 
-    name: ClassVar[str]
+    name: str
     factors: FactorSpace
     shape: tuple[int, int, int]
     """Height, width and channels of an image."""

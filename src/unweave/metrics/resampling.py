@@ -21,14 +21,14 @@ class Sampled:
     """Subsets (r, units), boolean, to their scores (r,)."""
 
 
-def by_rows(score: Callable[[np.ndarray, np.ndarray], float], codes: np.ndarray, factors: np.ndarray) -> Sampled:
-    """Resample any score of (codes, factors) by computing it anew on each subset of the rows."""
+def by_rows(score: Callable[..., float], *arrays: np.ndarray) -> Sampled:
+    """Resample any score of arrays, of (codes, factors) say, by computing it anew on each subset of their rows."""
 
     def rescore(subsets: np.ndarray) -> np.ndarray:
         rows = (np.flatnonzero(subset) for subset in subsets)
-        return np.array([score(codes[kept], factors[kept]) for kept in rows])
+        return np.array([score(*(array[kept] for array in arrays)) for kept in rows])
 
-    return Sampled(score(codes, factors), len(codes), rescore)
+    return Sampled(score(*arrays), len(arrays[0]), rescore)
 
 
 def interval(

@@ -36,8 +36,8 @@ class Metric:
         given = {name: inputs[name] for name in self.needs} | dict(self.options)
         if self.sample is not None:
             return self.sample(**given)
-        codes, factors = given.pop("codes"), given.pop("factors")
-        return by_rows(partial(self.function, **given), codes, factors)
+        arrays = [given.pop(name) for name in ("codes", "factors") if name in given]
+        return by_rows(partial(self.function, **given), *arrays)
 
 
 METRICS: dict[str, Metric] = {
