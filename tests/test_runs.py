@@ -63,6 +63,14 @@ def test_evaluate_scores_and_saves_and_encodes_each_image_once(run, monkeypatch)
     assert table["value"][0] == pytest.approx(expected, abs=1e-3)
 
 
+def test_scores_of_other_metrics_are_kept(run):
+    run.evaluate("mig", samples=200, test_samples=100)
+    again = run.evaluate(["sap-correlation", "mig"], samples=300, test_samples=100)
+    assert run.scores().equals(again)
+    run.evaluate("mig", samples=200, test_samples=100)
+    assert sorted(run.scores()["metric"]) == ["mig", "sap-correlation"]
+
+
 def test_scores_are_none_before_the_first_evaluation(run):
     assert run.scores() is None
 

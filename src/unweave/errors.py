@@ -21,5 +21,5 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
     """
     names = list(known)
     near = get_close_matches(name.lower(), names, n=1)
-    hint = f"did you mean '{near[0]}'? " if near else ""
-    return UsageError(f"no {kind} is called '{name}'; {hint}(known: {', '.join(names)})")
+    hint = f"; did you mean '{near[0]}'?" if near else ""
+    return UsageError(f"no {kind} is called '{name}'{hint} (known: {', '.join(names)})")

@@ -158,7 +158,12 @@ class Run:
         seed: int = 0,
         intervals: bool = True,
     ) -> polars.DataFrame:
-        """Score the run on random images, encoding each distinct one once; the table is saved in the run too."""
+        """Score the run on random images, encoding each distinct one once.
+
+        The scores are saved in the run too, in the place of earlier ones of the same names.
+        """
+        import polars
+
         from unweave.metrics import evaluate
 
         if samples < 2 or test_samples < 1:
@@ -176,7 +181,10 @@ class Run:
             seed=seed,
             intervals=intervals,
         )
-        write_table(self.path / SCORES, table)
+        kept = self.scores()
+        if kept is not None:
+            kept = kept.filter(~polars.col("metric").is_in(table["metric"].to_list()))
+        write_table(self.path / SCORES, table if kept is None else polars.concat([kept, table]))
         return table
 
     def scores(self) -> polars.DataFrame | None:

@@ -122,7 +122,7 @@ def test_ctrl_c_says_at_which_step_and_the_same_command_goes_on(cli, tiny, tmp_p
     assert 0 < step < 400
     assert (process.returncode, err) == (
         130,
-        f"unweave: interrupted at step {step}; the same command goes on from there\n",
+        f"unweave: interrupted at step {step}, kept in '{folder}'; the same command goes on from there\n",
     )
     code, out, _ = cli(*words, "--resume")
     assert code == 0
@@ -146,7 +146,8 @@ def test_ctrl_c_before_the_first_row_of_the_log(cli, tiny, tmp_path, monkeypatch
 
     monkeypatch.setattr(XYSquares, "images", draw_and_press_ctrl_c)
     words = ("train", "vae", *tiny, "--steps", "5", "--out", tmp_path / "run")
-    assert cli(*words) == (130, "", "unweave: interrupted at step 3; the same command goes on from there\n")
+    kept = f"kept in '{tmp_path / 'run'}'; the same command goes on from there"
+    assert cli(*words) == (130, "", f"unweave: interrupted at step 3, {kept}\n")
     code, out, err = cli(*words)
     assert (code, err) == (0, "")
     assert "5 steps" in out
@@ -160,7 +161,7 @@ def test_interrupted_before_the_first_step(cli, tiny, tmp_path, monkeypatch):
     for place in ((), ("--out", tmp_path / "run")):
         code, out, err = cli("train", "vae", *tiny, *place)
         assert (code, out) == (130, "")
-        assert err == "unweave: interrupted; the same command goes on from there\n"
+        assert err == "unweave: interrupted\n"
 
 
 class Terminal(StringIO):

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
+import sys
 import threading
+from types import SimpleNamespace
 
 import numpy as np
 import polars
@@ -153,6 +156,16 @@ def test_a_folder_that_is_no_run_is_refused(quick_train, tmp_path):
         quick_train(out=tmp_path / "file")
 
 
+def test_a_run_without_a_checkpoint_has_nothing_to_lose(quick_train, monkeypatch):
+    """Stopped before its first checkpoint, a folder is free for another configuration."""
+    monkeypatch.setitem(sys.modules, "wandb", None)
+    with pytest.raises(UsageError, match="pip install"):
+        quick_train(track=["wandb"], seed=5)
+    with pytest.raises(UsageError, match="nothing to resume"):
+        quick_train(resume=True)
+    assert quick_train().settings.training.seed == 0
+
+
 def test_resume_demands_a_run_and_its_refusal_a_new_folder(quick_train):
     with pytest.raises(UsageError, match="nothing to resume"):
         quick_train(resume=True)
@@ -205,8 +218,6 @@ def test_a_damaged_checkpoint_is_one_clear_line(quick_train, tmp_path):
 
 def test_a_full_disk_leaves_the_last_checkpoint_whole(quick_train, tmp_path, monkeypatch):
     whole = quick_train(out=tmp_path / "whole")
-    import os
-
     calls = 0
     fsync = os.fsync
 
@@ -295,9 +306,6 @@ def test_tensorboard_holds_the_log(quick_train):
 
 def test_wandb_receives_the_log_under_the_runs_identity(quick_train, monkeypatch):
     """Against a stand-in with the three calls we make: the service itself needs a network."""
-    import sys
-    from types import SimpleNamespace
-
     seen = {"rows": [], "finished": False, "settings": {}}
 
     def init(**settings):
@@ -316,8 +324,6 @@ def test_wandb_receives_the_log_under_the_runs_identity(quick_train, monkeypatch
 
 
 def test_an_absent_tracker_says_how_to_install_it(quick_train, monkeypatch):
-    import sys
-
     monkeypatch.setitem(sys.modules, "wandb", None)
     with pytest.raises(UsageError, match=r"pip install 'unweave\[wandb\]'"):
         quick_train(track=["wandb"])

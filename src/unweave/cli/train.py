@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, make_dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -72,11 +70,7 @@ def train(words: list[str]) -> None:
         return print(_help())
     options = _parse(words[0], words[1:])
     place, net = options.run, options.net
-    with (
-        Progress(options.training.steps) as progress,
-        _interruptible(place.out),
-        writing(place.out or Path("runs")),
-    ):
+    with Progress(options.training.steps) as progress, writing(place.out or Path("runs")):
         run = training.train(
             options.method,
             data=place.data,
@@ -160,16 +154,3 @@ def _summary(result: dict[str, Any], *, finished_before: bool) -> str:
             f"next: unweave evaluate {folder}",
         ]
     )
-
-
-@contextmanager
-def _interruptible(folder: Path | None) -> Iterator[None]:
-    """Say where an interrupted run stopped, where that is known, and how to go on."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        step = 0
-        with suppress(UsageError):  # it had not begun
-            step = Run.open(folder).step if folder else 0
-        where = f" at step {step:,}" if step else ""
-        raise KeyboardInterrupt(f"interrupted{where}; the same command goes on from there") from None

@@ -18,6 +18,7 @@ from unweave.nets.model import Model
 
 __all__ = ["NETS", "Body", "Gaussian", "Model", "Net", "Shape"]
 
+WIDEST = 100
 NETS: dict[str, Builder] = {"conv": conv, "dlib": dlib, "mlp": mlp}
 
 
@@ -37,8 +38,8 @@ class Net:
             raise unknown("net", self.name, NETS)
         if self.latents < 1:
             raise UsageError(f"a net needs at least one latent unit, not {self.latents}")
-        if not 0 < self.width < float("inf"):
-            raise UsageError(f"a net's width must be positive, not {self.width}")
+        if not 0 < self.width <= WIDEST:
+            raise UsageError(f"a net's width must be positive and at most {WIDEST}, not {self.width}")
 
     def build(self, shape: Shape, generator: torch.Generator) -> Model:
         """Return a new model for images of `shape` (H, W, C), its weights drawn from `generator`.
@@ -49,6 +50,9 @@ class Net:
         with torch.device("meta"):
             body = NETS[self.name](shape, self.latents, self.width)
             model = Model(body, shape, self.latents)
-        model.to_empty(device="cpu")
+        try:
+            model.to_empty(device="cpu")
+        except RuntimeError as error:
+            raise UsageError(f"a net of width {self.width} does not fit into memory; use a smaller one") from error
         model.initialise(body.draw, generator)
         return model.to(memory_format=torch.channels_last)  # pyright: ignore[reportCallIssue]

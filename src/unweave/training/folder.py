@@ -10,48 +10,57 @@ from pathlib import Path
 from unweave.config import Config
 from unweave.errors import UsageError
 from unweave.files import write_json
-from unweave.runs import CONFIG, Run
+from unweave.runs import CONFIG, WEIGHTS, Run
 
 LOCK = ".lock"
 
 
-def claim(folder: Path, config: Config, resume: bool | None) -> Run:
-    """Return the run of `config` in `folder`, creating it where there is none.
+@contextmanager
+def claimed(folder: Path, config: Config, resume: bool | None) -> Iterator[Run]:
+    """Hold the folder for this process, and give the run of `config` in it, created where there is none.
 
     `resume` True demands a run that is there, False a new one, None takes either. A folder with another
     configuration, or with anything that is no run, is left alone.
     """
-    run = _existing(folder)
-    if run is None:
-        if resume:
-            raise UsageError(f"there is nothing to resume in '{folder}'")
-        folder.mkdir(parents=True, exist_ok=True)
+    _refuse_what_is_no_run(folder)
+    if resume and not has_weights(folder):
+        raise UsageError(f"there is nothing to resume in '{folder}'")
+    folder.mkdir(parents=True, exist_ok=True)
+    with _locked(folder):
+        yield _run(folder, config, resume)
+
+
+def has_weights(folder: Path) -> bool:
+    """Tell whether the folder holds a run that reached a checkpoint; one that did not has nothing to lose."""
+    return (folder / WEIGHTS).is_file()
+
+
+def _run(folder: Path, config: Config, resume: bool | None) -> Run:
+    if not has_weights(folder):
         write_json(folder / CONFIG, {"unweave": version("unweave"), "id": config.id, **config.to_json()})
         return Run.open(folder)
     if resume is False:
         raise UsageError(f"'{folder}' holds a run already; choose another folder, or resume it")
+    run = Run.open(folder)
     if differences := run.settings.differences(config):
         raise UsageError(f"'{folder}' holds another run ({', '.join(differences)}); choose another folder")
     return run
 
 
-def _existing(folder: Path) -> Run | None:
+def _refuse_what_is_no_run(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"'{folder}' is a file; a run needs a folder")
-    if not folder.is_dir():
-        return None
-    if (folder / CONFIG).is_file():
-        return Run.open(folder)
+    if not folder.is_dir() or (folder / CONFIG).is_file():
+        return
     # Hidden files are our own: the lock, and what a killed process had begun to write.
     if any(not entry.name.startswith(".") for entry in folder.iterdir()):
         raise UsageError(f"'{folder}' is not empty and not a run; choose another folder")
-    return None
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Hold the folder for this process; the system frees it even when the process is killed."""
-    with (folder / LOCK).open("w") as file:
+def _locked(folder: Path) -> Iterator[None]:
+    """Keep other processes out; the system frees the lock even when this one is killed."""
+    with (folder / LOCK).open("a") as file:
         with suppress(ImportError):  # no such locks on Windows: there, two processes are not told apart
             import fcntl
 

@@ -44,7 +44,7 @@ class History:
 
     def table(self) -> polars.DataFrame:
         """Return the rows as a table."""
-        return polars.DataFrame(self.rows, schema_overrides={"step": polars.Int64})
+        return polars.DataFrame(self.rows or {"step": []}, schema_overrides={"step": polars.Int64})
 
     def state(self) -> dict[str, Any]:
         """Return the window under way, for a checkpoint."""

@@ -6,7 +6,15 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
+
+
+class Interrupted(KeyboardInterrupt):
+    """Training was asked to stop, and did so after a whole step, with a checkpoint."""
+
+    def __init__(self, step: int, folder: Path) -> None:
+        super().__init__(f"interrupted at step {step:,}, kept in '{folder}'; the same command goes on from there")
 
 
 class StopRequest:

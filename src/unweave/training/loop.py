@@ -19,8 +19,8 @@ from unweave.methods import METHODS, Method
 from unweave.nets import Net
 from unweave.runs import STATUS, Run
 from unweave.training import trackers
-from unweave.training.folder import claim, locked
-from unweave.training.interrupt import deferred_interrupts
+from unweave.training.folder import claimed
+from unweave.training.interrupt import Interrupted, deferred_interrupts
 from unweave.training.memory import keep_freed_memory
 from unweave.training.state import CHECKPOINT, TrainingState
 
@@ -98,13 +98,13 @@ def train(
     )
     folder = Path(out) if out is not None else _default_folder(config)
     place = choose_device(device)
-    run = claim(folder, config, resume)
-    if run.state == "finished":
-        return run
-    with locked(folder), _threads(threads):
+    trackers.check(track)
+    with claimed(folder, config, resume) as run, _threads(threads):
+        if run.state == "finished":
+            return run
         state = TrainingState.initial(config, data, place, log_every)
         state.restore(folder)
-        watchers = trackers.start(tuple(track), folder, config)
+        watchers = trackers.start(track, folder, config)
         try:
             notify = [tracker.log for tracker in watchers] + ([watch] if watch else [])
             _fit(state, config, data, folder, checkpoint_every, notify)
@@ -153,7 +153,7 @@ def _fit(
                 state.save(folder)
                 _write_status(state, folder, "finished" if last else "unfinished")
             if stopping and not last:
-                raise KeyboardInterrupt
+                raise Interrupted(state.step, folder)
     (folder / CHECKPOINT).unlink(missing_ok=True)
 
 
@@ -185,7 +185,7 @@ def _default_folder(config: Config) -> Path:
     return Path("runs") / f"{method_name(config.method)}-{config.data['name']}-{config.id[:8]}"
 
 
-def _write_status(state: TrainingState, folder: Path, phase: str, **more: str) -> None:
+def _write_status(state: TrainingState, folder: Path, phase: str) -> None:
     device = state.model.device
     status = {
         "state": phase,
@@ -194,7 +194,6 @@ def _write_status(state: TrainingState, folder: Path, phase: str, **more: str) -
         "device": torch.cuda.get_device_name(device) if device.type == "cuda" else device.type,
         "threads": torch.get_num_threads(),
         "torch": torch.__version__,
-        **more,
     }
     write_json(folder / STATUS, status)
 
@@ -202,14 +201,10 @@ def _write_status(state: TrainingState, folder: Path, phase: str, **more: str) -
 def _diverged(state: TrainingState, folder: Path) -> UsageError:
     """Record in the status that the run failed, and return the error that says so."""
     reason = f"the loss or a weight is no longer a finite number after step {state.step}"
-    kept = Run.open(folder).step
-    _write_status_kept(folder, reason)
-    saved = f"the checkpoint of step {kept} is kept" if kept else "no checkpoint was reached"
-    return UsageError(f"{reason}; {saved} in '{folder}'; try a smaller lr, or another seed")
-
-
-def _write_status_kept(folder: Path, reason: str) -> None:
-    write_json(folder / STATUS, {**Run.open(folder).status, "state": "failed", "reason": reason})
+    status = Run.open(folder).status
+    write_json(folder / STATUS, {**status, "state": "failed", "reason": reason})
+    kept = f"the checkpoint of step {status['step']} is kept" if status["step"] else "no checkpoint was reached"
+    return UsageError(f"{reason}; {kept} in '{folder}'; try a smaller lr, or another seed")
 
 
 @contextmanager

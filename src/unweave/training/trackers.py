@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -70,11 +71,15 @@ class WandB:
 TRACKERS: dict[str, type[TensorBoard] | type[WandB]] = {"tensorboard": TensorBoard, "wandb": WandB}
 
 
-def start(names: tuple[str, ...], folder: Path, config: Config) -> list[Tracker]:
-    """Return the trackers of these names."""
+def check(names: Sequence[str]) -> None:
+    """Refuse a tracker that does not exist."""
     for name in names:
         if name not in TRACKERS:
             raise unknown("tracker", name, TRACKERS)
+
+
+def start(names: Sequence[str], folder: Path, config: Config) -> list[Tracker]:
+    """Return the trackers of these names."""
     return [TRACKERS[name](folder, config) for name in names]
 
 
