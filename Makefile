@@ -11,7 +11,7 @@ INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --con
 .PHONY: demo test test-all lint clean
 
 demo: .venv/installed
-	$(BIN)/unweave train beta-vae --data shapes2d --steps 2000 --out runs/demo
+	$(BIN)/unweave train beta-vae --data rooms3d --steps 1200 --out runs/demo
 	$(BIN)/unweave evaluate runs/demo
 	$(BIN)/unweave report runs/demo
 

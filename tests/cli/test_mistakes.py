@@ -68,7 +68,7 @@ def test_a_mistake_gets_one_clear_line(cli, words, tmp_path, monkeypatch):
     assert os.listdir() == ["a-file"]  # and nothing is left behind
 
 
-@pytest.mark.parametrize("greed", [("--width", "1e4"), ("--width", "1e7"), ("--batch", "1000000000000")])
+@pytest.mark.parametrize("greed", [("--latents", "10000000000000"), ("--batch", "1000000000000")])
 def test_too_little_memory_is_one_line(cli, tmp_path, greed):
     code, out, err = cli(*TRAIN, "--net", "mlp", *greed, "--out", tmp_path / "run")
     assert (code, out) == (2, "")

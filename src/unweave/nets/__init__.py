@@ -50,9 +50,6 @@ class Net:
         with torch.device("meta"):
             body = NETS[self.name](shape, self.latents, self.width)
             model = Model(body, shape, self.latents)
-        try:
-            model.to_empty(device="cpu")
-        except RuntimeError as error:
-            raise UsageError(f"a net of width {self.width} does not fit into memory; use a smaller one") from error
+        model.to_empty(device="cpu")
         model.initialise(body.draw, generator)
         return model.to(memory_format=torch.channels_last)  # pyright: ignore[reportCallIssue]
