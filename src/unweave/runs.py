@@ -172,7 +172,7 @@ class Run:
         distinct, inverse = np.unique(indices, return_inverse=True)
         parts = [distinct[start : start + CHUNK] for start in range(0, len(distinct), CHUNK)]
         codes = np.concatenate([self.encode(self.data.images(part)) for part in parts])[inverse]
-        factors = self.data.factors.from_index(indices)
+        factors = self.data.values(indices)
         table = evaluate(
             codes[:samples],
             factors[:samples],

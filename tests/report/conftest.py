@@ -34,6 +34,9 @@ class Squares:
     def __len__(self) -> int:
         return len(self.factors)
 
+    def values(self, indices: NDArray[np.int64], /) -> NDArray[np.int64]:
+        return self.factors.from_index(indices)
+
     def images(self, indices: NDArray[np.int64], /) -> NDArray[np.uint8]:
         return self.render(self.factors.from_index(indices) / (np.array(self.factors.sizes) - 1))
 

@@ -23,7 +23,7 @@ class Dataset(ABC):
     """A grid of factors and the images they generate.
 
     A subclass sets the five attributes and writes `_draw`. The parameters of its constructor are the
-    data set's options.
+    data set's options. A set that is no full grid also overrides `__len__` and `values`, and sets `is_grid`.
     """
 
     name: str
@@ -33,6 +33,10 @@ class Dataset(ABC):
     binary: bool
     """True when every value of every image is 0 or 255."""
     options: dict[str, Option]
+    is_grid: bool = True
+    """True when index i is cell i of the grid of factors, so that one factor can be changed and the others kept."""
+    is_function: bool = True
+    """True when the factors decide the image; False when it holds anything else, such as noise."""
 
     def __len__(self) -> int:
         return len(self.factors)
@@ -50,6 +54,14 @@ class Dataset(ABC):
     def nbytes(self) -> int:
         """Bytes of memory the set holds."""
         return sum(value.nbytes for value in vars(self).values() if isinstance(value, np.ndarray))
+
+    def values(self, indices: ArrayLike) -> Integers:
+        """Return the factors (n, k) of the images with these indices (n,)."""
+        return self.factors.from_index(indices)
+
+    def sample(self, n: int, rng: np.random.Generator) -> Integers:
+        """Draw n indices as training does: uniformly, unless the set says otherwise."""
+        return rng.integers(len(self), size=n)
 
     def images(self, indices: ArrayLike) -> Images:
         """Return the images (n, H, W, C) with these indices (n,), uint8 and C-contiguous."""

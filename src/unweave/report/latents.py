@@ -50,7 +50,7 @@ def survey(run: RunLike, *, samples: int = 512, seed: int = 0) -> Survey:
     means = np.concatenate([mean for mean, _ in posteriors]).astype(np.float64)
     logs = np.concatenate([log_variance for _, log_variance in posteriors]).astype(np.float64)
     kl = 0.5 * (means**2 + np.exp(logs) - logs - 1)
-    return Survey(means, run.data.factors.from_index(indices), kl.mean(axis=0))
+    return Survey(means, run.data.values(indices), kl.mean(axis=0))
 
 
 def traversals(

@@ -27,6 +27,10 @@ class DataLike(Protocol):
     @property
     def shape(self) -> tuple[int, int, int]: ...  # noqa: D102
     def __len__(self) -> int: ...
+    def values(self, indices: NDArray[np.int64], /) -> NDArray[np.int64]:
+        """Return the factors (n, k) of the images at these indices."""
+        ...
+
     def images(self, indices: NDArray[np.int64], /) -> Images:
         """Return the images (n, H, W, C) at these indices."""
         ...

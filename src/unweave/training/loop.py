@@ -128,7 +128,7 @@ def _fit(
     clock = time.perf_counter() - state.seconds
     with deferred_interrupts() as stop, _exact(device):
         while state.step < training.steps:
-            indices = state.streams.batches.integers(len(data), size=training.batch)
+            indices = data.sample(training.batch, state.streams.batches)
             x = model.pixels(data.images(indices))  # (batch, C, H, W) in [0, 1] or standardised
             with torch.autocast(device.type, torch.bfloat16, enabled=training.precision == "bf16"):
                 terms = method.terms(model, x, state.step, state.streams.noise)

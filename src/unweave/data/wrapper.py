@@ -1,0 +1,49 @@
+"""A data set made from another: the same factors, with other images or another way of drawing them."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unweave.data.dataset import Dataset, Images, Option
+from unweave.data.factors import Integers
+
+
+class Wrapper(Dataset):
+    """A data set over `base`, called BASE-SUFFIX; its options are the base's and its own.
+
+    A subclass sets `suffix`, passes its own options on, and overrides what it changes.
+    """
+
+    suffix: ClassVar[str]
+
+    def __init__(self, base: Dataset, **options: Option) -> None:
+        self.base = base
+        self.name = f"{base.name}-{self.suffix}"
+        self.factors = base.factors
+        self.shape = base.shape
+        self.binary = base.binary
+        self.is_grid = base.is_grid
+        self.is_function = base.is_function
+        self.options = {**base.options, **options}
+
+    def __len__(self) -> int:
+        return len(self.base)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory the set holds, with those of its base."""
+        return super().nbytes + self.base.nbytes
+
+    def values(self, indices: ArrayLike) -> Integers:
+        """Return the factors (n, k) of the images with these indices (n,)."""
+        return self.base.values(indices)
+
+    def sample(self, n: int, rng: np.random.Generator) -> Integers:
+        """Draw n indices as training does."""
+        return self.base.sample(n, rng)
+
+    def _draw(self, indices: Integers) -> Images:
+        return self.base.images(indices)
