@@ -44,6 +44,16 @@ def test_encode_gives_the_posterior_means_and_reconstruct_decodes_them(run):
     assert run.reconstruct(images).shape == images.shape
 
 
+def test_a_run_encodes_where_its_data_set_is_not_at_hand(run, monkeypatch):
+    images = run.data.images(np.arange(3))
+    expected = run.encode(images)
+    monkeypatch.delitem(unweave.data.DATASETS, "xysquares")
+    again = unweave.Run.open(run.path)
+    np.testing.assert_array_equal(again.encode(images), expected)
+    with pytest.raises(UsageError, match="no data set is called"):
+        _ = again.data
+
+
 def test_no_image_at_all_gives_no_code(run):
     assert run.encode(run.data.images(np.arange(0))).shape == (0, 3)
     assert run.decode(np.empty((0, 3))).shape == (0, 32, 32, 3)
@@ -106,7 +116,7 @@ def test_damaged_files_are_one_clear_line(run):
     with pytest.raises(UsageError, match="does not hold this run's weights"):
         run.encode(run.data.images([0]))
     (run.path / "weights.safetensors").unlink()
-    with pytest.raises(UsageError, match="no weights yet"):
+    with pytest.raises(UsageError, match="has no weights"):
         unweave.Run.open(run.path).encode(run.data.images([0]))
     (run.path / "config.json").write_text("{")
     with pytest.raises(UsageError, match="cannot be read as JSON"):

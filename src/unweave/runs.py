@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load as load_tensors
+from safetensors import SafetensorError, safe_open
 
 from unweave.config import Config
 from unweave.data import Dataset, load
@@ -97,16 +96,19 @@ class Run:
 
     @cached_property
     def model(self) -> Model:
-        """The model with its saved weights, ready to evaluate."""
+        """The model with its saved weights, ready to evaluate; the data set need not be at hand."""
         path = self.path / WEIGHTS
         if not path.is_file():
             raise UsageError(
-                f"'{self.path}' has no weights yet: it stopped before its first checkpoint; train it again"
+                f"'{self.path}' has no weights: it stopped before its first checkpoint; train it again"
             )
-        model = self.settings.net.build(self.data.shape, torch.Generator())
         try:
-            model.load_state_dict(load_tensors(path.read_bytes()))
-        except (SafetensorError, RuntimeError) as error:
+            with safe_open(path, framework="pt") as file:
+                height, width, channels = map(int, file.metadata()["shape"].split(","))
+                weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            model = self.settings.net.build((height, width, channels), torch.Generator())
+            model.load_state_dict(weights)
+        except (SafetensorError, KeyError, TypeError, ValueError, RuntimeError) as error:
             raise UsageError(f"'{path}' does not hold this run's weights: {str(error).splitlines()[0]}") from error
         return model.to(choose_device(self._device)).eval()
 

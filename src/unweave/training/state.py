@@ -57,7 +57,7 @@ class TrainingState:
         matter after which of the three a process is killed.
         """
         write_table(folder / LOG, self.history.table())
-        write_atomically(folder / WEIGHTS, save_tensors(self._weights(), metadata={"step": str(self.step)}))
+        write_atomically(folder / WEIGHTS, save_tensors(self._weights(), self._metadata()))
         values = {
             "model": self.model.state_dict(),
             "optimiser": self.optimiser.state_dict(),
@@ -87,6 +87,10 @@ class TrainingState:
         self.step, self.seconds = values["step"], values["seconds"]
         rows = polars.read_parquet(folder / LOG).filter(polars.col("step") <= self.step)
         self.history.rows = rows.to_dicts()
+
+    def _metadata(self) -> dict[str, str]:
+        # The shape of the images: with it the model can be built where the data set is not at hand.
+        return {"step": str(self.step), "shape": ",".join(map(str, self.model.shape))}
 
     def _weights(self) -> dict[str, torch.Tensor]:
         # Plain row-major tensors: readers without torch know no channels_last.
