@@ -54,14 +54,19 @@ class Run:
         self._data: Dataset | None = None
 
     @classmethod
-    def open(cls, path: str | Path, *, device: str = "auto") -> Run:
-        """Open the run in the folder `path`."""
+    def open(cls, path: str | Path, *, device: str = "auto", data: Dataset | None = None) -> Run:
+        """Open the run in the folder `path`; `data` is its data set, for one that only this process has."""
         path = Path(path)
         if not path.is_dir():
             raise UsageError(f"there is no folder '{path}'")
         if not (path / CONFIG).is_file():
             raise UsageError(f"'{path}' is not a run: it has no {CONFIG}")
-        return cls(path, read_json(path / CONFIG), device)
+        run = cls(path, read_json(path / CONFIG), device)
+        if data is not None:
+            if data.description != run.settings.data:
+                raise UsageError(f"'{path}' was trained on {run.settings.data}, not on {data.description}")
+            run._data = data
+        return run
 
     def __repr__(self) -> str:
         return f"Run('{self.path}', {self.settings.method}, {self.state} at step {self.step})"
@@ -99,9 +104,7 @@ class Run:
         """The model with its saved weights, ready to evaluate; the data set need not be at hand."""
         path = self.path / WEIGHTS
         if not path.is_file():
-            raise UsageError(
-                f"'{self.path}' has no weights: it stopped before its first checkpoint; train it again"
-            )
+            raise UsageError(f"'{self.path}' has no weights: it stopped before its first checkpoint; train it again")
         try:
             with safe_open(path, framework="pt") as file:
                 height, width, channels = map(int, file.metadata()["shape"].split(","))

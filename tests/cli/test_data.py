@@ -73,3 +73,25 @@ def test_show_with_another_seed_is_another_picture(cli, tmp_path):
     for picture, seed in zip(pictures, "001", strict=True):
         cli("data", "show", "xysquares:size=32", "--seed", seed, "--out", picture)
     assert pictures[0].read_bytes() != pictures[2].read_bytes()
+
+
+def test_info_of_a_published_set_before_it_is_fetched(cli, tmp_path, monkeypatch):
+    monkeypatch.setenv("UNWEAVE_DATA", str(tmp_path))
+    code, out, err = cli("data", "info", "dsprites")
+    assert (code, err) == (0, "")
+    assert "not here" in out
+    assert "dsprites_ndarray_co1sh3sc6or40x32y32_64x64.npz" in out
+    assert out.endswith("next: unweave data fetch dsprites\n")
+    known = json.loads(cli("data", "info", "dsprites", "--json").out)
+    assert known["factors"] == {"shape": 3, "scale": 6, "orientation": 40, "x": 32, "y": 32}
+
+
+def test_the_default_picture_of_a_variant_stays_in_this_folder(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    picture = tmp_path / "deep" / "cat.png"
+    picture.parent.mkdir()
+    Image.new("RGB", (80, 80), "orange").save(picture)
+    code, out, _ = cli("data", "show", f"shapes2d-scream:image={picture}")
+    assert code == 0
+    assert len([path for path in tmp_path.iterdir() if path.suffix == ".png"]) == 1
+    assert "wrote shapes2d-scream-image" in out

@@ -13,7 +13,7 @@ MISTAKES = {
     # a misspelt name: the nearest one
     ("trian",): "no command is called 'trian'; did you mean 'train'? (known: train, evaluate, report, data, metrics)",
     ("data", "lst"): "no command is called 'data lst'; did you mean 'data list'? "
-    "(known: data list, data info, data show)",
+    "(known: data list, data info, data show, data fetch, data export)",
     ("train", "bta-vae"): "no method is called 'bta-vae'; did you mean 'beta-vae'?",
     ("data", "info", "shape2d"): "no data set is called 'shape2d'; did you mean 'shapes2d'?",
     ("data", "info", "xysquares:spacng=1"): "no option of xysquares is called 'spacng'; did you mean 'spacing'?",

@@ -1,4 +1,4 @@
-"""What holds for every data set, at every size."""
+"""What holds for every set that is drawn on demand, at every size."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from unweave.data import DATASETS, Dataset
+from unweave.data import Dataset
 from unweave.errors import UsageError
 
 COUNTS = {
@@ -24,7 +24,7 @@ def indices_of(data: Dataset, n: int = 200) -> np.ndarray:
     return np.concatenate([ends, np.random.default_rng(0).integers(len(data), size=n)])
 
 
-@pytest.fixture(params=[(name, size) for name in DATASETS for size in (32, 64, 128)], ids=str)
+@pytest.fixture(params=[(name, size) for name in COUNTS for size in (32, 64, 128)], ids=str)
 def data(request: pytest.FixtureRequest, get: Callable[..., Dataset]) -> Dataset:
     name, size = request.param
     return get(name, size=size)
@@ -74,7 +74,7 @@ def test_bad_indices(data: Dataset):
             data.images(bad)
 
 
-@pytest.mark.parametrize("name", DATASETS)
+@pytest.mark.parametrize("name", COUNTS)
 def test_size_32_is_the_mean_of_blocks_of_four_pixels(get: Callable[..., Dataset], name: str):
     small, large = get(name, size=32), get(name, size=64)
     indices = indices_of(large)

@@ -11,7 +11,7 @@ import polars
 import pytest
 from numpy.typing import NDArray
 
-from unweave.data.factors import FactorSpace
+from unweave.data import Dataset, FactorSpace
 from unweave.report import render
 
 SIDE = 64
@@ -19,25 +19,17 @@ SQUARE = 12
 GRID = FactorSpace(("x", "y", "shade"), (14, 8, 3))
 
 
-@dataclass(frozen=True)
-class Squares:
+class Squares(Dataset):
     """A square at (x, y) on black, in a shade of grey or of orange."""
 
-    channels: int = 3
-    name: str = "squares"
-    factors: FactorSpace = GRID
+    binary = False
 
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        return (SIDE, SIDE, self.channels)
+    def __init__(self, channels: int = 3, name: str = "squares", factors: FactorSpace = GRID) -> None:
+        self.channels, self.name, self.factors = channels, name, factors
+        self.shape = (SIDE, SIDE, channels)
+        self.options = {}
 
-    def __len__(self) -> int:
-        return len(self.factors)
-
-    def values(self, indices: NDArray[np.int64], /) -> NDArray[np.int64]:
-        return self.factors.from_index(indices)
-
-    def images(self, indices: NDArray[np.int64], /) -> NDArray[np.uint8]:
+    def _draw(self, indices: NDArray[np.int64]) -> NDArray[np.uint8]:
         return self.render(self.factors.from_index(indices) / (np.array(self.factors.sizes) - 1))
 
     def render(self, places: NDArray[np.floating[Any]]) -> NDArray[np.uint8]:

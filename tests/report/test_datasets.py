@@ -1,11 +1,12 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from unweave.data.factors import FactorSpace
+from unweave.data.restricted import Restricted
+from unweave.data.table import Table
+from unweave.errors import UsageError
 from unweave.report import factor_grid, samples_grid, show
 from unweave.report.datasets import spread
 from unweave.report.grids import GAP, MARGIN
@@ -68,10 +69,31 @@ def test_show_has_the_traversals_above_the_samples(squares):
 
 
 def test_grey_images_and_a_factor_of_one_value(grey_squares):
-    data = replace(grey_squares, factors=FactorSpace(("x", "y", "shade"), (14, 8, 2)))
+    data = type(grey_squares)(1, factors=FactorSpace(("x", "y", "shade"), (14, 8, 2)))
     picture = np.asarray(show(data))
     coloured = (picture.max(axis=2).astype(int) - picture.min(axis=2)) > 20  # the ink is nearly grey
     assert not coloured.any()
-    single = replace(grey_squares, factors=FactorSpace(("only",), (1,)))
+    single = type(grey_squares)(1, factors=FactorSpace(("only",), (1,)))
     object.__setattr__(single, "images", lambda indices: np.zeros((len(indices), 64, 64, 1), np.uint8))
     assert np.asarray(factor_grid(single)).shape[0] > 128
+
+
+def test_a_set_that_is_no_grid_shows_samples_only():
+    shades = np.arange(40, 240, 40, dtype=np.uint8)
+    images = np.broadcast_to(shades[:, None, None, None], (5, 64, 64, 1))
+    data = Table(images, [[0], [1], [2], [4], [4]], names=["shade"])
+    assert not data.is_grid
+    picture = np.asarray(show(data, rows=2, columns=8, seed=1))
+    drawn = cells(picture, 2, 8)
+    assert set(np.unique(drawn)) <= set(shades)
+    assert len(np.unique(drawn)) > 2
+    assert picture.shape == np.asarray(samples_grid(data, rows=2, columns=8, seed=1)).shape
+    with pytest.raises(UsageError, match="a traversal of a factor needs every combination of factors; table is not"):
+        factor_grid(data)
+
+
+def test_samples_are_drawn_as_training_draws_them():
+    shades = np.arange(0, 250, 50, dtype=np.uint8)
+    table = Table(np.broadcast_to(shades[:, None, None, None], (5, 64, 64, 1)), np.arange(5)[:, None], names=["shade"])
+    drawn = cells(np.asarray(show(Restricted(table, keep="shade=2|shade=4"), rows=3, columns=8)), 3, 8)
+    assert set(np.unique(drawn)) == {100, 200}

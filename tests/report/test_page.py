@@ -102,7 +102,7 @@ def test_the_traversals_on_the_page_are_those_of_the_run(run, page: str):
 
 def test_hostile_names_are_shown_and_not_obeyed(run, tmp_path: Path):
     evil = '<script>alert("1")</script> & --> $\\frac$ \'"'
-    data = replace(run.data, name=evil, factors=FactorSpace((evil, "</svg>", "c"), run.data.factors.sizes))
+    data = type(run.data)(name=evil, factors=FactorSpace((evil, "</svg>", "c"), run.data.factors.sizes))
     log = run.log().rename({"kl": evil})
     scores = polars.DataFrame({"metric": [evil], "value": [0.5], "low": [0.4], "high": [0.6], "options": [evil]})
     page = render(replace(run, method=evil, data=data, history=log, table=scores, id=evil, state=evil))

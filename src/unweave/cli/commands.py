@@ -53,6 +53,16 @@ COMMANDS = {
         "draw a data set as a picture",
         "unweave data show shapes2d --out grid.png",
     ),
+    "data fetch": Command(
+        "unweave.cli.data_fetch:fetch",
+        "fetch the files of a published data set",
+        "unweave data fetch dsprites",
+    ),
+    "data export": Command(
+        "unweave.cli.data_export:export",
+        "write a data set as Parquet files",
+        "unweave data export shapes2d --out exported",
+    ),
     "metrics list": Command(
         "unweave.cli.metrics:list_all",
         "list the metrics",

@@ -13,7 +13,7 @@ from tyro.conf import Positional, arg
 
 from unweave.cli.manners import waiting, writing
 from unweave.cli.parsing import Flag, parse, refuse_negative
-from unweave.data import DATASETS, Dataset, load
+from unweave.data import DATASETS, FORMATS, WRAPPERS, Dataset, Wrapper, files, load
 from unweave.errors import UsageError
 from unweave.files import write_atomically
 from unweave.text import facts, first_line, memory, pairs, table, to_json
@@ -23,7 +23,7 @@ Name = Annotated[Positional[str], arg(metavar="NAME")]
 
 @dataclass(frozen=True)
 class List:
-    """List the data sets. They are drawn when needed; nothing is downloaded."""
+    """List the data sets: those drawn when needed, and the published ones, which are fetched once."""
 
     json: Flag = False
     """Print one JSON object instead of a table."""
@@ -39,16 +39,21 @@ def list_all(words: list[str]) -> None:
             "name": name,
             "images": f"{len(kind.factors):,}",
             "factors": str(len(kind.factors.names)),
+            "files": files.status(name).partition(",")[0],
             "about": first_line(kind),
         }
         for name, kind in DATASETS.items()
     ]
-    print(table(rows, numbers=["images", "factors"]), "\nnext: unweave data info shapes2d", sep="\n")
+    more = {
+        "your own": f"{', '.join(FORMATS)}, as in folder:path=faces",
+        "variants": f"-{', -'.join(WRAPPERS)}, as in shapes2d-noisy",
+    }
+    print(table(rows, numbers=["images", "factors"]), facts(more), "next: unweave data info shapes2d", sep="\n\n")
 
 
 @dataclass(frozen=True)
 class Info:
-    """Show the factors, the size and the statistics of a data set."""
+    """Show the factors, the size, the statistics and the files of a data set."""
 
     name: Name
     """The data set, with options after a colon: xysquares:spacing=1"""
@@ -59,17 +64,22 @@ class Info:
 def info(words: list[str]) -> None:
     """Run `unweave data info`."""
     options = parse(Info, words, "data info")
-    with waiting(f"drawing {options.name}"):
+    if options.name in DATASETS and files.missing(options.name):
+        return _info_before_fetching(DATASETS[options.name], options)
+    with waiting(f"reading {options.name}"):
         data = load(options.name)
         statistics = data.statistics()
+    mapped = getattr(data, "mapped", 0)
     if options.json:
-        size = {"shape": data.shape, "binary": data.binary, "bytes": data.nbytes}
-        return print(to_json({**_outline(data), "options": data.options, **size, "statistics": asdict(statistics)}))
-    factors = zip(data.factors.names, data.factors.sizes, strict=True)
+        size = {"shape": data.shape, "binary": data.binary, "bytes": data.nbytes, "mapped": mapped}
+        origin = {"files": _files(data), "licence": data.licence, "options": data.options}
+        return print(to_json({**_outline(data), **origin, **size, "statistics": asdict(statistics)}))
     texts = {
         "images": f"{len(data):,}",
         "shape": " × ".join(map(str, data.shape)) + (", black and white" if data.binary else ""),
-        "memory": memory(data.nbytes),
+        "files": _files(data),
+        "licence": data.licence,
+        "memory": memory(data.nbytes) + (f", and {memory(mapped)} mapped from a file" if mapped else ""),
         "options": pairs(data.options),
         "mean": _channels(statistics.mean),
         "deviation": f"{_channels(statistics.deviation)} (mean over images of each one's own)",
@@ -77,11 +87,21 @@ def info(words: list[str]) -> None:
     }
     print(
         f"{data.name}: {first_line(type(data))}",
-        table([{"factor": name, "values": str(size)} for name, size in factors], numbers=["values"]),
+        _factor_table(data),
         facts(texts),
         f"next: unweave data show {shlex.quote(options.name)}",
         sep="\n\n",
     )
+
+
+def _info_before_fetching(kind: type[Dataset], options: Info) -> None:
+    """Show what is known of a published data set whose files are not here."""
+    origin = {"files": files.status(kind.name), "source": files.source(kind.name), "licence": kind.licence}
+    if options.json:
+        return print(to_json({**_outline(kind), **origin}))
+    texts = {"images": f"{len(kind.factors):,}", **origin}
+    next_command = f"next: unweave data fetch {kind.name}"
+    print(f"{kind.name}: {first_line(kind)}", _factor_table(kind), facts(texts), next_command, sep="\n\n")
 
 
 @dataclass(frozen=True)
@@ -102,7 +122,7 @@ class Show:
 def show(words: list[str]) -> None:
     """Run `unweave data show`."""
     options = parse(Show, words, "data show")
-    out = options.out or Path(re.sub(r"[:,]", "-", options.name) + ".png")
+    out = options.out or Path(re.sub(r"[^\w.+-]+", "-", options.name).strip("-") + ".png")
     if out.suffix.lower() != ".png":
         raise UsageError(f"the picture is a PNG: write --out {out.with_suffix('.png')}, not '{out}'")
     with waiting(f"drawing {options.name}"):
@@ -121,7 +141,26 @@ def _outline(data: Dataset | type[Dataset]) -> dict[str, Any]:
     """Return what is known of a data set before anything of it is drawn."""
     kind = data if isinstance(data, type) else type(data)
     factors = dict(zip(data.factors.names, data.factors.sizes, strict=True))
-    return {"name": data.name, "about": first_line(kind), "images": len(data.factors), "factors": factors}
+    return {"name": data.name, "about": first_line(kind), "images": _count(data), "factors": factors}
+
+
+def _factor_table(data: Dataset | type[Dataset]) -> str:
+    factors = zip(data.factors.names, data.factors.sizes, strict=True)
+    return table([{"factor": name, "values": str(size)} for name, size in factors], numbers=["values"])
+
+
+def _files(data: Dataset) -> str:
+    """Return where the images come from: drawn, a published source, or the user's own path."""
+    while isinstance(data, Wrapper):
+        data = data.base
+    if data.name not in DATASETS:
+        return str(data.options.get("path", "in memory"))
+    return ", ".join(filter(None, [files.status(data.name), files.source(data.name)]))
+
+
+def _count(data: Dataset | type[Dataset]) -> int:
+    """Return how many images there are; a class that has not been opened yet is a full grid."""
+    return len(data.factors) if isinstance(data, type) else len(data)
 
 
 def _channels(values: tuple[float, ...]) -> str:

@@ -6,17 +6,26 @@ import inspect
 import json
 from typing import Any
 
+from unweave.data.cars3d import Cars3D
 from unweave.data.dataset import Dataset
+from unweave.data.dsprites import DSprites
 from unweave.data.factors import FactorSpace
+from unweave.data.mpi3d import MPI3DReal, MPI3DRealistic, MPI3DToy
+from unweave.data.own import FORMATS, data_of_path
+from unweave.data.restricted import Correlated, Restricted
 from unweave.data.rooms3d import Rooms3D
 from unweave.data.shapes2d import Shapes2D
+from unweave.data.shapes3d import Shapes3D
+from unweave.data.smallnorb import SmallNORB
 from unweave.data.statistics import Statistics
+from unweave.data.table import Table
+from unweave.data.variants import Color, Noisy, PicturesBehind, PicturesWithin, Scream
 from unweave.data.wrapper import Wrapper
 from unweave.data.xyobject import XYObject, XYObjectShaded
 from unweave.data.xysquares import XYSquares
 from unweave.errors import UsageError, unknown
 
-__all__ = ["DATASETS", "WRAPPERS", "Dataset", "FactorSpace", "Statistics", "Wrapper", "load"]
+__all__ = ["DATASETS", "FORMATS", "WRAPPERS", "Dataset", "FactorSpace", "Statistics", "Table", "Wrapper", "load"]
 
 DATASETS: dict[str, type[Dataset]] = {
     "xysquares": XYSquares,
@@ -24,8 +33,23 @@ DATASETS: dict[str, type[Dataset]] = {
     "xyobject-shaded": XYObjectShaded,
     "shapes2d": Shapes2D,
     "rooms3d": Rooms3D,
+    "dsprites": DSprites,
+    "shapes3d": Shapes3D,
+    "cars3d": Cars3D,
+    "smallnorb": SmallNORB,
+    "mpi3d-toy": MPI3DToy,
+    "mpi3d-realistic": MPI3DRealistic,
+    "mpi3d-real": MPI3DReal,
 }
-WRAPPERS: dict[str, type[Wrapper]] = {}
+WRAPPERS: dict[str, type[Wrapper]] = {
+    "color": Color,
+    "noisy": Noisy,
+    "scream": Scream,
+    "images-bg": PicturesBehind,
+    "images-fg": PicturesWithin,
+    "correlated": Correlated,
+    "restricted": Restricted,
+}
 """By the suffix of the name: `load("shapes2d-noisy")` is `WRAPPERS["noisy"](load("shapes2d"))`."""
 
 
@@ -42,7 +66,9 @@ def load(name: str, **options: Any) -> Dataset:
         if option in options:
             raise UsageError(f"the option {option} of {name} is given twice")
         options[option] = value
-    base, wrappers = _split(name)
+    base, wrappers, path = _split(name)
+    if path:
+        options.setdefault("path", path)
     kinds = [*reversed(wrappers), base]
     given: list[dict[str, Any]] = [{} for _ in kinds]
     known = [_options(kind) for kind in kinds]
@@ -57,17 +83,20 @@ def load(name: str, **options: Any) -> Dataset:
     return data
 
 
-def _split(name: str) -> tuple[type[Dataset], list[type[Wrapper]]]:
-    """Return the data set of a name and the wrappers that follow it, innermost first."""
+def _split(name: str) -> tuple[type[Dataset], list[type[Wrapper]], str]:
+    """Return the data set of a name, the wrappers that follow it, innermost first, and the path, if it is one."""
+    known = {**DATASETS, **FORMATS}
     suffixes: list[type[Wrapper]] = []
     rest = name
-    while rest not in DATASETS:
+    while rest not in known:
+        if kind := data_of_path(rest):
+            return FORMATS[kind], suffixes, rest
         suffix = next((suffix for suffix in WRAPPERS if rest.endswith(f"-{suffix}")), None)
         if suffix is None:
-            raise unknown("data set", name, DATASETS)
+            raise unknown("data set", name, known)
         suffixes.insert(0, WRAPPERS[suffix])
         rest = rest.removesuffix(f"-{suffix}")
-    return DATASETS[rest], suffixes
+    return known[rest], suffixes, ""
 
 
 def _options(kind: type[Dataset]) -> list[str]:

@@ -38,6 +38,9 @@ class Dataset(ABC):
     is_function: bool = True
     """True when the factors decide the image; False when it holds anything else, such as noise."""
 
+    licence: str = "Apache-2.0, as unweave itself, which draws it"
+    """Under which terms the images may be used."""
+
     def __len__(self) -> int:
         return len(self.factors)
 

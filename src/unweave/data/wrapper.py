@@ -27,6 +27,7 @@ class Wrapper(Dataset):
         self.binary = base.binary
         self.is_grid = base.is_grid
         self.is_function = base.is_function
+        self.licence = base.licence
         self.options = {**base.options, **options}
 
     def __len__(self) -> int:

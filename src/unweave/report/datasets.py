@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from unweave.data import Dataset
+from unweave.data.table import require_grid
 from unweave.report.grids import Grid, Row, draw
-from unweave.report.protocols import DataLike
 
 
-def factor_grid(data: DataLike, *, columns: int = 10, seed: int = 0) -> Image.Image:
+def factor_grid(data: Dataset, *, columns: int = 10, seed: int = 0) -> Image.Image:
     """Return a picture with one row a factor: that factor's values, the others as in one random image."""
     return draw(_factor_rows(data, columns, seed))
 
 
-def samples_grid(data: DataLike, *, rows: int = 3, columns: int = 10, seed: int = 0) -> Image.Image:
+def samples_grid(data: Dataset, *, rows: int = 3, columns: int = 10, seed: int = 0) -> Image.Image:
     """Return a picture of random images."""
     return draw(_sample_rows(data, rows, columns, seed))
 
 
-def show(data: DataLike, *, rows: int = 3, columns: int = 10, seed: int = 0) -> Image.Image:
-    """Return the picture of a data set: a traversal of every factor, and random samples below."""
-    return draw(_factor_rows(data, columns, seed), _sample_rows(data, rows, columns, seed))
+def show(data: Dataset, *, rows: int = 3, columns: int = 10, seed: int = 0) -> Image.Image:
+    """Return the picture of a data set: a traversal of every factor, and random samples below.
+
+    Of a set that is no full grid, where one factor cannot be changed alone, only samples are shown.
+    """
+    samples = _sample_rows(data, rows, columns, seed)
+    if not data.is_grid:
+        return draw(replace(samples, title=f"{_headline(data)}, random samples"))
+    return draw(_factor_rows(data, columns, seed), samples)
 
 
 def spread(size: int, count: int) -> NDArray[np.int64]:
@@ -34,7 +43,8 @@ def spread(size: int, count: int) -> NDArray[np.int64]:
     return np.linspace(0, size - 1, min(size, count)).round().astype(np.int64)
 
 
-def _factor_rows(data: DataLike, columns: int, seed: int) -> Grid:
+def _factor_rows(data: Dataset, columns: int, seed: int) -> Grid:
+    require_grid(data, "a traversal of a factor")
     space = data.factors
     base = space.from_index(np.random.default_rng(seed).integers(len(data)))
     rows = []
@@ -42,12 +52,16 @@ def _factor_rows(data: DataLike, columns: int, seed: int) -> Grid:
         chosen = space.traversal(name, base)[spread(size, columns)]
         note = "1 value" if size == 1 else f"{size:,} values"
         rows.append(Row(data.images(space.to_index(chosen)), name, note))
-    height, width, _ = data.shape
-    return Grid(rows, title=f"{data.name}: {len(data):,} images of {height} × {width}, one factor at a time")
+    return Grid(rows, title=f"{_headline(data)}, one factor at a time")
 
 
-def _sample_rows(data: DataLike, rows: int, columns: int, seed: int) -> Grid:
+def _sample_rows(data: Dataset, rows: int, columns: int, seed: int) -> Grid:
     # A stream of its own: the samples stay the same whatever the traversals draw.
     rng = np.random.default_rng([seed, 1])
-    indices = rng.integers(len(data), size=(rows, columns))
+    indices = data.sample(rows * columns, rng).reshape(rows, columns)
     return Grid([Row(data.images(line)) for line in indices], title="random samples")
+
+
+def _headline(data: Dataset) -> str:
+    height, width, _ = data.shape
+    return f"{data.name}: {len(data):,} images of {height} × {width}"

@@ -1,4 +1,4 @@
-"""What the report needs of a data set and of a run, and nothing more."""
+"""What the report needs of a run, and nothing more."""
 
 from __future__ import annotations
 
@@ -11,29 +11,10 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import polars
 
-    from unweave.data.factors import FactorSpace
+    from unweave.data import Dataset
 
 Images = NDArray[np.uint8]
 Floats = NDArray[np.floating[Any]]
-
-
-class DataLike(Protocol):
-    """A grid of factors and the images they generate; `unweave.data.Dataset` is one."""
-
-    @property
-    def name(self) -> str: ...  # noqa: D102
-    @property
-    def factors(self) -> FactorSpace: ...  # noqa: D102
-    @property
-    def shape(self) -> tuple[int, int, int]: ...  # noqa: D102
-    def __len__(self) -> int: ...
-    def values(self, indices: NDArray[np.int64], /) -> NDArray[np.int64]:
-        """Return the factors (n, k) of the images at these indices."""
-        ...
-
-    def images(self, indices: NDArray[np.int64], /) -> Images:
-        """Return the images (n, H, W, C) at these indices."""
-        ...
 
 
 class RunLike(Protocol):
@@ -50,7 +31,7 @@ class RunLike(Protocol):
     @property
     def step(self) -> int: ...  # noqa: D102
     @property
-    def data(self) -> DataLike: ...  # noqa: D102
+    def data(self) -> Dataset: ...  # noqa: D102
     def log(self) -> polars.DataFrame:
         """Return the training curve: step, seconds, loss and every term."""
         ...

@@ -101,7 +101,7 @@ def train(
     trackers.check(track)
     with claimed(folder, config, resume) as run, _threads(threads):
         if run.state == "finished":
-            return run
+            return Run.open(folder, device=device, data=data)
         state = TrainingState.initial(config, data, place, log_every)
         state.restore(folder)
         watchers = trackers.start(track, folder, config)
@@ -111,7 +111,7 @@ def train(
         finally:
             for tracker in watchers:
                 tracker.close()
-    return Run.open(folder, device=device)
+    return Run.open(folder, device=device, data=data)
 
 
 def _fit(

@@ -1,0 +1,65 @@
+"""`unweave data export`: a data set as Parquet files."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from tyro.conf import Positional, arg
+
+from unweave.cli.manners import waiting, writing
+from unweave.cli.parsing import Flag, parse, refuse_negative
+from unweave.data import load
+from unweave.text import memory, to_json
+
+
+@dataclass(frozen=True)
+class Export:
+    """Write a data set as Parquet files, in the way of Hugging Face: PNG images, and one column a factor."""
+
+    name: Annotated[Positional[str], arg(metavar="NAME")]
+    """The data set, with options after a colon: xysquares:spacing=1"""
+    out: Annotated[Path, arg(metavar="FOLDER")]
+    """The folder to write into, new or empty."""
+    rows: Annotated[int | None, arg(metavar="N", help_behavior_hint="(default: all)")] = None
+    """Write this many random images, without repeats."""
+    shard: int = 10_000
+    """Images a file."""
+    seed: int = 0
+    """Seed of the random images."""
+    json: Flag = False
+    """Print one JSON object instead of text."""
+
+    def __post_init__(self) -> None:
+        refuse_negative(seed=self.seed)
+
+
+def export(words: list[str]) -> None:
+    """Run `unweave data export`."""
+    options = parse(Export, words, "data export")
+    from tqdm import tqdm
+
+    from unweave.data.parquet import export_parquet
+
+    with waiting(f"loading {options.name}"):
+        data = load(options.name)
+    total = options.rows or len(data)
+    with writing(options.out), tqdm(total=total, unit=" images", leave=False, disable=None) as bar:
+
+        def watch(done: int) -> None:
+            bar.update(done - bar.n)
+
+        files = export_parquet(
+            data, options.out, rows=options.rows, shard=options.shard, seed=options.seed, watch=watch
+        )
+    weight = sum(file.stat().st_size for file in files)
+    if options.json:
+        return print(to_json({"out": str(options.out), "files": len(files), "bytes": weight}))
+    count = "1 file" if len(files) == 1 else f"{len(files):,} files"
+    print(
+        f"wrote {count}, {memory(weight)}, into {options.out}",
+        f"\nnext: unweave data info parquet:path={shlex.quote(str(options.out))}",
+        sep="\n",
+    )

@@ -1,0 +1,77 @@
+"""Pictures of a user's own, of any size and kind, as RGB to put before or behind an object."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unweave.data.dataset import Images
+from unweave.errors import UsageError
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp")
+"""What the name of a picture in a folder ends in; case does not matter."""
+FORMATS = ("BMP", "GIF", "JPEG", "PNG", "PPM", "TIFF", "WEBP")
+"""What is read; Pillow knows more, some of it by starting other programs."""
+
+
+def read_picture(path: Path) -> Image:
+    """Return the picture in a file as RGB; transparency is left out."""
+    from PIL import Image  # only who reads pictures waits for it
+
+    if not path.is_file():
+        raise UsageError(f"there is no image file '{path}'")
+    try:
+        with warnings.catch_warnings(action="error"), Image.open(path, formats=FORMATS) as picture:
+            deep = picture.mode[0] in "IF"
+            rgb = picture.convert("RGBA").convert("RGB")
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        raise UsageError(f"'{path}' has more than {Image.MAX_IMAGE_PIXELS:,} pixels; make it smaller") from error
+    except Exception as error:  # broken files make the decoders raise almost anything
+        raise UsageError(f"'{path}' cannot be read as an image") from error
+    if deep:  # converted, it would be white almost everywhere
+        raise UsageError(f"'{path}' has more than 8 bits a channel; save it with 8")
+    return rgb
+
+
+def read_folder(folder: Path, height: int, width: int) -> Images:
+    """Return the pictures in a folder and the folders below it, (n, H, W, 3), in the order of their paths.
+
+    Each is cut to the aspect wanted around its centre, then scaled (Lanczos).
+    """
+    paths = find_pictures(folder)
+    images = np.empty((len(paths), height, width, 3), dtype=np.uint8)
+    for image, path in zip(images, paths, strict=True):
+        image[:] = np.asarray(fitted(read_picture(path), height, width))
+    return images
+
+
+def fitted(picture: Image, height: int, width: int) -> Image:
+    """Return the largest piece with this aspect around the centre of a picture, scaled to this size."""
+    from PIL.Image import Resampling
+
+    across = min(picture.width, max(1, round(picture.height * width / height)))
+    down = min(picture.height, max(1, round(picture.width * height / width)))
+    left, top = (picture.width - across) // 2, (picture.height - down) // 2
+    # Cut first: scaling from within the whole picture would look beyond the edges of the piece.
+    return picture.crop((left, top, left + across, top + down)).resize((width, height), Resampling.LANCZOS)
+
+
+def find_pictures(folder: Path) -> list[Path]:
+    """Return the paths of the pictures in a folder and below, sorted alike on every platform."""
+    if not folder.is_dir():
+        raise UsageError(f"there is no folder '{folder}'")
+    paths = [Path(root, name) for root, _, names in os.walk(folder) for name in names if _is_picture(name)]
+    if not paths:
+        raise UsageError(f"the folder '{folder}' has no images (looked for {', '.join(SUFFIXES)})")
+    return sorted(paths, key=lambda path: path.relative_to(folder).as_posix())
+
+
+def _is_picture(name: str) -> bool:
+    return name.lower().endswith(SUFFIXES) and not name.startswith(".")

@@ -1,0 +1,249 @@
+"""The files of the published data sets: where they are kept, and how they get there.
+
+A file takes its name only when all of it is on the disk and its checksum is right. Until then it is a hidden
+part, which no data set reads and the next fetch goes on with.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from unweave.data.download import NoFile, Watch, begun_at, discard, download, size_of
+from unweave.data.sources import SOURCES, Source, checksum
+from unweave.errors import UsageError, unknown
+from unweave.files import write_atomically
+from unweave.text import memory
+
+
+class WrongChecksum(NoFile):
+    """A file is not the published one; the message is the checksum it has."""
+
+
+def data_folder() -> Path:
+    """Return where data sets are kept: UNWEAVE_DATA, else the user's cache."""
+    if chosen := os.environ.get("UNWEAVE_DATA"):
+        return Path(chosen).expanduser().absolute()
+    cache = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    return (cache if cache.is_absolute() else Path.home() / ".cache") / "unweave" / "data"
+
+
+def folder_of(name: str) -> Path:
+    """Return where the files of a data set are, or would be."""
+    return data_folder() / _base(name)
+
+
+def find(name: str, file: str) -> Path:
+    """Return the path of one file of a data set, or say how to get it."""
+    path = data_folder() / name / file
+    if path.is_file():
+        return path
+    raise UsageError(
+        f"the files of {name} are not here; run: unweave data fetch {name} (or put {file} into '{path.parent}')"
+    )
+
+
+def missing(name: str) -> list[str]:
+    """Return the files that a data set needs and that are not here."""
+    return [source.file for source in _missing(_base(name))]
+
+
+def status(name: str) -> str:
+    """Tell whether a data set can be used: "drawn on demand", "here, in FOLDER" or "not here"."""
+    if _base(name) not in SOURCES:
+        return "drawn on demand"
+    return "not here" if missing(name) else f"here, in {folder_of(name)}"
+
+
+def source(name: str) -> str:
+    """Return the URL of a data set's file, or of the folder of its files; "" for one that is drawn."""
+    urls = [source.urls[0] for source in SOURCES.get(_base(name), ()) if not source.alternative]
+    if len(urls) > 1:
+        return urls[0].removesuffix(urls[0].rpartition("/")[2])
+    return urls[0] if urls else ""
+
+
+def fetch(
+    name: str,
+    *,
+    url: str | None = None,
+    from_file: str | Path | Sequence[str | Path] | None = None,
+    watch: Watch | None = None,
+) -> list[Path]:
+    """Bring the files of a data set into its folder, checked, and return the paths of all that are there.
+
+    They come from their published place and its mirrors, from `url` (that of the file, or of a folder when it
+    ends in "/"), or from the files `from_file`. What was cut off is gone on with. What is here already is checked
+    once and left alone. A data set that is drawn on demand has no files.
+    """
+    name = _base(name)
+    paths = [from_file] if isinstance(from_file, str | Path) else from_file or []
+    if url and paths:
+        raise UsageError("fetch either from a URL or from files, not from both")
+    folder = data_folder() / name
+    if paths and name not in SOURCES:
+        raise UsageError(f"{name} is drawn when needed; it has no files")
+    if paths or _missing(name):
+        folder.mkdir(parents=True, exist_ok=True)
+        with _locked(folder, name):
+            for path in paths:
+                _copy(Path(path), folder, name, watch)
+            for wanted in [] if paths else _missing(name):  # by now, another process may have fetched them
+                _download(wanted, _urls(wanted, url, name), folder, watch)
+    present = [source for source in SOURCES.get(name, ()) if (folder / source.file).is_file()]
+    for source in present:
+        _check(folder / source.file, source)
+    return [folder / source.file for source in present]
+
+
+def _base(name: str) -> str:
+    """Return the name of the data set that has the files: without options, and without what is wrapped around it."""
+    from unweave.data import DATASETS, WRAPPERS  # here, because the data sets import this module
+
+    known = dict.fromkeys([*DATASETS, *SOURCES])
+    base = name.partition(":")[0]
+    while base not in known:
+        suffix = next((suffix for suffix in WRAPPERS if base.endswith(f"-{suffix}")), None)
+        if suffix is None:
+            raise unknown("data set", name, known)
+        base = base.removesuffix(f"-{suffix}")
+    return base
+
+
+def _missing(name: str) -> list[Source]:
+    here = {source: (data_folder() / name / source.file).is_file() for source in SOURCES.get(name, ())}
+    if any(source.alternative and is_here for source, is_here in here.items()):
+        return []
+    return [source for source, is_here in here.items() if not (source.alternative or is_here)]
+
+
+def _urls(wanted: Source, url: str | None, name: str) -> tuple[str, ...]:
+    """Return the places to try for a file: the published ones, or the one that was given."""
+    if url is None:
+        return wanted.urls
+    if not re.fullmatch(r"https?://[!-~]+", url):
+        raise UsageError(f"'{url}' is no http:// or https:// URL; a file on this machine is given with --from-file")
+    if url.endswith("/"):
+        return (url + wanted.file,)
+    if len([source for source in SOURCES[name] if not source.alternative]) > 1:
+        raise UsageError(f"{name} has several files: give the URL of their folder, which ends in '/'")
+    return (url,)
+
+
+def _download(wanted: Source, urls: Sequence[str], folder: Path, watch: Watch | None) -> None:
+    """Fetch one file from the first of the places that gives it, whole and right."""
+    part = folder / f".{wanted.file}.part"
+    begun, reasons = begun_at(part), []
+    for url in sorted(urls, key=lambda url: url != begun):  # stable: what was begun comes first
+        try:
+            download(url, part, watch)
+            return _put(part, folder, [wanted])
+        except WrongChecksum as error:
+            reasons.append(f"{urlsplit(url).netloc}: wrong checksum, expected {wanted.checksum}, got {error}; removed")
+        except NoFile as error:
+            reasons.append(f"{urlsplit(url).netloc}: {error}")
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(f"interrupted{_keep(part)}") from None
+        except OSError as error:  # of the disk: the network's are NoFile
+            raise OSError(error.errno, f"{error.strerror or error}{_keep(part)}", str(folder / wanted.file)) from error
+    raise UsageError(
+        f"cannot fetch {wanted.file} ({'; '.join(dict.fromkeys(reasons))}){_keep(part)}; "
+        f"get it by hand from {urls[0]} and save it as '{folder / wanted.file}'"
+    )
+
+
+def _keep(part: Path) -> str:
+    """Keep what can be gone on with, and say so; remove what cannot."""
+    if begun_at(part):
+        return f"; {memory(size_of(part))} of it are kept, and the same command goes on from there"
+    discard(part)
+    return ""
+
+
+def _copy(path: Path, folder: Path, name: str, watch: Watch | None) -> None:
+    """Copy a file that was given; which one it is, its checksum says."""
+    part = folder / ".copy.tmp"
+    try:
+        with path.open("rb") as origin, part.open("wb") as copy:
+            total = os.fstat(origin.fileno()).st_size
+            while chunk := origin.read(1 << 20):
+                copy.write(chunk)
+                if watch:
+                    watch(copy.tell(), total)
+            copy.flush()
+            os.fsync(copy.fileno())
+        _put(part, folder, SOURCES[name])
+    except WrongChecksum as error:
+        expected = [source.checksum for source in SOURCES[name] if path.name == source.file]
+        raise UsageError(
+            f"'{path}' is no published file of {name}: wrong checksum, "
+            f"expected {' or '.join(expected or [source.checksum for source in SOURCES[name]])}, got {error}"
+        ) from error
+    except OSError as error:
+        error.filename = error.filename or str(folder)  # a full disk names nothing
+        raise
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _put(part: Path, folder: Path, candidates: Sequence[Source]) -> None:
+    """Give a part the name of the file whose checksum it has; remove it when it has none of theirs."""
+    kinds = dict.fromkeys(source.checksum.partition(":")[0] for source in candidates)
+    got = [checksum(part, kind) for kind in kinds]
+    found = next((source for source in candidates if source.checksum in got), None)
+    if found is None:
+        discard(part)
+        raise WrongChecksum(" or ".join(got))
+    os.replace(part, folder / found.file)
+    _mark(folder / found.file)
+    discard(folder / f".{found.file}.part")  # its note, or what an earlier fetch had begun
+
+
+def _check(path: Path, source: Source) -> None:
+    """Refuse a file that was put there by hand and is not the published one."""
+    if _mark_of(path).is_file() and _mark_of(path).read_text(encoding="utf-8") == _state(path):
+        return
+    got = checksum(path, source.checksum.partition(":")[0])
+    if got != source.checksum:
+        raise UsageError(
+            f"'{path}' is not the published file: wrong checksum, expected {source.checksum}, got {got}; "
+            "remove it and fetch it again"
+        )
+    _mark(path)
+
+
+def _mark(path: Path) -> None:
+    """Note that a file has been checked, because to read all of it each time would take too long."""
+    with suppress(OSError):  # a folder that others have filled may be for reading only
+        write_atomically(_mark_of(path), _state(path).encode())
+
+
+def _mark_of(path: Path) -> Path:
+    return path.with_name(f".{path.name}.checked")
+
+
+def _state(path: Path) -> str:
+    """Return what is different once a file has been changed."""
+    return f"{path.stat().st_size} {path.stat().st_mtime_ns}"
+
+
+@contextmanager
+def _locked(folder: Path, name: str) -> Iterator[None]:
+    """Wait until no other process fetches into the folder; the system frees the lock even of one that is killed."""
+    with (folder / ".lock").open("a") as file:
+        with suppress(ImportError):  # no such locks on Windows, where a file that is open cannot be renamed either
+            import fcntl
+
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                warnings.warn(f"another process is fetching {name}; waiting for it", stacklevel=4)
+                fcntl.flock(file, fcntl.LOCK_EX)
+        for left_over in folder.glob(".*.tmp"):  # of a process that was killed while copying
+            left_over.unlink()
+        yield

@@ -1,0 +1,57 @@
+"""MPI3D: a robot arm holds an object before a camera, simulated twice and once for real."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import ClassVar
+
+from unweave.data.conversion import convert
+from unweave.data.dataset import Images
+from unweave.data.factors import FactorSpace
+from unweave.data.npz import open_member
+from unweave.data.stored import Stored
+
+NAMES = ("colour", "shape", "size", "camera", "background", "horizontal", "vertical")
+
+
+class MPI3D(Stored):
+    """What the three sets share.
+
+    The files that are published now have six colours and six shapes. Those of the first release had four of each:
+    a file with that many rows is read as such.
+    """
+
+    factors = FactorSpace(NAMES, (6, 6, 2, 3, 3, 40, 40))
+    licence = "CC BY 4.0"
+    first_release: ClassVar[FactorSpace] = FactorSpace(NAMES, (4, 4, 2, 3, 3, 40, 40))
+
+    def _open(self, file: Path) -> Images:
+        images = open_member(file, "images")
+        if images.shape[0] == len(self.first_release):
+            self.factors = self.first_release
+        rows = (len(self), *self.shape)
+        images.check(rows)
+        if images.stored:
+            return images.mapped()
+        return convert([file], file.with_name(f"{file.name}.images.npy"), rows, images.chunks)
+
+
+class MPI3DToy(MPI3D):
+    """A robot arm and the object it holds, in a plain simulation [Gondal2019]_."""
+
+    name = "mpi3d-toy"
+    files = ("mpi3d_toy.npz",)
+
+
+class MPI3DRealistic(MPI3D):
+    """A robot arm and the object it holds, in a realistic simulation [Gondal2019]_."""
+
+    name = "mpi3d-realistic"
+    files = ("mpi3d_realistic.npz",)
+
+
+class MPI3DReal(MPI3D):
+    """A robot arm and the object it holds, photographed [Gondal2019]_."""
+
+    name = "mpi3d-real"
+    files = ("mpi3d_real.npz",)

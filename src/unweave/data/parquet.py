@@ -1,0 +1,214 @@
+"""Images and factors as Parquet files, the way Hugging Face data sets hold them: in and out."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unweave.data.dataset import Dataset, Images
+from unweave.data.encoded import LIMIT, read_pictures
+from unweave.data.factors import Integers
+from unweave.data.restricted import drawn_cells
+from unweave.data.table_files import Content, FileTable
+from unweave.errors import UsageError
+from unweave.files import write_atomically, write_json
+from unweave.text import memory, pairs
+
+if TYPE_CHECKING:
+    import polars
+
+SHARD = 10_000
+"""Images a file."""
+SHARD_NAME = re.compile(r"(.*?)-?(\d{5})-of-(\d{5})\.parquet")
+README = """---
+configs:
+- config_name: default
+  data_files: "data-*.parquet"
+dataset_info:
+  features:
+{features}
+---
+# {name}
+
+{count:,} images of {height} × {width} × {channels} from unweave's data set `{name}` ({options}), as PNG in the column
+`image`, and one column a factor, numbered from 0:
+
+{factors}
+
+`unweave data info parquet:path=FOLDER` reads them again.
+"""
+
+
+class Parquet(FileTable):
+    """Images and factors of your own in Parquet files: a column image of encoded images, and integer columns."""
+
+    name = "parquet"
+    example = "exported"
+
+    def _read(self, path: Path, size: int) -> Content:
+        import polars
+
+        files = _shards(path)
+        weight = sum(file.stat().st_size for file in files)
+        if weight > LIMIT:
+            raise UsageError(f"the files in '{path}' take {memory(weight)}, more than {memory(LIMIT)}")
+        tables = [_read_shard(file) for file in files]
+        for file, table in zip(files, tables, strict=True):
+            if table.columns != tables[0].columns:
+                theirs, ours = ", ".join(table.columns), ", ".join(tables[0].columns)
+                raise UsageError(f"'{file}' has the columns {theirs}, but '{files[0]}' has {ours}")
+        rows = polars.concat(tables)
+        if not len(rows):
+            raise UsageError(f"'{path}' holds no images")
+        starts = np.cumsum([0, *map(len, tables)])
+
+        def label(row: int) -> str:
+            shard = int(np.searchsorted(starts, row, side="right")) - 1
+            return f"the image in row {row - starts[shard]} of '{files[shard]}'"
+
+        encoded = rows["image"].to_list()
+        missing = next((row for row, content in enumerate(encoded) if content is None), None)
+        if missing is not None:
+            raise UsageError(f"{label(missing)} is missing")
+        names = rows.columns[1:]
+        return Content(read_pictures(encoded, size, label), rows.select(names).to_numpy(), names)
+
+
+def export_parquet(
+    data: Dataset,
+    out: Path,
+    *,
+    rows: int | None = None,
+    shard: int = SHARD,
+    seed: int = 0,
+    watch: Callable[[int], None] | None = None,
+) -> list[Path]:
+    """Write a data set as Parquet files into an empty or new folder, and return them.
+
+    All images are written, in their order, or `rows` random ones; of a restricted set, those it draws from.
+    `watch` is called with the number of images written so far. What fails leaves no file behind.
+    """
+    if shard < 1 or (rows is not None and rows < 1):
+        raise UsageError("the numbers of rows and of images a file must be at least 1")
+    indices = drawn_cells(data)
+    if rows is not None:
+        if rows > len(indices):
+            raise UsageError(f"{data.name} has {len(indices):,} images, so {rows:,} of them cannot be written")
+        indices = np.sort(np.random.default_rng(seed).choice(indices, size=rows, replace=False))
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise UsageError(f"'{out}' is there already, and no empty folder; choose another one")
+    out.mkdir(parents=True, exist_ok=True)
+    parts = np.split(indices, range(shard, len(indices), shard))
+    files = [out / f"data-{number:05}-of-{len(parts):05}.parquet" for number in range(len(parts))]
+    notes = [out / "README.md", out / "dataset.json"]
+    try:
+        done = 0
+        for file, part in zip(files, parts, strict=True):
+            write_atomically(file, _encode_shard(data, part))
+            done += len(part)
+            if watch:
+                watch(done)
+        write_atomically(notes[0], _readme(data, len(indices)).encode())
+        factors = dict(zip(data.factors.names, data.factors.sizes, strict=True))
+        facts = {"data": data.description, "images": len(indices), "shape": data.shape, "factors": factors}
+        write_json(notes[1], facts)
+    except BaseException:  # an interrupt too: the folder must be free for the next attempt
+        for file in (*files, *notes):
+            file.unlink(missing_ok=True)
+        raise
+    return files
+
+
+def _shards(path: Path) -> list[Path]:
+    """Return a Parquet file, or all of a folder, after a look whether one of a numbered series is missing."""
+    if path.is_file():
+        return [path]
+    files = sorted(file for file in path.rglob("*.parquet") if not file.name.startswith("."))
+    if not files:
+        raise UsageError(f"'{path}' holds no .parquet files")
+    for file in files:
+        if numbered := SHARD_NAME.fullmatch(file.name):
+            series = file.name[: numbered.start(2)]
+            for number in range(int(numbered[3])):
+                other = file.with_name(f"{series}{number:05}-of-{numbered[3]}.parquet")
+                if not other.is_file():
+                    raise UsageError(f"'{other}' is missing: the folder does not hold all of its data")
+    return files
+
+
+def _read_shard(file: Path) -> polars.DataFrame:
+    """Return the bytes of the images, and the columns of whole numbers."""
+    import polars
+    from polars.exceptions import PanicException, PolarsError
+
+    try:
+        table = polars.read_parquet(file)
+    except (PolarsError, PanicException) as error:
+        raise UsageError(f"'{file}' is no Parquet file that can be read, or a broken one") from error
+    kinds = ", ".join(f"{name} ({kind})" for name, kind in table.schema.items())
+    image = table.schema.get("image")
+    if isinstance(image, polars.Struct) and "bytes" in image.to_schema():
+        table = table.with_columns(polars.col("image").struct.field("bytes").alias("image"))
+    if table.schema.get("image") != polars.Binary:
+        raise UsageError(f"'{file}' needs a column 'image' of encoded images; it has: {kinds}")
+    names = [name for name, kind in table.schema.items() if kind.is_integer() or kind == polars.Boolean]
+    if not names:
+        raise UsageError(f"'{file}' has no column of whole numbers to take as a factor; it has: {kinds}")
+    table = table.select("image", polars.col(names).cast(polars.Int64, strict=False))
+    for name in names:
+        if table[name].null_count():
+            row = table[name].is_null().arg_max()
+            raise UsageError(f"'{name}' in row {row} of '{file}' is missing or too large")
+    return table
+
+
+def _encode_shard(data: Dataset, indices: Integers) -> bytes:
+    """Return a Parquet file of these images and their factors."""
+    import polars
+
+    pictures = [
+        {"bytes": picture, "path": f"{index:07}.png"}
+        for part in np.split(indices, range(256, len(indices), 256))
+        for index, picture in zip(part, _encode(data.images(part)), strict=True)
+    ]
+    image = polars.Struct({"bytes": polars.Binary, "path": polars.String})
+    columns = dict(zip(data.factors.names, data.values(indices).T, strict=True))
+    table = polars.DataFrame({"image": polars.Series(pictures, dtype=image), **columns})
+    buffer = BytesIO()
+    table.write_parquet(buffer, compression="uncompressed")  # a PNG is compressed already
+    return buffer.getvalue()
+
+
+def _encode(images: Images) -> list[bytes]:
+    """Return images (n, H, W, C) as PNG files."""
+    from PIL import Image  # only who writes or reads pictures waits for it
+
+    encoded = []
+    for image in images:
+        buffer = BytesIO()
+        Image.fromarray(image[..., 0] if image.shape[2] == 1 else image).save(buffer, "PNG")
+        encoded.append(buffer.getvalue())
+    return encoded
+
+
+def _readme(data: Dataset, count: int) -> str:
+    """Return the page of an exported set; its head tells other readers what the columns are."""
+    columns = [("image", "image"), *((name, "int64") for name in data.factors.names)]
+    sizes = zip(data.factors.names, data.factors.sizes, strict=True)
+    height, width, channels = data.shape
+    return README.format(
+        features="\n".join(f"  - name: {json.dumps(name)}\n    dtype: {kind}" for name, kind in columns),
+        name=data.name,
+        options=pairs(data.options),
+        count=count,
+        height=height,
+        width=width,
+        channels=channels,
+        factors="\n".join(f"- `{name}`: {size:,} values" for name, size in sizes),
+    )
