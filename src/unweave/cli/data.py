@@ -122,7 +122,7 @@ class Show:
 def show(words: list[str]) -> None:
     """Run `unweave data show`."""
     options = parse(Show, words, "data show")
-    out = options.out or Path(re.sub(r"[^\w.+-]+", "-", options.name).strip("-") + ".png")
+    out = options.out or Path(re.sub(r"[^\w.=+-]+", "-", options.name).strip("-") + ".png")
     if out.suffix.lower() != ".png":
         raise UsageError(f"the picture is a PNG: write --out {out.with_suffix('.png')}, not '{out}'")
     with waiting(f"drawing {options.name}"):
