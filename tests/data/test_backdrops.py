@@ -99,7 +99,7 @@ def test_a_picture_too_large_to_decode_is_refused(tmp_path: Path, monkeypatch: p
 
 def test_a_folder_without_pictures_is_refused(tmp_path: Path):
     (tmp_path / "notes.txt").write_text("nothing")
-    with pytest.raises(UsageError, match=r"has no images \(looked for .bmp, "):
+    with pytest.raises(UsageError, match=r"has no images \(looked for .png, "):
         find_pictures(tmp_path)
     for path in (tmp_path / "nowhere", tmp_path / "notes.txt"):
         with pytest.raises(UsageError, match="there is no folder"):

@@ -1,4 +1,7 @@
-"""Data sets: grids of ground-truth factors and the images they generate."""
+"""Data sets, by name: drawn on demand, published, your own, and what is made from any of them.
+
+To add one: a file with a subclass of `Dataset`, and a line in `DATASETS`; of `Wrapper`, and a line in `WRAPPERS`.
+"""
 
 from __future__ import annotations
 

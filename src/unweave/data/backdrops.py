@@ -10,15 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unweave.data.dataset import Images
+from unweave.data.encoded import READERS, SUFFIXES, fitted
 from unweave.errors import UsageError
 
 if TYPE_CHECKING:
     from PIL.Image import Image
-
-SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp")
-"""What the name of a picture in a folder ends in; case does not matter."""
-FORMATS = ("BMP", "GIF", "JPEG", "PNG", "PPM", "TIFF", "WEBP")
-"""What is read; Pillow knows more, some of it by starting other programs."""
 
 
 def read_picture(path: Path) -> Image:
@@ -28,7 +24,7 @@ def read_picture(path: Path) -> Image:
     if not path.is_file():
         raise UsageError(f"there is no image file '{path}'")
     try:
-        with warnings.catch_warnings(action="error"), Image.open(path, formats=FORMATS) as picture:
+        with warnings.catch_warnings(action="error"), Image.open(path, formats=READERS) as picture:
             deep = picture.mode[0] in "IF"
             rgb = picture.convert("RGBA").convert("RGB")
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
@@ -46,21 +42,12 @@ def read_folder(folder: Path, height: int, width: int) -> Images:
     Each is cut to the aspect wanted around its centre, then scaled (Lanczos).
     """
     paths = find_pictures(folder)
-    images = np.empty((len(paths), height, width, 3), dtype=np.uint8)
-    for image, path in zip(images, paths, strict=True):
-        image[:] = np.asarray(fitted(read_picture(path), height, width))
-    return images
-
-
-def fitted(picture: Image, height: int, width: int) -> Image:
-    """Return the largest piece with this aspect around the centre of a picture, scaled to this size."""
     from PIL.Image import Resampling
 
-    across = min(picture.width, max(1, round(picture.height * width / height)))
-    down = min(picture.height, max(1, round(picture.width * height / width)))
-    left, top = (picture.width - across) // 2, (picture.height - down) // 2
-    # Cut first: scaling from within the whole picture would look beyond the edges of the piece.
-    return picture.crop((left, top, left + across, top + down)).resize((width, height), Resampling.LANCZOS)
+    images = np.empty((len(paths), height, width, 3), dtype=np.uint8)
+    for image, path in zip(images, paths, strict=True):
+        image[:] = np.asarray(fitted(read_picture(path), height, width, Resampling.LANCZOS))
+    return images
 
 
 def find_pictures(folder: Path) -> list[Path]:

@@ -17,9 +17,10 @@ from unweave.errors import UsageError
 from unweave.text import memory
 
 if TYPE_CHECKING:
-    from PIL.Image import Image
+    from PIL.Image import Image, Resampling
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".pgm", ".ppm")
+"""What the name of a picture in a folder ends in; case does not matter."""
 READERS = ("PNG", "JPEG", "BMP", "GIF", "TIFF", "WEBP", "PPM")
 """Pillow's readers that decode in this process; others start programs, or need fonts."""
 
@@ -131,10 +132,15 @@ def _opened(picture: Path | bytes, label: Callable[[], str]) -> Iterator[Image]:
 
 def _fitted(image: Image, size: int) -> Image:
     """Return the middle square of an image at this size; 0 leaves it as it is."""
-    if not size:
-        return image
     from PIL.Image import Resampling
 
-    side = min(image.size)
-    left, top = (image.width - side) // 2, (image.height - side) // 2
-    return image.crop((left, top, left + side, top + side)).resize((size, size), Resampling.BILINEAR)
+    return fitted(image, size, size, Resampling.BILINEAR) if size else image
+
+
+def fitted(picture: Image, height: int, width: int, resampling: Resampling) -> Image:
+    """Return the largest piece with this aspect around the centre of a picture, scaled to this size."""
+    across = min(picture.width, max(1, round(picture.height * width / height)))
+    down = min(picture.height, max(1, round(picture.width * height / width)))
+    left, top = (picture.width - across) // 2, (picture.height - down) // 2
+    # Cut first: scaling from within the whole picture would look beyond the edges of the piece.
+    return picture.crop((left, top, left + across, top + down)).resize((width, height), resampling)

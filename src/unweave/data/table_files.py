@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import zipfile
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -62,9 +63,9 @@ class FileTable(Table):
         self.levels = content.levels
         self.options = {"path": str(place), "size": side, "digest": self.digest}
 
+    @abstractmethod
     def _read(self, path: Path, size: int) -> Content:
         """Return what is in the file or folder, its images resized unless `size` is 0."""
-        raise NotImplementedError
 
 
 class Npz(FileTable):
