@@ -63,14 +63,23 @@ def test_evaluate_scores_and_saves_and_encodes_each_image_once(run, monkeypatch)
     encoded = []
     encode = unweave.Run.encode
     monkeypatch.setattr(unweave.Run, "encode", lambda self, images: encoded.append(len(images)) or encode(self, images))
-    table = run.evaluate("mig", samples=2000, test_samples=500)
+    seen = []
+    table = run.evaluate("mig", samples=2000, test_samples=500, watch=lambda done, total: seen.append((done, total)))
     indices = np.random.default_rng(0).integers(len(run.data), size=2500)
     assert sum(encoded) == len(np.unique(indices)) < 2500
+    assert seen[-1] == (sum(encoded), sum(encoded))
+    assert [done for done, _ in seen] == np.cumsum(encoded).tolist()
     assert table["metric"].to_list() == ["mig"]
     assert run.scores().equals(table)
     codes = encode(run, run.data.images(indices[:2000]))
     expected = unweave.metrics.mig(codes, run.data.factors.from_index(indices[:2000]))
     assert table["value"][0] == pytest.approx(expected, abs=1e-3)
+
+
+def test_a_misspelt_metric_is_answered_before_anything_is_encoded(run, monkeypatch):
+    monkeypatch.delattr(unweave.Run, "encode")
+    with pytest.raises(UsageError, match="did you mean 'mig'"):
+        run.evaluate("mgi")
 
 
 def test_scores_of_other_metrics_are_kept(run):

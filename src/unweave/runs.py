@@ -162,26 +162,34 @@ class Run:
         test_samples: int = 5_000,
         seed: int = 0,
         intervals: bool = True,
+        watch: Callable[[int, int], None] | None = None,
     ) -> polars.DataFrame:
         """Score the run on random images, encoding each distinct one once.
 
-        The scores are saved in the run too, in the place of earlier ones of the same names.
+        The scores are saved in the run too, in the place of earlier ones of the same names. `watch` is told how many
+        images are encoded, and of how many.
         """
         import polars
 
-        from unweave.metrics import evaluate
+        from unweave.metrics.evaluate import choose, evaluate
 
+        chosen = choose(metrics)  # a misspelt name is answered before anything is encoded
         if samples < 2 or test_samples < 1:
             raise UsageError("scores need at least two samples, and one test sample")
         indices = np.random.default_rng(seed).integers(len(self.data), size=samples + test_samples)
         distinct, inverse = np.unique(indices, return_inverse=True)
-        parts = [distinct[start : start + CHUNK] for start in range(0, len(distinct), CHUNK)]
-        codes = np.concatenate([self.encode(self.data.images(part)) for part in parts])[inverse]
+        codes = np.empty((len(distinct), self.model.latents), np.float32)
+        for start in range(0, len(distinct), CHUNK):
+            part = slice(start, start + CHUNK)
+            codes[part] = self.encode(self.data.images(distinct[part]))
+            if watch:
+                watch(min(part.stop, len(distinct)), len(distinct))
+        codes = codes[inverse]
         factors = self.data.values(indices)
         table = evaluate(
             codes[:samples],
             factors[:samples],
-            metrics,
+            chosen,
             test=(codes[samples:], factors[samples:]),
             seed=seed,
             intervals=intervals,

@@ -71,12 +71,24 @@ def evaluate(words: list[str]) -> None:
 def _of_run(options: Evaluate, folder: Path) -> polars.DataFrame:
     if options.codes or options.factors or options.test_codes or options.test_factors:
         raise UsageError("score either a run or files: leave out the folder, or --codes and --factors")
+    from tqdm import tqdm
+
     from unweave.runs import Run
 
     run = Run.open(folder)
-    with waiting("encoding images and scoring their codes"), writing(folder):
+    with tqdm(unit=" images", leave=False, disable=None) as bar, writing(folder):
+
+        def watch(done: int, total: int) -> None:
+            bar.total = total
+            bar.update(done - bar.n)
+            bar.set_description("scoring" if done == total else "encoding")
+
         return run.evaluate(
-            options.metrics or "all", samples=options.samples, seed=options.seed, intervals=options.intervals
+            options.metrics or "all",
+            samples=options.samples,
+            seed=options.seed,
+            intervals=options.intervals,
+            watch=watch,
         )
 
 

@@ -41,7 +41,7 @@ def evaluate(
     """
     import polars
 
-    chosen = _choose(metrics)
+    chosen = choose(metrics)
     values, labels = check(codes, factors)
     inputs = {"codes": values, "factors": labels, "test": test, "seed": seed}
     replicates = whole_number(replicates, "replicates", 10) if intervals else 0
@@ -52,8 +52,8 @@ def evaluate(
     )
 
 
-def _choose(metrics: str | Sequence[str]) -> list[str]:
-    """Return the names asked for, each once, in the order given."""
+def choose(metrics: str | Sequence[str]) -> list[str]:
+    """Return the names of the metrics asked for, each once, in the order given."""
     asked = [metrics] if isinstance(metrics, str) else [str(name) for name in metrics]
     if not asked:
         raise UsageError(f"no metric is asked for (known: {', '.join(METRICS)})")
