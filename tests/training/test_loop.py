@@ -19,6 +19,7 @@ import unweave
 from unweave.errors import UsageError
 from unweave.methods import VAE, BetaVAE
 from unweave.nets import Net
+from unweave.training import loop
 from unweave.training.state import CHECKPOINT
 
 
@@ -106,6 +107,26 @@ def test_a_resumed_run_equals_an_uninterrupted_one(quick_train, tmp_path, net, c
         quick_train(net=net, width=0.1, out=tmp_path / "cut", watch=stop_at(crash))
     cut = quick_train(net=net, width=0.1, out=tmp_path / "cut")
     assert_same(whole, cut)
+
+
+def test_a_run_killed_after_its_last_checkpoint_only_has_to_finish(quick_train, tmp_path, monkeypatch):
+    whole = quick_train()
+    write_status = loop._write_status
+
+    def killed(state, folder, phase):
+        if phase == "finished":
+            raise Stop
+        write_status(state, folder, phase)
+
+    monkeypatch.setattr(loop, "_write_status", killed)
+    with pytest.raises(Stop):
+        quick_train(out=tmp_path / "cut")
+    monkeypatch.undo()
+    assert unweave.Run.open(tmp_path / "cut").state == "unfinished"
+    rows = []
+    again = quick_train(out=tmp_path / "cut", watch=rows.append)
+    assert (again.state, rows) == ("finished", [])
+    assert_same(whole, again)
 
 
 def test_an_interrupt_saves_a_checkpoint_and_the_run_goes_on(quick_train, tmp_path):

@@ -151,9 +151,11 @@ def _fit(
                     tell(row)
             if save:
                 state.save(folder)
-                _write_status(state, folder, "finished" if last else "unfinished")
+                _write_status(state, folder, "unfinished")
             if stopping and not last:
                 raise Interrupted(state.step, folder)
+    # After the loop, and not in its last step: a run killed after its last checkpoint comes straight here.
+    _write_status(state, folder, "finished")
     (folder / CHECKPOINT).unlink(missing_ok=True)
 
 
