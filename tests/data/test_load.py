@@ -59,7 +59,9 @@ def test_the_table_has_each_set_under_its_own_name(name: str):
         *((name, {"size": 48}, "size must be one of 32, 64, 128, not 48") for name in DRAWN),
     ],
 )
-def test_mistakes_get_one_clear_line(name: str, options: dict, message: str):
+def test_mistakes_get_one_clear_line(name: str, options: dict, message: str, tmp_path, monkeypatch):
+    (tmp_path / "log.parquet").touch()  # whatever lies in the current folder, these names mean nothing
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(UsageError, match=message) as caught:
         load(name, **options)
     assert "\n" not in str(caught.value)

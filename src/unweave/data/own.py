@@ -29,6 +29,8 @@ def data_of_path(path: str) -> str | None:
 
     What can only be meant as a path, but is not there or of no known kind, is refused; any other name is None.
     """
+    if not path:  # which Path would take for the current folder
+        return None
     place = Path(path).expanduser()
     kind = _of_folder(place) if place.is_dir() else _of_file(place)
     if not place.exists():
