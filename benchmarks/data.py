@@ -39,7 +39,8 @@ def main() -> None:
     arguments = parser.parse_args()
 
     print(f"{'data set':16} {'load s':>7} {'held MB':>8} {'serve ms':>9} {'step ms':>8} {'share':>7}")
-    for name in (name for name, kind in DATASETS.items() if "size" in inspect.signature(kind).parameters):
+    drawn = [name for name, kind in DATASETS.items() if "size" in inspect.signature(kind).parameters]
+    for name in [*drawn, *([] if arguments.size < 64 else ["shapes2d-color", "shapes2d-noisy"])]:
         start = time.process_time()
         data = load(name, size=arguments.size)
         loading = time.process_time() - start

@@ -129,6 +129,16 @@ def test_a_run_killed_after_its_last_checkpoint_only_has_to_finish(quick_train, 
     assert_same(whole, again)
 
 
+def test_the_number_of_steps_decides_only_where_a_run_ends(quick_train, tmp_path):
+    """A longer run passes through the weights that a shorter one ends with."""
+    short = quick_train(steps=14)
+    with pytest.raises(Stop):
+        quick_train(steps=30, checkpoint_every=14, out=tmp_path / "long", watch=stop_at(21))
+    long = unweave.Run.open(tmp_path / "long")
+    assert long.step == short.step == 14
+    np.testing.assert_equal(weights(long), weights(short))
+
+
 def test_an_interrupt_saves_a_checkpoint_and_the_run_goes_on(quick_train, tmp_path):
     whole = quick_train()
     before = signal.getsignal(signal.SIGINT)
