@@ -12,7 +12,7 @@ report.html          the page that `unweave report` draws
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from io import BytesIO
 from pathlib import Path
@@ -139,9 +139,7 @@ class Run:
 
     def decode(self, codes: np.ndarray) -> np.ndarray:
         """Return the expected images, uint8 (n, H, W, C), of codes (n, latents)."""
-        codes = np.asarray(codes, dtype=np.float32)
-        if codes.ndim != 2 or codes.shape[1] != self.model.latents:
-            raise UsageError(f"codes must have shape (n, {self.model.latents}), not {codes.shape}")
+        codes = self._checked_codes(codes)
         mean = LOSSES[self.settings.method.loss].mean
 
         def decode(part: np.ndarray) -> np.ndarray:
@@ -154,45 +152,63 @@ class Run:
         """Return what the model makes of images: the decoded posterior means, uint8 (n, H, W, C)."""
         return self.decode(self.encode(images))
 
+    def losses(self, images: np.ndarray, codes: np.ndarray) -> np.ndarray:
+        """Return the reconstruction loss (n,) of each image, decoded from its code: summed over pixels, in nats."""
+        distance = LOSSES[self.settings.method.loss].distance
+        codes = self._checked_codes(codes)
+
+        def losses(rows: np.ndarray) -> np.ndarray:
+            x = self.model.pixels(images[rows])
+            y = self.model.decode(torch.from_numpy(codes[rows]).to(self.model.device))
+            # A loss is a mean over its batch, and may mix pixels but not images: one image at a time.
+            return torch.stack([distance(x[[i]], y[[i]]) for i in range(len(x))]).cpu().numpy()
+
+        return np.concatenate(self._in_chunks(losses, np.arange(len(self._checked(images)))))
+
+    def jacobians(self, codes: np.ndarray) -> np.ndarray:
+        """Return how the expected pixels move with each code, (n, pixels, latents), at codes (n, latents)."""
+        mean = LOSSES[self.settings.method.loss].mean
+        codes = self._checked_codes(codes)
+
+        def jacobians(part: np.ndarray) -> np.ndarray:
+            z = torch.from_numpy(part).to(self.model.device)
+            return torch.stack([_derivative(lambda z: mean(self.model.decode(z)), z, j) for j in range(z.shape[1])], -1)
+
+        return np.concatenate([part.cpu().numpy() for part in self._in_chunks(jacobians, codes)])
+
     def evaluate(
         self,
         metrics: str | Sequence[str] = "all",
         *,
-        samples: int = 10_000,
-        test_samples: int = 5_000,
+        preset: str = "paper",
+        samples: int | None = None,
+        test_samples: int | None = None,
+        options: Mapping[str, Mapping[str, Any]] | None = None,
         seed: int = 0,
         intervals: bool = True,
-        watch: Callable[[int, int], None] | None = None,
+        watch: Callable[[str, int, int], None] | None = None,
     ) -> polars.DataFrame:
         """Score the run on random images, encoding each distinct one once.
 
-        The scores are saved in the run too, in the place of earlier ones of the same names. `watch` is told how many
-        images are encoded, and of how many.
+        `preset` sets the sample counts ("paper": 10,000 images and 5,000 to test on, or "fast"), `samples`,
+        `test_samples` and `options` change them by hand; `options` is as for `unweave.evaluate`. The scores are saved
+        in the run too, in the place of earlier ones of the same names. `watch` is told what is being done, how much
+        of it, and of how much.
         """
         import polars
 
-        from unweave.metrics.evaluate import choose, evaluate
+        from unweave.scoring import score_run
 
-        chosen = choose(metrics)  # a misspelt name is answered before anything is encoded
-        if samples < 2 or test_samples < 1:
-            raise UsageError("scores need at least two samples, and one test sample")
-        indices = np.random.default_rng(seed).integers(len(self.data), size=samples + test_samples)
-        distinct, inverse = np.unique(indices, return_inverse=True)
-        codes = np.empty((len(distinct), self.model.latents), np.float32)
-        for start in range(0, len(distinct), CHUNK):
-            part = slice(start, start + CHUNK)
-            codes[part] = self.encode(self.data.images(distinct[part]))
-            if watch:
-                watch(min(part.stop, len(distinct)), len(distinct))
-        codes = codes[inverse]
-        factors = self.data.values(indices)
-        table = evaluate(
-            codes[:samples],
-            factors[:samples],
-            chosen,
-            test=(codes[samples:], factors[samples:]),
+        table = score_run(
+            self,
+            metrics,
+            preset=preset,
+            samples=samples,
+            test_samples=test_samples,
+            options=options,
             seed=seed,
             intervals=intervals,
+            watch=watch,
         )
         kept = self.scores()
         if kept is not None:
@@ -214,10 +230,23 @@ class Run:
             raise UsageError(f"images must be uint8 of shape {expected}, not {images.dtype} {images.shape}")
         return images
 
+    def _checked_codes(self, codes: np.ndarray) -> np.ndarray:
+        codes = np.asarray(codes, dtype=np.float32)
+        if codes.ndim != 2 or codes.shape[1] != self.model.latents:
+            raise UsageError(f"codes must have shape (n, {self.model.latents}), not {codes.shape}")
+        return codes
+
     @staticmethod
     def _in_chunks(function: Callable[[np.ndarray], T], rows: np.ndarray) -> list[T]:
         with torch.inference_mode():
             return [function(rows[start : start + CHUNK]) for start in range(0, max(len(rows), 1), CHUNK)]
+
+
+def _derivative(function: Callable[[torch.Tensor], torch.Tensor], z: torch.Tensor, j: int) -> torch.Tensor:
+    """Return the derivative (n, pixels) of a function of codes (n, latents) with respect to code j."""
+    direction = torch.zeros_like(z)
+    direction[:, j] = 1.0
+    return torch.func.jvp(function, (z,), (direction,))[1].flatten(1)
 
 
 def read_json(path: Path) -> dict[str, Any]:

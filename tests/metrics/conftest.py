@@ -8,37 +8,54 @@ import numpy as np
 import pytest
 
 World = Callable[[int, np.random.Generator], tuple[np.ndarray, np.ndarray]]
+Encoder = Callable[[np.ndarray, np.random.Generator], np.ndarray]
 SIZES = np.array([4, 8, 10])
 
 
-def draw_factors(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    factors = rng.integers(SIZES, size=(n, len(SIZES)))
-    return factors, 2.0 * factors / (SIZES - 1) - 1.0
+def perfect(place: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    return place
 
 
-def perfect(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    factors, codes = draw_factors(n, rng)
-    return codes, factors
+def useless(place: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    return rng.uniform(-1, 1, size=place.shape)
 
 
-def useless(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    factors, codes = draw_factors(n, rng)
-    return rng.uniform(-1, 1, size=codes.shape), factors
+def duplicated(place: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    return np.hstack([place, place])
 
 
-def duplicated(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    factors, codes = draw_factors(n, rng)
-    return np.hstack([codes, codes]), factors
-
-
-def noisy(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def noisy(place: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Each factor in one code with bounded noise, and as many codes of noise alone."""
-    factors, codes = draw_factors(n, rng)
-    noise = rng.uniform(-1, 1, size=(n, 2 * len(SIZES)))
-    noise[:, : len(SIZES)] = codes + 0.5 * noise[:, : len(SIZES)]
-    return noise, factors
+    n, k = place.shape
+    noise = rng.uniform(-1, 1, size=(n, 2 * k))
+    noise[:, :k] = place + 0.5 * noise[:, :k]
+    return noise
+
+
+ENCODERS: dict[str, Encoder] = {"perfect": perfect, "useless": useless, "duplicated": duplicated, "noisy": noisy}
+
+
+def place_of(factors: np.ndarray) -> np.ndarray:
+    """Return each factor's value as a number from -1 to 1."""
+    return 2.0 * factors / (SIZES - 1) - 1.0
+
+
+def world_of(encoder: Encoder) -> World:
+    def world(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        factors = rng.integers(SIZES, size=(n, len(SIZES)))
+        return encoder(place_of(factors), rng), factors
+
+    return world
 
 
 @pytest.fixture(scope="session")
 def worlds() -> dict[str, World]:
-    return {"perfect": perfect, "useless": useless, "duplicated": duplicated, "noisy": noisy}
+    """Worlds from which rows are drawn: codes (n, d) and factors (n, k)."""
+    return {name: world_of(encoder) for name, encoder in ENCODERS.items()}
+
+
+@pytest.fixture(scope="session")
+def grids() -> dict[str, np.ndarray]:
+    """The codes of every cell of the grid of factors, in its order."""
+    cells = np.stack(np.unravel_index(np.arange(SIZES.prod()), SIZES), axis=1)
+    return {name: encoder(place_of(cells), np.random.default_rng(0)) for name, encoder in ENCODERS.items()}

@@ -9,7 +9,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unweave.metrics.information import bin_codes, joint_counts, mutual_information, relabel
+from unweave.metrics import information as module
+from unweave.metrics.information import bin_codes, information, joint_counts, known, mutual_information, relabel
 
 EIGHTHS = st.integers(-40, 40).map(lambda i: i / 8)  # coarse, so that values fall on the edges of bins
 
@@ -67,3 +68,31 @@ def test_subsets_are_counted_all_at_once():
             expected = np.zeros((5, 4))
             np.add.at(expected, (factor[subset], binned[subset, j]), 1)
             np.testing.assert_array_equal(together[:, j, :, r], expected)
+
+
+def test_blocks_of_codes_and_subsets_make_no_difference(monkeypatch):
+    """All pairs at once, one code with some subsets at a time, and single pairs."""
+    rng = np.random.default_rng(2)
+    binned, factors = rng.integers(4, size=(40, 3)), rng.integers([2, 5], size=(40, 2))
+    subsets = rng.random((6, 40)) < 0.5
+    tables = []
+    for cells in (10**6, 4 * 5 * 4, 1):
+        monkeypatch.setattr(module, "CELLS", cells)
+        tables.append(information(binned, 4, factors, subsets))
+    for parts in zip(*tables, strict=True):
+        np.testing.assert_allclose(parts[1:], [parts[0], parts[0]], atol=1e-14)
+    for r, subset in enumerate(subsets):
+        alone = information(binned[subset], 4, factors[subset])
+        for together, expected in zip(tables[0], alone, strict=True):
+            np.testing.assert_allclose(together[..., r], expected, atol=1e-12)
+        for j, k in np.ndindex(3, 2):
+            direct = direct_information(binned[subset, j], factors[subset, k])
+            np.testing.assert_allclose(alone.shared[j, k], direct, atol=1e-12)
+            np.testing.assert_allclose(alone.code[j], direct_information(binned[subset, j], binned[subset, j]))
+            np.testing.assert_allclose(known(alone)[j, k], direct / alone.factor[k], atol=1e-12)
+
+
+def test_a_constant_code_knows_exactly_nothing():
+    """Rounding would leave it 1e-16 nats, which a ratio of two such numbers makes much of."""
+    factors = np.random.default_rng(3).integers([3, 7, 11], size=(1000, 3))
+    assert not information(np.zeros((1000, 2), dtype=int), 20, factors).shared.any()

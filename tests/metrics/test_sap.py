@@ -10,6 +10,7 @@ from sklearn.svm import LinearSVC
 
 from unweave.errors import UsageError
 from unweave.metrics import sap
+from unweave.metrics.line_svm import SortedCode
 from unweave.metrics.sap import sample_sap
 
 
@@ -23,11 +24,11 @@ def dual_classifier(**options):
     return LinearSVC(C=0.01, class_weight="balanced", random_state=0).set_params(dual=True, **options)
 
 
-def classifier_referee(codes, factors, test_codes, test_factors):
+def classifier_referee(codes, factors, test_codes, test_factors, **options):
     matrix = np.zeros((codes.shape[1], factors.shape[1]))
     for j in range(codes.shape[1]):
         for k in range(factors.shape[1]):
-            model = dual_classifier(max_iter=100_000)
+            model = dual_classifier(max_iter=100_000, **options)
             model.fit(codes[:, j].reshape(-1, 1), factors[:, k])
             matrix[j, k] = np.mean(model.predict(test_codes[:, j].reshape(-1, 1)) == test_factors[:, k])
     return gap(matrix)
@@ -119,12 +120,45 @@ def test_an_unknown_kind_is_named():
         sap([[0.0], [1.0]], [[0], [1]], kind="corelation")  # pyright: ignore[reportArgumentType]
 
 
-def test_a_subset_of_the_judged_rows_scores_as_a_smaller_test_set(worlds):
-    codes, factors = worlds["noisy"](400, np.random.default_rng(0))
-    fitted, judged = (codes[:250], factors[:250]), (codes[250:], factors[250:])
-    subset = np.arange(150) % 3 > 0
-    again = sample_sap(*fitted, test=judged).rescore(subset[None])
-    np.testing.assert_allclose(again, [sap(*fitted, test=(judged[0][subset], judged[1][subset]))], atol=1e-12)
+def test_a_subset_is_fitted_and_judged_anew_with_the_same_total_penalty(worlds):
+    codes, factors = worlds["noisy"](600, np.random.default_rng(0))
+    kept = np.arange(600) % 2 == 0
+    again = sample_sap(codes[:400], factors[:400], test=(codes[400:], factors[400:])).rescore(kept[None])
+    half, rest = kept.nonzero()[0][:200], kept.nonzero()[0][200:]
+    expected = classifier_referee(codes[half], factors[half], codes[rest], factors[rest], C=0.02)
+    np.testing.assert_allclose(again, [expected], atol=1e-12)
+
+
+def lines():
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=400)
+    for name, factor in (("two values", noise > 0.5), ("many", rng.integers(25, size=400)), ("rare", noise > 2)):
+        factor = factor.astype(int)
+        yield f"{name}, related", factor + noise, factor
+        yield f"{name}, far from 0", factor + noise + 30.0, factor
+        yield f"{name}, tiny", 1e-3 * (factor + noise), factor
+        yield f"{name}, ties", np.round(factor + noise), factor
+        yield f"{name}, noise", rng.normal(size=400), factor
+
+
+@pytest.mark.parametrize(("code", "factor"), [pytest.param(*rest, id=name) for name, *rest in lines()])
+def test_the_line_is_where_scikit_learns_solver_ends(code, factor):
+    places = np.linspace(code.min() - 1, code.max() + 1, 997)
+    model = LinearSVC(C=0.01, class_weight="balanced", tol=1e-10, max_iter=10_000).fit(code[:, None], factor)
+    found = SortedCode(code).predict(factor, places, 0.01)
+    np.testing.assert_array_equal(found, model.predict(places[:, None]))
+
+
+def test_a_constant_code_foretells_the_commonest_value():
+    factor = np.array([4, 5, 5, 5, 6, 6])
+    assert SortedCode(np.full(6, 0.3)).predict(factor, np.full(2, 0.3), 0.01).tolist() == [5, 5]
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e-30, 1e30, 1e99])
+@pytest.mark.parametrize("shift", [0.0, 1.0])
+def test_codes_of_any_size_are_fitted(scale, shift):
+    factor = np.arange(300)[:, None] % 3
+    assert 0.0 <= sap(scale * (shift + factor / 3), factor) <= 1.0
 
 
 def test_the_scale_and_the_number_of_fitted_rows_matter(worlds):

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from tyro.conf import Positional, arg
 
 from unweave.cli.arrays import read_array
-from unweave.cli.manners import waiting, writing
+from unweave.cli.manners import writing
 from unweave.cli.parsing import Flag, parse, refuse_negative
 from unweave.errors import UsageError
 from unweave.text import table, to_json
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     import polars
 
 File = Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")]
+Count = Annotated[int | None, arg(metavar="INT", help_behavior_hint="")]
 
 
 @dataclass(frozen=True)
@@ -33,9 +36,15 @@ class Evaluate:
     run: Annotated[Positional[Path | None], arg(metavar="RUN", help_behavior_hint="")] = None
     """The run's folder."""
     metrics: Annotated[tuple[str, ...], arg(metavar="NAME ...", help_behavior_hint="(default: all)")] = ()
-    """The metrics to compute; unweave metrics list names them."""
-    samples: int = 10_000
-    """Random images to score a run on."""
+    """The metrics to compute, or a group of them: all, study; unweave metrics list names them."""
+    preset: str = "paper"
+    """Sample counts: paper (those of the published studies) or fast."""
+    samples: Count = None
+    """Random images to score a run on, instead of the preset's."""
+    test_samples: Count = None
+    """Random images to judge on what was fitted, instead of the preset's."""
+    set: Annotated[tuple[str, ...], arg(metavar="METRIC.OPTION=VALUE ...", help_behavior_hint="")] = ()
+    """Options of metrics by hand, such as mig.bins=30."""
     seed: int = 0
     """Seed of the random images and of the metrics."""
     intervals: Flag = True
@@ -43,7 +52,7 @@ class Evaluate:
     codes: File = None
     """Codes (n, d) in a .npy or .csv file, instead of a run."""
     factors: File = None
-    """Their factors (n, k), whole numbers."""
+    """Their factors (n, k), whole numbers; without them, only what needs no labels is scored."""
     test_codes: File = None
     """Codes to test on, for the metrics that train a classifier."""
     test_factors: File = None
@@ -52,7 +61,7 @@ class Evaluate:
     """Print one JSON object instead of a table."""
 
     def __post_init__(self) -> None:
-        refuse_negative(seed=self.seed, samples=self.samples)
+        refuse_negative(seed=self.seed, samples=self.samples or 0, **{"test-samples": self.test_samples or 0})
 
 
 def evaluate(words: list[str]) -> None:
@@ -71,21 +80,16 @@ def evaluate(words: list[str]) -> None:
 def _of_run(options: Evaluate, folder: Path) -> polars.DataFrame:
     if options.codes or options.factors or options.test_codes or options.test_factors:
         raise UsageError("score either a run or files: leave out the folder, or --codes and --factors")
-    from tqdm import tqdm
-
     from unweave.runs import Run
 
     run = Run.open(folder)
-    with tqdm(unit=" images", leave=False, disable=None) as bar, writing(folder):
-
-        def watch(done: int, total: int) -> None:
-            bar.total = total
-            bar.update(done - bar.n)
-            bar.set_description("scoring" if done == total else "encoding")
-
+    with _watching() as watch, writing(folder):
         return run.evaluate(
             options.metrics or "all",
+            preset=options.preset,
             samples=options.samples,
+            test_samples=options.test_samples,
+            options=read_settings(options.set),
             seed=options.seed,
             intervals=options.intervals,
             watch=watch,
@@ -93,20 +97,62 @@ def _of_run(options: Evaluate, folder: Path) -> polars.DataFrame:
 
 
 def _of_files(options: Evaluate) -> polars.DataFrame:
-    if not (options.codes and options.factors):
+    if not options.codes:
         raise UsageError("name a run first, or give --codes and --factors; for example: unweave evaluate runs/first")
     if bool(options.test_codes) != bool(options.test_factors):
         raise UsageError("--test-codes and --test-factors come together")
     from unweave import metrics
 
-    codes, factors = read_array(options.codes), read_array(options.factors)
+    codes = read_array(options.codes)
+    factors = read_array(options.factors) if options.factors else None
     test = None
     if options.test_codes and options.test_factors:
         test = read_array(options.test_codes), read_array(options.test_factors)
-    with waiting("scoring"):
+    with _watching() as watch:
         return metrics.evaluate(
-            codes, factors, options.metrics or "all", test=test, seed=options.seed, intervals=options.intervals
+            codes,
+            factors,
+            options.metrics or "all",
+            test=test,
+            preset=options.preset,
+            options=read_settings(options.set),
+            seed=options.seed,
+            intervals=options.intervals,
+            watch=watch,
         )
+
+
+@contextmanager
+def _watching() -> Iterator[Callable[[str, int, int], None]]:
+    """Show on a terminal what is being done: images that are encoded, then one metric after another."""
+    from tqdm import tqdm
+
+    with tqdm(leave=False, disable=None) as bar:
+
+        def watch(what: str, done: int, total: int) -> None:
+            bar.total, bar.n = total, done
+            bar.set_description(what)
+
+        yield watch
+
+
+def read_settings(words: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Return METRIC.OPTION=VALUE words as options of metrics; a value is JSON, or else a text.
+
+    >>> read_settings(["mig.bins=30", "dci.learner=lasso"])
+    {'mig': {'bins': 30}, 'dci': {'learner': 'lasso'}}
+    """
+    settings: dict[str, dict[str, Any]] = {}
+    for word in words:
+        name, _, value = word.partition("=")
+        metric, _, option = name.partition(".")
+        if not (metric and option and value):
+            raise UsageError(f"--set takes METRIC.OPTION=VALUE, such as mig.bins=30, not '{word}'")
+        try:
+            settings.setdefault(metric, {})[option] = json.loads(value)
+        except ValueError:
+            settings.setdefault(metric, {})[option] = value
+    return settings
 
 
 def _decimals(value: float | None) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf, isfinite
 from typing import Any
 
 from unweave.cli.parsing import Flag, parse
-from unweave.metrics import METRICS, Metric
-from unweave.text import first_line, pairs, table, to_json
+from unweave.metrics import GROUPS, METRICS, Metric
+from unweave.metrics.metric import INPUTS
+from unweave.text import facts, first_line, table, to_json
 
 
 @dataclass(frozen=True)
@@ -24,10 +26,28 @@ def list_all(words: list[str]) -> None:
     if options.json:
         return print(to_json({"metrics": [_record(name, metric) for name, metric in METRICS.items()]}))
     rows = [
-        {"name": name, "options": pairs(metric.options), "about": first_line(metric.function)}
+        {
+            "name": name,
+            "measures": metric.measures,
+            "range": _range(metric),
+            "needs": ", ".join(_inputs(metric)),
+            "reference": metric.reference,
+        }
         for name, metric in METRICS.items()
     ]
-    print(table(rows), "\nnext: unweave evaluate runs/first", sep="\n")
+    groups = facts({name: ", ".join(members) for name, members in GROUPS.items() if name != "all"})
+    print(table(rows), f"\ngroups\n{groups}", "\nnext: unweave evaluate runs/first", sep="\n")
+
+
+def _range(metric: Metric) -> str:
+    low, high = (f"{end:g}" if isfinite(end) else "∞" for end in metric.range)
+    return f"{'−' if metric.range[0] == -inf else ''}{low} … {high}"
+
+
+def _inputs(metric: Metric) -> list[str]:
+    """Return what a user must have: codes, factors, a grid to intervene on …"""
+    sampled = ["log_variances"] if metric.representation == "sampled" else []
+    return [INPUTS[name] for name in metric.needs if name in INPUTS] + sampled
 
 
 def _record(name: str, metric: Metric) -> dict[str, Any]:
@@ -37,6 +57,8 @@ def _record(name: str, metric: Metric) -> dict[str, Any]:
         "reference": metric.reference,
         "measures": metric.measures,
         "range": metric.range,
-        "needs": metric.needs,
+        "parts": metric.parts,
+        "needs": _inputs(metric),
         "options": dict(metric.options),
+        "fast": dict(metric.fast),
     }

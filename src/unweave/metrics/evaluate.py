@@ -3,80 +3,168 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from unweave.errors import UsageError, unknown
-from unweave.metrics.inputs import INTERVAL, GivenPair, check, generator, whole_number
+from unweave.metrics.inputs import DRAW, INTERVAL, GivenPair, check, check_codes, generator, split, whole_number
+from unweave.metrics.metric import Metric
+from unweave.metrics.presets import PRESETS, LeftOut, warn_of_few
 from unweave.metrics.resampling import interval
-from unweave.metrics.table import METRICS, Metric
+from unweave.metrics.table import GROUPS, METRICS
 
 if TYPE_CHECKING:
     import polars
 
+    from unweave.metrics.codebook import Codebook
+
+Options = Mapping[str, Mapping[str, Any]]
+
 
 def evaluate(
     codes: ArrayLike,
-    factors: ArrayLike,
+    factors: ArrayLike | None = None,
     metrics: str | Sequence[str] = "all",
     *,
     test: GivenPair | None = None,
+    codebook: Codebook | None = None,
+    log_variances: ArrayLike | None = None,
+    reconstruction: ArrayLike | None = None,
+    jacobians: ArrayLike | None = None,
+    preset: str = "paper",
+    options: Options | None = None,
     seed: int = 0,
     intervals: bool = True,
     replicates: int = 200,
+    watch: Callable[[str, int, int], None] | None = None,
 ) -> polars.DataFrame:
     """Score codes (n, d), of any encoder, against the known factors (n, k) of the same samples.
 
-    `metrics` is "all", a name or several names of `METRICS`. A metric that fits a predictor judges it on
-    `test=(codes, factors)`, or else on a third of the rows held out by `seed`.
+    `metrics` is a name or several names of `METRICS`, or a group: "all", or "study" (those of the large published
+    study). A group leaves out what the inputs do not suffice for; without factors only label-free scores are left.
+    A metric of a group that refuses its inputs is left out too, with a warning.
 
-    The table has a row a metric: metric, value, low, high (the 95 % interval from `replicates` half-samples; null
-    without `intervals` or with fewer than 20 rows), seconds (of the score and its interval) and options (JSON).
+    - A metric that fits a predictor judges it on `test=(codes, factors)`, or else on a third of the rows, held out by
+      `seed`.
+    - A metric that intervenes on factors needs a `codebook`, its sample counts set by `preset`: "paper" or "fast".
+    - Scores of a sampled representation, and the terms of the ELBO, need the posteriors' `log_variances` (n, d) beside
+      their means, which the codes then are; with `reconstruction` (n,), each sample's loss.
+    - Scores of a decoder need its `jacobians` (samples, pixels, d).
+    - `options={"mig": {"bins": 30}}` changes options of a metric by hand.
 
-    >>> evaluate([[0.0], [1.0]] * 10, [[0], [1]] * 10, "mig").columns
+    The table has a row a score: metric, value, low, high (the 95 % interval from at most `replicates` half-samples;
+    null without `intervals` or with fewer than 20 rows), seconds (of the metric and its intervals) and options (JSON).
+    `watch` is told each metric's name before it starts, how many are done, and of how many.
+
+    >>> evaluate([[0.0], [1.0]] * 200, [[0], [1]] * 200, "mig").columns
     ['metric', 'value', 'low', 'high', 'seconds', 'options']
     """
     import polars
 
-    chosen = choose(metrics)
-    values, labels = check(codes, factors)
-    inputs = {"codes": values, "factors": labels, "test": test, "seed": seed}
+    changes = _checked_options(preset, options or {})
+    inputs: dict[str, Any] = {"test": test, "seed": seed, "encode": codebook, "jacobians": jacobians}
+    if factors is None:
+        inputs |= {"codes": check_codes(codes)}
+    else:
+        split(codes, factors, test, seed)  # a mistake in the test rows is answered before any work
+        inputs |= dict(zip(("codes", "factors"), check(codes, factors), strict=True))
+    inputs["means"] = inputs["codes"]
+    inputs |= _posterior(inputs["codes"], log_variances, reconstruction, seed)
+    chosen = choose(metrics, inputs)
     replicates = whole_number(replicates, "replicates", 10) if intervals else 0
+    if factors is not None and any("factors" in METRICS[name].needs for name in chosen):
+        warn_of_few(inputs["factors"])
+
+    rows: list[tuple[object, ...]] = []
+    for done, name in enumerate(chosen):
+        if watch:
+            watch(name, done, len(chosen))
+        settings = METRICS[name].chosen_options(preset, changes.get(name, {}))
+        try:
+            rows += _rows(name, METRICS[name], inputs, settings, replicates)
+        except UsageError as error:
+            if name in ([metrics] if isinstance(metrics, str) else metrics):
+                raise
+            warnings.warn(f"{name} is left out: {error}", LeftOut, stacklevel=2)  # a group is what can be had
     schema = dict.fromkeys(("metric", "value", "low", "high", "seconds", "options"), polars.Float64)
     schema |= {"metric": polars.String, "options": polars.String}
-    return polars.DataFrame(
-        [_row(name, METRICS[name], inputs, replicates) for name in chosen], schema=schema, orient="row"
-    )
+    return polars.DataFrame(rows, schema=schema, orient="row")
 
 
-def choose(metrics: str | Sequence[str]) -> list[str]:
-    """Return the names of the metrics asked for, each once, in the order given."""
+def choose(metrics: str | Sequence[str], inputs: Mapping[str, Any] | None = None) -> list[str]:
+    """Return the metrics asked for, each once, in the order given; of a group, those the inputs suffice for.
+
+    Without `inputs` nothing is left out: only the names are checked.
+    """
     asked = [metrics] if isinstance(metrics, str) else [str(name) for name in metrics]
     if not asked:
-        raise UsageError(f"no metric is asked for (known: {', '.join(METRICS)})")
+        raise UsageError(f"no metric is asked for (known: {', '.join([*GROUPS, *METRICS])})")
+    chosen: dict[str, None] = {}
     for name in asked:
-        if name != "all" and name not in METRICS:
+        if name in GROUPS:
+            chosen |= dict.fromkeys(n for n in GROUPS[name] if inputs is None or not METRICS[n].missing(inputs))
+        elif name not in METRICS:
+            raise unknown("metric", name, [*METRICS, *GROUPS])
+        else:
+            if inputs is not None and (missing := METRICS[name].missing(inputs)):
+                raise UsageError(f"the metric '{name}' needs {' and '.join(missing)}")
+            chosen[name] = None
+    return list(chosen)
+
+
+def _checked_options(preset: str, options: Options) -> Options:
+    if preset not in PRESETS:
+        raise unknown("preset", preset, PRESETS)
+    for name, changes in options.items():
+        if name not in METRICS:
             raise unknown("metric", name, METRICS)
-    return list(METRICS) if "all" in asked else list(dict.fromkeys(asked))
+        METRICS[name].chosen_options(preset, changes)
+    return options
 
 
-def _row(name: str, metric: Metric, inputs: Mapping[str, Any], replicates: int) -> tuple[object, ...]:
+def _posterior(
+    codes: np.ndarray, log_variances: ArrayLike | None, reconstruction: ArrayLike | None, seed: int
+) -> dict[str, np.ndarray]:
+    """Return what is known of the posteriors: the log-variances, a sample of each, the reconstruction losses."""
+    known: dict[str, np.ndarray] = {}
+    if log_variances is not None:
+        spread = check_codes(log_variances, "log_variances")
+        if spread.shape != codes.shape:
+            raise UsageError(f"log_variances have shape {spread.shape} but codes {codes.shape}")
+        noise = generator(seed, DRAW).normal(size=codes.shape)
+        known = {"log_variances": spread, "sampled": codes + np.exp(spread / 2) * noise}
+    if reconstruction is not None:
+        known["reconstruction"] = np.asarray(reconstruction, dtype=np.float64)
+    return known
+
+
+def _rows(
+    name: str, metric: Metric, inputs: Mapping[str, Any], settings: Mapping[str, Any], replicates: int
+) -> Iterator[tuple[object, ...]]:
     start = perf_counter()
-    sampled = metric.sampled(inputs)
+    sampled = metric.sampled(inputs, settings)
     # A fresh generator each: a metric's interval does not depend on which others are asked for.
     rng = generator(inputs["seed"], INTERVAL)
+    values = np.atleast_1d(sampled.score).tolist()
     bounds = interval(sampled, metric.range, replicates, rng) if replicates else None
-    low, high = bounds or (None, None)
-    return name, sampled.score, low, high, perf_counter() - start, json.dumps(_options(metric, inputs))
+    seconds, described = perf_counter() - start, json.dumps(_described(metric, inputs, settings))
+    for row, value, (low, high) in zip(metric.names(name), values, bounds or [(None, None)] * len(values), strict=True):
+        yield row, value, low, high, seconds, described
 
 
-def _options(metric: Metric, inputs: Mapping[str, Any]) -> dict[str, Any]:
+def _described(metric: Metric, inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the metric's options and, where it fits a predictor, how many rows it had and which it judged on."""
-    options = dict(metric.options)
+    described = dict(settings)
+    if metric.representation == "sampled":
+        described |= {"representation": "sampled", "seed": inputs["seed"]}
+    if "encode" in metric.needs:
+        described |= {"exact": inputs["encode"].exact, "seed": inputs["seed"]}
     if "test" in metric.needs:
-        options |= {"rows": len(inputs["codes"]), "test": "split" if inputs["test"] is None else "given"}
-        options |= {"seed": inputs["seed"]} if inputs["test"] is None else {}
-    return options
+        described |= {"rows": len(inputs["codes"]), "test": "split" if inputs["test"] is None else "given"}
+        described |= {"seed": inputs["seed"]} if inputs["test"] is None else {}
+    return described

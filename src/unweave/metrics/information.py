@@ -2,7 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import ArrayLike
+
+from unweave.metrics.inputs import check, varying, whole_number
+from unweave.metrics.resampling import Sampled
+
+ROUNDING = 1e-12
+"""At most this many nats are a rounding error, and count as none."""
+CELLS = 2**18
+"""At most this many counts are held at once: little memory, whatever the number of subsets, and mostly in the cache."""
+
+
+class Information(NamedTuple):
+    """What d codes and k factors know of each other; on r subsets of the rows, every shape ends in r."""
+
+    shared: np.ndarray
+    """I(z_j; v_k), (d, k)."""
+    code: np.ndarray
+    """H(z_j), (d,)."""
+    factor: np.ndarray
+    """H(v_k), (k,)."""
+
+
+def by_information(
+    score: Callable[[Information], np.ndarray], codes: ArrayLike, factors: ArrayLike, bins: int
+) -> Sampled:
+    """Resample a score of what codes, cut in bins, and factors know of each other: all subsets of the rows at once.
+
+    A factor with a single value is left out. The edges of the bins are those of all rows, for the subsets too.
+    """
+    values, labels = check(codes, factors)
+    labels = labels[:, varying(labels)]
+    bins = whole_number(bins, "bins", 2)
+    binned = bin_codes(values, bins)
+
+    def rescore(subsets: np.ndarray) -> np.ndarray:
+        return score(information(binned, bins, labels, subsets))
+
+    return Sampled(float(score(information(binned, bins, labels))), len(values), rescore)
+
+
+def known(table: Information) -> np.ndarray:
+    """Return the share I(z_j; v_k) / H(v_k) of a factor that a code knows, (d, k, ...): 0 where H(v_k) is 0."""
+    return np.where(table.factor > ROUNDING, table.shared / np.maximum(table.factor, ROUNDING), 0.0)
 
 
 def bin_codes(codes: np.ndarray, bins: int) -> np.ndarray:
@@ -24,6 +70,24 @@ def relabel(factor: np.ndarray) -> tuple[np.ndarray, int]:
         return factor - least, spread
     values, labels = np.unique(factor, return_inverse=True)
     return labels, len(values)
+
+
+def information(binned: np.ndarray, bins: int, factors: np.ndarray, subsets: np.ndarray | None = None) -> Information:
+    """Return what binned codes (n, d) and factors (n, k) know of each other, or do on each of the subsets (r, n)."""
+    d, k = binned.shape[1], factors.shape[1]
+    if subsets is not None:  # in the layout that joint_counts wants, so that it is converted once
+        subsets = np.asfortranarray(subsets, dtype=np.float32)
+    r = 1 if subsets is None else len(subsets)
+    table = Information(np.empty((d, k, r)), np.empty((d, r)), np.empty((k, r)))
+    for column, factor in enumerate(factors.T):
+        labels, size = relabel(factor)
+        together = max(1, CELLS // (size * bins))  # how many pairs of a code and a subset
+        for some in _slices(d, max(1, together // r)):
+            for rows in _slices(r, together):
+                counts = joint_counts(binned[:, some], bins, labels, None if subsets is None else subsets[rows])
+                found = _information(counts.reshape(*counts.shape[:3], -1))
+                table.shared[some, column, rows], table.code[some, rows], table.factor[column, rows] = found
+    return table if subsets is not None else Information(*(part[..., 0] for part in table))
 
 
 def joint_counts(binned: np.ndarray, bins: int, factor: np.ndarray, subsets: np.ndarray | None = None) -> np.ndarray:
@@ -48,19 +112,25 @@ def joint_counts(binned: np.ndarray, bins: int, factor: np.ndarray, subsets: np.
 
 
 def mutual_information(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the plug-in I(z_j; v) of every code, (d, ...), and the entropy H(v), (...), of joint_counts' result.
-
-    I = H(z) + H(v) - H(z, v), with H = log n - (sum of c log c over the cells' counts c) / n.
-    """
-    of_value = counts[:, 0].sum(axis=1)  # (values, ...)
-    n = of_value.sum(axis=0)
-    joint = _count_log_count(counts).sum(axis=(0, 2))
-    code = _count_log_count(counts.sum(axis=0)).sum(axis=1)
-    value = _count_log_count(of_value).sum(axis=0)
-    entropy = np.maximum(np.log(n) - value / n, 0.0)
-    information = np.log(n) + (joint - code - value) / n
-    return np.clip(information, 0.0, entropy), entropy  # clips rounding only: 0 <= I <= H holds for any counts
+    """Return the plug-in I(z_j; v) of every code, (d, ...), and the entropy H(v), (...), of joint_counts' result."""
+    shared, _, entropy = _information(counts)
+    return shared, entropy
 
 
-def _count_log_count(counts: np.ndarray) -> np.ndarray:
-    return counts * np.log(np.maximum(counts, 1))
+def _information(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return I(z_j; v) = H(v) + H(z_j) - H(z_j, v), (d, ...), H(z_j), (d, ...), and H(v), (...)."""
+    factor = _entropy(counts[:, 0].sum(axis=1), axis=0)
+    code = _entropy(counts.sum(axis=0), axis=1)
+    shared = factor + code - _entropy(counts, axis=(0, 2))
+    shared = np.where(shared > ROUNDING, shared, 0.0)
+    return np.minimum(shared, factor), code, factor  # cuts rounding only: 0 <= I <= H holds for any counts
+
+
+def _entropy(counts: np.ndarray, axis: int | tuple[int, ...]) -> np.ndarray:
+    """Return the entropy of the distributions along the axis: log n - (sum of c log c) / n for counts c."""
+    n = counts.sum(axis=axis)
+    return np.maximum(np.log(n) - (counts * np.log(np.maximum(counts, 1))).sum(axis=axis) / n, 0.0)
+
+
+def _slices(length: int, step: int) -> list[slice]:
+    return [slice(start, start + step) for start in range(0, length, step)]

@@ -16,8 +16,8 @@ GivenPair: TypeAlias = tuple[ArrayLike, ArrayLike]
 
 LARGEST = 1e100
 """Larger codes are refused: their squares, which variances need, would overflow."""
-SPLIT, INTERVAL = 0, 1
-"""Random streams of one seed: the train/test split, and the subsets behind an interval."""
+SPLIT, INTERVAL, DRAW, FIT = 0, 1, 2, 3
+"""Random streams of one seed: the train/test split, the subsets behind an interval, what a metric draws, its learner."""
 
 
 def check(codes: ArrayLike, factors: ArrayLike, label: str = "") -> Pair:
@@ -29,6 +29,19 @@ def check(codes: ArrayLike, factors: ArrayLike, label: str = "") -> Pair:
     if len(values) < 2:
         raise UsageError(f"{label}codes need at least two samples, got {len(values)}")
     return values, labels
+
+
+def check_codes(codes: ArrayLike, name: str = "codes") -> np.ndarray:
+    """Return codes (n, d) that come alone, as float64; a mistake calls them by `name`."""
+    values = _check_codes(_table(codes, name), name)
+    if len(values) < 2:
+        raise UsageError(f"{name} need at least two samples, got {len(values)}")
+    return values
+
+
+def check_factors(factors: ArrayLike, name: str = "factors") -> np.ndarray:
+    """Return factors (n, k) that come alone, as int64; a mistake calls them by `name`."""
+    return _check_factors(_table(factors, name), name)
 
 
 def split(codes: ArrayLike, factors: ArrayLike, test: GivenPair | None, seed: int) -> tuple[Pair, Pair]:

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from unweave.metrics.gaps import top_gap
-from unweave.metrics.information import bin_codes, joint_counts, mutual_information
-from unweave.metrics.inputs import check, varying, whole_number
+from unweave.metrics.information import by_information, known
 from unweave.metrics.resampling import Sampled
-
-NO_ENTROPY = 1e-9
-"""At most this many nats is rounding: the factor is constant in the subset."""
 
 
 def mig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> float:
@@ -32,19 +27,4 @@ def mig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> float:
 
 def sample_mig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> Sampled:
     """Return MIG and its scores on subsets of the rows, for which the edges of the bins stay as they are."""
-    values, labels = check(codes, factors)
-    labels = labels[:, varying(labels)]
-    bins = whole_number(bins, "bins", 2)
-    binned = bin_codes(values, bins)
-
-    def scores(subsets: np.ndarray | None = None) -> np.ndarray:
-        gaps = [_gap(joint_counts(binned, bins, factor, subsets)) for factor in labels.T]
-        return np.mean(gaps, axis=0)
-
-    return Sampled(float(scores()), len(values), scores)
-
-
-def _gap(counts: np.ndarray) -> np.ndarray:
-    """Return one factor's gap as a share of its entropy."""
-    information, entropy = mutual_information(counts)
-    return np.where(entropy > NO_ENTROPY, top_gap(information) / np.maximum(entropy, NO_ENTROPY), 0.0)
+    return by_information(lambda table: top_gap(known(table)).mean(axis=0), codes, factors, bins)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Literal
 
 import numpy as np
@@ -10,9 +9,14 @@ from numpy.typing import ArrayLike
 
 from unweave.errors import unknown
 from unweave.metrics.gaps import top_gap
-from unweave.metrics.inputs import GivenPair, check, split, varying
-from unweave.metrics.resampling import Sampled, by_rows
+from unweave.metrics.inputs import GivenPair, Pair, check, split, varying
+from unweave.metrics.line_svm import SortedCode
+from unweave.metrics.resampling import Sampled, by_refits, by_rows
 
+PENALTY = 0.01
+"""The classifier's C, as published: small is strict."""
+REFITS = 10
+"""Half-samples on which the classifiers are fitted anew for an interval."""
 NO_VARIANCE = 1e-12
 """A code with at most this variance is constant: its correlation counts 0."""
 
@@ -34,8 +38,8 @@ def sap(
     where codes a and b predict factor k best and second best, and S_{j k} is, by `kind`,
 
     - "classifier": the accuracy, on rows not fitted on, of a linear support vector machine (C = 0.01, classes
-      weighted to balance) that sees code j alone. `test=(codes, factors)` are those rows; without it a third of
-      the rows, drawn by `seed`, is held out.
+      weighted to balance) that sees code j alone: scikit-learn's LinearSVC, solved to rounding error.
+      `test=(codes, factors)` are those rows; without it a third of the rows, drawn by `seed`, is held out.
     - "correlation": the squared Pearson correlation of code j and the factor's values as numbers, 0 where the
       variance of the code is at most 1e-12. Nothing is fitted: all rows count, `test` and `seed` do nothing.
 
@@ -56,12 +60,8 @@ def sample_sap(
     test: GivenPair | None = None,
     kind: Kind = "classifier",
     seed: int = 0,
-) -> Sampled:
-    """Return SAP and its scores on subsets: of the judged rows (classifier) or of all rows (correlation).
-
-    The classifiers are fitted once, so their interval tells how the score moves with the rows they are judged on,
-    and not with those they were fitted on.
-    """
+) -> Sampled[float]:
+    """Return SAP and its scores on subsets: of the fitted and judged rows (classifier) or of all rows (correlation)."""
     if kind == "correlation":
         values, labels = check(codes, factors)
         return by_rows(_correlation_gap, values, labels[:, varying(labels)])
@@ -69,39 +69,22 @@ def sample_sap(
         raise unknown("kind of SAP", str(kind), ("classifier", "correlation"))
     fitted, judged = split(codes, factors, test, seed)
     varies = varying(np.concatenate([fitted[1], judged[1]]))
-    right = _right(fitted[0], fitted[1][:, varies], judged[0], judged[1][:, varies])
-    n = len(right)
+    rows = len(fitted[0])
 
-    def rescore(subsets: np.ndarray) -> np.ndarray:
-        hits = subsets.astype(np.float64) @ right.reshape(n, -1)  # (r, d * k)
-        accuracy = hits / subsets.sum(axis=1, keepdims=True)
-        return top_gap(np.moveaxis(accuracy.reshape(-1, *right.shape[1:]), 1, 0)).mean(axis=1)
+    def score(fitted: Pair, judged: Pair) -> float:
+        # The penalty is weighed against the sum of the losses: on half of the rows, each loss counts twice.
+        return _classifier_gap(fitted, judged, PENALTY * rows / len(fitted[0]))
 
-    return Sampled(float(top_gap(right.mean(axis=0)).mean()), n, rescore)
+    return by_refits(score, (fitted[0], fitted[1][:, varies]), (judged[0], judged[1][:, varies]), REFITS)
 
 
-def _right(codes: np.ndarray, factors: np.ndarray, test_codes: np.ndarray, test_factors: np.ndarray) -> np.ndarray:
-    """Return where the classifier of one code foretells one factor rightly: (test rows, d, k) booleans."""
-    right = np.empty((len(test_codes), codes.shape[1], factors.shape[1]), dtype=bool)
-    for j, k in np.ndindex(right.shape[1:]):
-        foretold = _predict(codes[:, [j]], factors[:, k], test_codes[:, [j]])
-        right[:, j, k] = foretold == test_factors[:, k]
-    return right
-
-
-def _predict(code: np.ndarray, factor: np.ndarray, test_code: np.ndarray) -> np.ndarray:
-    """Return the factor's value that a linear classifier of one code, (n, 1), gives each test row."""
-    if (factor == factor[0]).all():  # an unlucky split can leave one class to fit on; the classifier wants two
-        return np.full(len(test_code), factor[0])
-
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.svm import LinearSVC
-
-    # With one feature scikit-learn chooses the primal solver, which draws no random numbers.
-    classifier = LinearSVC(C=0.01, class_weight="balanced")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return np.asarray(classifier.fit(code, factor).predict(test_code))
+def _classifier_gap(fitted: Pair, judged: Pair, penalty: float) -> float:
+    accuracy = np.empty((fitted[0].shape[1], fitted[1].shape[1]))
+    for j, (code, test_code) in enumerate(zip(fitted[0].T, judged[0].T, strict=True)):
+        line = SortedCode(code)
+        for k, (factor, test_factor) in enumerate(zip(fitted[1].T, judged[1].T, strict=True)):
+            accuracy[j, k] = (line.predict(factor, test_code, penalty) == test_factor).mean()
+    return float(top_gap(accuracy).mean())
 
 
 def _correlation_gap(codes: np.ndarray, factors: np.ndarray) -> float:

@@ -1,0 +1,51 @@
+"""How many codes a model uses."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unweave.errors import UsageError
+from unweave.metrics.inputs import check_codes
+from unweave.metrics.resampling import Sampled
+
+
+def active_units(codes: ArrayLike, *, threshold: float = 0.01) -> float:
+    r"""Active units [Burda2016]_, from 0 to the number of codes: how many codes does the model use?
+
+        the number of codes j with Var(z_j) > threshold
+
+    where z are the means of the posterior and the variance is over samples (n - 1 in its denominator). A count, given
+    as a float. For codes of a model whose prior has variance 1: an unused code has the same mean for every image.
+    Samples of the posterior are no use here: an unused code then has the prior's variance. Unchanged by the order of
+    codes or rows and by the sign and shift of a code, not by its scale.
+
+    >>> active_units([[1.0, 0.01], [-1.0, 0.02], [1.0, 0.01]])
+    1.0
+    """
+    return _count(_deviations(codes, threshold).var(axis=0, ddof=1), threshold).item()
+
+
+def sample_active_units(codes: ArrayLike, *, threshold: float = 0.01) -> Sampled:
+    """Return the count and its values on subsets of the rows."""
+    deviations = _deviations(codes, threshold)
+
+    def rescore(subsets: np.ndarray) -> np.ndarray:
+        kept = subsets.astype(np.float64)
+        n = kept.sum(axis=1, keepdims=True)
+        squares = kept @ deviations**2 - (kept @ deviations) ** 2 / n
+        return _count(squares / np.maximum(n - 1, 1), threshold)
+
+    return Sampled(active_units(codes, threshold=threshold), len(deviations), rescore)
+
+
+def _deviations(codes: ArrayLike, threshold: float) -> np.ndarray:
+    values = check_codes(codes)
+    if isinstance(threshold, bool) or not isinstance(threshold, int | float | np.number) or not 0 <= threshold < np.inf:
+        raise UsageError(f"threshold must be a number from 0 up, got {threshold!r}")
+    # Rounding would give a constant column a variance.
+    return np.where((values != values[0]).any(axis=0), values - values.mean(axis=0), 0.0)
+
+
+def _count(variances: np.ndarray, threshold: float) -> np.ndarray:
+    return (variances > threshold).sum(axis=-1).astype(np.float64)

@@ -1,0 +1,170 @@
+"""Gradient-boosted trees on binned codes: scikit-learn's rules at a small part of its time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unweave.errors import UsageError
+from unweave.metrics.inputs import whole_number
+
+OUTERMOST = 8
+"""So many bins at either end of a code hold a single row."""
+
+
+class BoostedTrees:
+    """A classifier with the rules of scikit-learn's GradientBoostingClassifier() [Friedman2001]_.
+
+    Each of `rounds` rounds fits one regression tree a class (two classes: one tree) of `depth` levels to y - p, the
+    residuals of the multinomial deviance, splitting where their squares fall most, and adds `rate` times a Newton
+    step in each leaf. `feature_importances_` are the shares of that fall, summed over all trees.
+
+    Two things differ. A code with more than `bins` distinct values (32 to 256) is cut into as many parts, of one row
+    at the ends and of equally many elsewhere, and trees split between parts only; with fewer values, between any two,
+    as scikit-learn does. And where two splits are exactly as good, the data themselves draw the lot instead of a
+    seed: the importances depend on neither the order of rows and codes nor the sign, shift and scale of a code.
+
+    >>> BoostedTrees(rounds=5).fit([[0.0], [1.0], [2.0], [3.0]], [7, 7, 9, 9]).predict([[0.4], [5.0]]).tolist()
+    [7, 9]
+    """
+
+    def __init__(self, rounds: int = 100, rate: float = 0.1, depth: int = 3, bins: int = 256) -> None:
+        self.rounds, self.rate, self.depth, self.bins = rounds, rate, depth, bins
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the options, as scikit-learn's `clone` asks for them."""
+        return {name: getattr(self, name) for name in ("rounds", "rate", "depth", "bins")}
+
+    def set_params(self, **options: Any) -> BoostedTrees:
+        """Set options by name."""
+        for name, value in options.items():
+            if name not in self.get_params():
+                raise UsageError(f"BoostedTrees has no option {name!r}")
+            setattr(self, name, value)
+        return self
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> BoostedTrees:
+        """Fit codes (n, d) to classes (n,). With a single class, that is what `predict` says of any row."""
+        codes = _codes(X)
+        self.classes_, labels = np.unique(np.asarray(y), return_inverse=True)
+        if labels.shape != (len(codes),):
+            raise UsageError(f"X has {len(codes)} rows but y has shape {np.shape(y)}")
+        self._check_options()
+        n, d = codes.shape
+        classes = len(self.classes_)
+        trees, nodes = (classes if classes > 2 else classes - 1), (1 << self.depth) - 1
+        binned, sizes, lowest, highest = bin_evenly(codes, self.bins)
+        self._signs = _orient(labels, binned, sizes, lowest, highest)
+        self._splits = np.zeros((self.rounds, trees, nodes, 3), dtype=np.int32)
+        self._steps = np.zeros((self.rounds, trees, nodes + 1))
+        gains = np.zeros(d)
+        prior = np.bincount(labels) / n
+        self._start = np.log(prior)
+        if trees:
+            from unweave.metrics.trees import boost
+
+            if trees == 1:  # the tree is that of the second class, so it goes first
+                prior, labels = prior[::-1], 1 - labels
+            shrinkage = (classes - 1) / classes if trees > 1 else 1.0  # the papers' factor, which scikit-learn keeps
+            boost(binned, sizes, labels, prior, (shrinkage, float(self.rate)), self._splits, self._steps, gains)
+        self._thresholds = _thresholds(self._splits, lowest, highest)
+        self.feature_importances_ = gains / gains.sum() if gains.sum() > 0 else gains
+        self.n_features_in_ = d
+        return self
+
+    def predict_proba(self, X: ArrayLike) -> np.ndarray:
+        """Return the probability of each class, (n, classes)."""
+        raw = self._raw(X)
+        raw -= raw.max(axis=0)
+        np.exp(raw, out=raw)
+        return (raw / raw.sum(axis=0)).T
+
+    def predict(self, X: ArrayLike) -> np.ndarray:
+        """Return the likeliest class of each row, (n,)."""
+        return self.classes_[np.argmax(self._raw(X), axis=0)]
+
+    def _raw(self, X: ArrayLike) -> np.ndarray:
+        """Return the logarithms of the probabilities up to a constant, (classes, n)."""
+        if not hasattr(self, "classes_"):
+            raise UsageError("BoostedTrees is not fitted yet: call fit first")
+        codes = _codes(X)
+        if codes.shape[1] != self.n_features_in_:
+            raise UsageError(f"X has {codes.shape[1]} columns but {self.n_features_in_} were fitted")
+        raw = np.repeat(self._start[:, None], len(codes), axis=1)
+        if len(self.classes_) > 1:
+            from unweave.metrics.trees import add_steps
+
+            moved = raw[1:] if len(self.classes_) == 2 else raw
+            add_steps(np.ascontiguousarray((codes * self._signs).T), self._splits, self._thresholds, self._steps, moved)
+        return raw
+
+    def _check_options(self) -> None:
+        whole_number(self.rounds, "rounds", 1)
+        for name, least, most in (("depth", 1, 7), ("bins", 32, 256)):
+            if whole_number(getattr(self, name), name, least) > most:
+                raise UsageError(f"{name} must be at most {most}, got {getattr(self, name)}")
+
+
+def bin_evenly(codes: np.ndarray, bins: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the bin of every code, (n, d) uint8, how many bins each has, (d,), and their ends, two (d, 256).
+
+    A bin a distinct value where these are few enough; else bins of as nearly equal counts as ties allow.
+    """
+    n, d = codes.shape
+    binned, sizes = np.empty((n, d), dtype=np.uint8), np.empty(d, dtype=np.int64)
+    lowest, highest = np.full((2, d, 256), np.inf)
+    for j in range(d):
+        values, inverse, counts = np.unique(codes[:, j], return_inverse=True, return_counts=True)
+        first = np.arange(len(values)) if len(values) <= bins else _even_starts(counts, bins)
+        sizes[j] = len(first)
+        binned[:, j] = (np.searchsorted(first, np.arange(len(values)), side="right") - 1)[inverse]
+        lowest[j, : len(first)] = values[first]
+        highest[j, : len(first)] = values[np.append(first[1:], len(values)) - 1]
+    return binned, sizes, lowest, highest
+
+
+def _even_starts(counts: np.ndarray, bins: int) -> np.ndarray:
+    """Return which values begin a bin, so that about as many rows fall in each but the outermost.
+
+    These hold one row each, as far as ties allow: trees gain much by cutting off a few extreme rows, and without such
+    bins importances come out up to 0.02 away from those of unbinned codes.
+    """
+    upto = np.cumsum(counts)
+    n, parts = upto[-1], (bins - 2 * OUTERMOST - 1) | 1  # odd: a cut at the middle would fall otherwise for -z than z
+    single, even = np.arange(1, OUTERMOST), np.arange(parts + 1) * (n - 2 * OUTERMOST)
+    wanted = np.concatenate([single * parts, OUTERMOST * parts + even, (n - single[::-1]) * parts])  # rows below cuts
+    upto *= parts  # so that all are whole numbers
+    above = np.clip(np.searchsorted(upto, wanted), 1, len(counts) - 1)  # the cut is after value above, or above - 1
+    nearer = np.sign(upto[above] + upto[above - 1] - 2 * wanted)
+    ends = np.unique(above - np.where(nearer == 0, 2 * wanted < n * parts, nearer > 0))
+    return np.append(0, ends[ends < len(counts) - 1] + 1)
+
+
+def _orient(
+    labels: np.ndarray, binned: np.ndarray, sizes: np.ndarray, lowest: np.ndarray, highest: np.ndarray
+) -> np.ndarray:
+    """Turn codes round in place so that a code and its negative give the same bins, and return their signs, (d,)."""
+    tilt = (labels + 1.0) ** 2 @ (2.0 * binned + 1 - sizes)
+    for j in np.flatnonzero(tilt < 0):
+        binned[:, j] = sizes[j] - 1 - binned[:, j]
+        low, high = lowest[j, : sizes[j]].copy(), highest[j, : sizes[j]].copy()
+        lowest[j, : sizes[j]], highest[j, : sizes[j]] = -high[::-1], -low[::-1]
+    return np.where(tilt < 0, -1.0, 1.0)
+
+
+def _thresholds(splits: np.ndarray, lowest: np.ndarray, highest: np.ndarray) -> np.ndarray:
+    """Return the value up to which a node's rows go left: halfway between the bins beside its cut."""
+    code, low, high = np.moveaxis(splits, -1, 0)
+    below, above = highest[code, low], lowest[code, high]
+    middle = below / 2 + above / 2
+    middle = np.where(middle < above, middle, below)  # neighbouring numbers have no middle
+    return np.where(low == high, np.inf, middle)
+
+
+def _codes(X: ArrayLike) -> np.ndarray:
+    codes = np.asarray(X, dtype=np.float64)
+    if codes.ndim != 2 or 0 in codes.shape:
+        raise UsageError(f"X must have two non-empty dimensions (samples, codes), got shape {codes.shape}")
+    return codes

@@ -1,0 +1,171 @@
+"""The codes of the cells of a grid of factors: each encoded once, when first asked for, and shared by all metrics."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unweave.data.dataset import Dataset, Images
+from unweave.data.factors import Integers, integers
+from unweave.data.table import require_grid
+from unweave.errors import UsageError
+from unweave.metrics.inputs import LARGEST
+from unweave.metrics.places import DensePlaces, Places, SparsePlaces
+
+CHUNK = 512
+"""Images encoded together."""
+DENSE = 2**24
+"""Grids of up to this many cells (64 MB) have an index of all of them; larger ones of those encoded alone."""
+
+Encode: TypeAlias = Callable[[Images], ArrayLike]
+"""Images (n, H, W, C), uint8, to codes (n, d)."""
+Watch: TypeAlias = Callable[[int, int], object]
+"""Called with how many cells are encoded, out of how many that were asked for and not yet known."""
+
+
+class Codebook:
+    """The codes of a data set that is a full grid of factors, under one encoder.
+
+    A metric that intervenes on factors asks for the codes of cells, numbered as in the data set: the last factor
+    varies fastest. A cell is encoded when it is first asked for, and never again.
+
+    Where the factors decide the image (`exact`), this is what encoding anew would give. Where they do not, as in the
+    noisy variants, one image stands for all those of its cell: what varies within a cell is not seen.
+
+    >>> book = Codebook.of_grid([[0.0], [0.1], [1.0], [1.1]], sizes=(2, 2))
+    >>> book.codes([2, 0])
+    array([[1.],
+           [0.]])
+    """
+
+    sizes: tuple[int, ...]
+    """How many values each factor has."""
+    names: tuple[str, ...]
+    exact: bool
+    """True where the factors decide the image."""
+
+    def __init__(self, encode: Encode, data: Dataset, *, watch: Watch | None = None) -> None:
+        """Take an encoder of uint8 images (n, H, W, C) and its data; `watch(done, total)` is told of progress."""
+        if not callable(encode):
+            raise UsageError(f"encode must be a function of images, not {type(encode).__name__}")
+        require_grid(data, "a metric that intervenes on factors")
+        self.sizes, self.names, self.exact = data.factors.sizes, data.factors.names, data.is_function
+        self._encode, self._data, self._watch = encode, data, watch
+        cells = math.prod(self.sizes)
+        self._places: Places = DensePlaces(cells) if cells <= DENSE else SparsePlaces()
+        self._codes: np.ndarray | None = None
+
+    @classmethod
+    def of_grid(cls, codes: ArrayLike, sizes: Sequence[int]) -> Codebook:
+        """Return the codebook of codes (cells, d) of every cell of a grid, in its order, without any images."""
+        book = cls.__new__(cls)
+        book.sizes = tuple(int(size) for size in integers(list(sizes), "sizes"))
+        if not book.sizes or min(book.sizes) < 1:
+            raise UsageError(f"every factor needs at least one value, but the sizes are {book.sizes}")
+        book.names = tuple(f"factor{number}" for number in range(len(book.sizes)))
+        book.exact = True
+        cells = math.prod(book.sizes)
+        book._data, book._codes, book._places = None, _check(codes, cells, "codes of the grid"), DensePlaces(cells)
+        book._places.add(np.arange(cells))
+        return book
+
+    def __len__(self) -> int:
+        """Return how many cells are encoded."""
+        return 0 if self._codes is None else len(self._codes)
+
+    def __repr__(self) -> str:
+        return f"<Codebook of {math.prod(self.sizes):,} cells, {len(self):,} of them encoded>"
+
+    @property
+    def has_images(self) -> bool:
+        """False where it was made of codes alone, so that no metric can look at images."""
+        return self._data is not None
+
+    def add(self, cells: ArrayLike, codes: ArrayLike) -> None:
+        """Keep codes (n, d) that the encoder has already given for the images of these cells (n,)."""
+        indices, first = np.unique(self._inside(cells), return_index=True)
+        new = self._places.find(indices) < 0
+        self._keep(indices[new], _check(codes, np.size(cells), "codes")[first[new]])
+
+    def prepare(self, cells: ArrayLike) -> None:
+        """Encode those of these cells that are not known yet: best all that a metric will ask for, at once."""
+        missing = self._places.missing(self._inside(cells))
+        if len(missing) > 0:
+            self._keep(missing, self._encoded(missing))
+
+    def codes(self, cells: ArrayLike) -> np.ndarray:
+        """Return the codes (..., d), float64, of the cells with these indices (...)."""
+        indices = self._inside(cells)
+        rows = self._places.find(indices)
+        if self._codes is None or (rows < 0).any():
+            self.prepare(indices)
+            rows = self._places.find(indices)
+        if self._codes is None:
+            raise UsageError("no cell is asked for, and none is encoded yet")
+        return self._codes[rows].astype(np.float64, copy=False)
+
+    def images(self, cells: ArrayLike) -> Images:
+        """Return the images (n, H, W, C) of the cells with these indices (n,)."""
+        if self._data is None:
+            raise UsageError("this metric looks at images, but the codebook was made of codes alone")
+        return self._data.images(self._inside(cells))
+
+    def _inside(self, cells: ArrayLike) -> Integers:
+        indices = integers(cells, "cells")
+        if indices.size and not (indices.min() >= 0 and indices.max() < math.prod(self.sizes)):
+            raise UsageError(f"cells must lie between 0 and {math.prod(self.sizes) - 1}")
+        return indices
+
+    def _encoded(self, cells: Integers) -> np.ndarray:
+        """Return the codes of cells, encoded a chunk at a time."""
+        parts: list[np.ndarray] = []
+        for start in range(0, len(cells), CHUNK):
+            chunk = cells[start : start + CHUNK]
+            parts.append(_check(self._encode(self.images(chunk)), len(chunk), "codes of the encoder"))
+            _check_width(parts[0], parts[-1])
+            if self._watch is not None:
+                self._watch(start + len(chunk), len(cells))
+        return np.concatenate(parts)
+
+    def _keep(self, cells: Integers, codes: np.ndarray) -> None:
+        if self._codes is not None:
+            _check_width(self._codes, codes)
+            codes = np.concatenate([self._codes, codes])
+        self._codes = codes
+        self._places.add(cells)
+
+
+def open_codebook(encode: Encode | Codebook, data: Dataset | None) -> Codebook:
+    """Return the codebook given, or one of the encoder and the data set given."""
+    if isinstance(encode, Codebook):
+        if data is not None:
+            raise UsageError("a Codebook knows its data set: give no other")
+        return encode
+    if data is None:
+        raise UsageError("give a Codebook, or an encoder and a data set")
+    return Codebook(encode, data)
+
+
+def _check(codes: ArrayLike, rows: int, name: str) -> np.ndarray:
+    """Return codes as an array of floats, single precision kept, after checking that they are one row a cell."""
+    try:
+        array = np.asarray(codes)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise UsageError(f"{name} cannot be read as one array: {str(error).splitlines()[0]}") from error
+    if array.dtype.kind not in "biuf":
+        raise UsageError(f"{name} must be numbers, got an array of type {array.dtype}")
+    if array.ndim != 2 or array.shape[0] != rows or array.shape[1] == 0:
+        raise UsageError(f"{name} must have the shape ({rows}, codes), got {array.shape}")
+    array = array.astype(np.float32 if array.dtype.itemsize <= 4 and array.dtype.kind == "f" else np.float64)
+    if not float(np.abs(array).max()) <= LARGEST:  # written so that NaN fails too
+        raise UsageError(f"{name} hold NaN, an infinity or a value beyond {LARGEST:g}")
+    return array
+
+
+def _check_width(before: np.ndarray, after: np.ndarray) -> None:
+    if before.shape[1] != after.shape[1]:
+        raise UsageError(f"the encoder gave {before.shape[1]} codes an image, and then {after.shape[1]}")

@@ -1,0 +1,25 @@
+"""Correlations of columns, and what a determinant of them says about dependence."""
+
+from __future__ import annotations
+
+import numpy as np
+
+FLOOR = 1e-12
+"""Smaller eigenvalues of a correlation matrix are rounding, and count as this: an exact dependence costs 13.8 nats."""
+
+
+def standardised(columns: np.ndarray) -> np.ndarray:
+    """Return columns (n, c) of mean 0 and length 1, whose products are correlations; a constant column is all 0."""
+    least = columns.min(axis=0)
+    width = columns.max(axis=0) - least
+    # To [0, 1] first: squares of tiny or huge numbers would leave the range of floats.
+    unit = (columns - least) / np.where(width > 0, width, 1)
+    unit -= unit.mean(axis=0)
+    unit[:, width == 0] = 0
+    return unit / np.where(width > 0, np.sqrt((unit**2).sum(axis=0)), 1)
+
+
+def dependence(correlations: np.ndarray) -> float:
+    """Return -1/2 log det of a correlation matrix (c, c), at least 0: 0 where all is uncorrelated, finite always."""
+    eigenvalues = np.linalg.eigvalsh(correlations)
+    return max(0.0, float(-0.5 * np.log(np.maximum(eigenvalues, FLOOR)).sum()))

@@ -1,0 +1,193 @@
+"""Do distances between codes follow distances between factors, or between images? Rank correlations of distances."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unweave.data.dataset import Dataset
+from unweave.data.factors import Integers
+from unweave.metrics.codebook import Codebook, Encode, open_codebook
+from unweave.metrics.inputs import DRAW, check, generator, varying, whole_number
+from unweave.metrics.resampling import Sampled
+from unweave.metrics.traversals import chunks, draw_traversals, geometric_mean
+
+DIGITS = 16
+"""Binary digits of a distance between codes that count. The others are rounding, in single precision, and would break
+ties: codes in twelve even steps, that follow a factor perfectly, would score 0.996 instead of 1."""
+REPLICATES = 100
+"""Half-samples: each means ranking a hundred thousand distances, for every factor."""
+
+
+def distance_correlation(codes: ArrayLike, factors: ArrayLike, *, pairs: int = 131_072, seed: int = 0) -> float:
+    r"""Global distance correlation [Michlo2022]_, eq. 4.1, in [-1, 1]: do codes of distant factors lie far apart?
+
+    The Spearman rank correlation, over random pairs of rows, of sum_k |v_k - v'_k| and sum_j |z_j - z'_j|. The values
+    of factors count as numbers. Distances of codes are taken to 16 binary digits: rounding shall break no ties. Where
+    either distance is always the same the correlation counts 0.
+
+    Unchanged by the order of codes and factors, by the sign and shift of a code, and by the scale of all together.
+
+    >>> distance_correlation([[0.0], [1.0], [3.0]], [[0], [1], [2]]) > 0.9
+    True
+    """
+    return sample_distance_correlation(codes, factors, pairs=pairs, seed=seed).score
+
+
+def sample_distance_correlation(
+    codes: ArrayLike, factors: ArrayLike, *, pairs: int = 131_072, seed: int = 0
+) -> Sampled:
+    """Return the global correlation, and those of the pairs that lie wholly in subsets of the rows."""
+    values, labels = check(codes, factors)
+    labels = labels[:, varying(labels)].astype(np.float64)
+    drawn = generator(seed, DRAW).integers(len(values), size=(whole_number(pairs, "pairs", 2), 2))
+    ground, latent = numbered(distances(labels, drawn)), numbered(rounded(distances(values, drawn)))
+
+    def rescore(subsets: np.ndarray) -> np.ndarray:
+        inside = (subset[drawn].all(axis=1) for subset in subsets)
+        return np.array([rank_correlation(ground[kept], latent[kept]) for kept in inside])
+
+    return Sampled(rank_correlation(ground, latent), len(values), rescore, REPLICATES)
+
+
+def factor_distance_correlation(
+    encode: Encode | Codebook, data: Dataset | None = None, *, traversals: int = 1024, pairs: int = 128, seed: int = 0
+) -> float:
+    r"""Factor distance correlation [Michlo2022]_, eq. 4.3, in [0, 1]: along a factor, does distance follow distance?
+
+    The geometric mean over factors of the rank correlations of `factor_distance_correlations`, a negative one
+    counted as 0. `encode` is a `Codebook`, or an encoder of the images of `data`.
+
+    Unchanged by the order of codes, by the sign and shift of a code, and by the scale of all together.
+
+    >>> factor_distance_correlation(Codebook.of_grid([[0.0], [1.0], [2.0], [3.0]], sizes=(4,)))
+    1.0
+    """
+    return sample_factor_distance_correlation(encode, data, traversals=traversals, pairs=pairs, seed=seed).score
+
+
+def sample_factor_distance_correlation(
+    encode: Encode | Codebook, data: Dataset | None = None, *, traversals: int = 1024, pairs: int = 128, seed: int = 0
+) -> Sampled:
+    """Return the factor distance correlation and its scores on subsets of the traversals."""
+    book = open_codebook(encode, data)
+    drawn = _draw(book, traversals, pairs, seed)
+    return _over_factors([_along(book, *some) for some in drawn.values()])
+
+
+def factor_distance_correlations(
+    encode: Encode | Codebook, data: Dataset | None = None, *, traversals: int = 1024, pairs: int = 128, seed: int = 0
+) -> dict[str, float]:
+    r"""Return [Michlo2022]_, eq. 4.2, in [-1, 1], for each factor that has several values, by its name.
+
+    The Spearman rank correlation of |v_k - v'_k| and sum_j |z_j - z'_j|, over `pairs` random pairs of cells from each
+    of `traversals` random traversals of factor k. A cell may be paired with itself. Distances of codes are taken
+    to 16 binary digits. Where either distance is always the same the correlation counts 0.
+    """
+    book = open_codebook(encode, data)
+    drawn = _draw(book, traversals, pairs, seed)
+    return {book.names[factor]: rank_correlation(*_along(book, *some)) for factor, some in drawn.items()}
+
+
+def perceived_correlation(
+    encode: Encode | Codebook, data: Dataset | None = None, *, traversals: int = 1024, pairs: int = 128, seed: int = 0
+) -> float:
+    r"""Perceived distance correlation [Michlo2022]_, eq. 4.10, in [0, 1]: do codes lie as far apart as images do?
+
+    As `factor_distance_correlation`, with the mean squared error between the two images of a pair in the place of the
+    distance between factors. A `Codebook` must know its data set.
+    """
+    return sample_perceived_correlation(encode, data, traversals=traversals, pairs=pairs, seed=seed).score
+
+
+def sample_perceived_correlation(
+    encode: Encode | Codebook, data: Dataset | None = None, *, traversals: int = 1024, pairs: int = 128, seed: int = 0
+) -> Sampled:
+    """Return the perceived distance correlation and its scores on subsets of the traversals."""
+    book = open_codebook(encode, data)
+    drawn = _draw(book, traversals, pairs, seed)
+    return _over_factors([(_perceived(book, *some), _along(book, *some)[1]) for some in drawn.values()])
+
+
+def distances(points: np.ndarray, pairs: Integers) -> np.ndarray:
+    """Return the ℓ1 distances (n,) between pairs (n, 2) of rows of points."""
+    apart = np.empty(len(pairs))
+    for part in chunks(len(pairs), 2 * points.shape[1]):
+        apart[part] = np.abs(points[pairs[part, 0]] - points[pairs[part, 1]]).sum(axis=1)
+    return apart
+
+
+def rounded(values: np.ndarray) -> np.ndarray:
+    """Return values to `DIGITS` binary digits each, large or small."""
+    mantissas, exponents = np.frexp(values)
+    return np.ldexp(np.rint(np.ldexp(mantissas, DIGITS)), exponents - DIGITS)
+
+
+def numbered(values: np.ndarray) -> Integers:
+    """Return each value's place among the distinct values: all that ranks depend on."""
+    return np.unique(values, return_inverse=True)[1].reshape(values.shape)
+
+
+def rank_correlation(a: Integers, b: Integers) -> float:
+    """Return the Spearman correlation of values that are `numbered`, in any shape; 0 where either is constant.
+
+    Ranks, means among ties, come from counts of the numbers, so that a subset needs no sorting of its own.
+    """
+    x, y = _centred_ranks(a.ravel()), _centred_ranks(b.ravel())
+    spread = np.sqrt((x @ x) * (y @ y))
+    return float(np.clip(x @ y / spread, -1.0, 1.0)) if spread > 0 else 0.0
+
+
+def _centred_ranks(numbers: Integers) -> np.ndarray:
+    counts = np.bincount(numbers)
+    ranks = np.cumsum(counts) - (counts - 1) / 2
+    return ranks[numbers] - (len(numbers) + 1) / 2
+
+
+def _draw(book: Codebook, count: int, pairs: int, seed: int) -> dict[int, tuple[Integers, Integers]]:
+    """Draw, for every factor of several values, traversals (count, size) and pairs in each (count, pairs, 2)."""
+    rng = generator(seed, DRAW)
+    drawn = draw_traversals(book.sizes, whole_number(count, "traversals", 1), rng)
+    pairs = whole_number(pairs, "pairs", 2)
+    book.prepare(np.concatenate([cells.ravel() for cells in drawn.values()]))
+    return {k: (cells, rng.integers(cells.shape[1], size=(count, pairs, 2))) for k, cells in drawn.items()}
+
+
+def _along(book: Codebook, cells: Integers, pairs: Integers) -> tuple[Integers, Integers]:
+    """Return the numbered distances of a factor's values and of codes, (count, pairs) each."""
+    ground = np.abs(pairs[..., 0] - pairs[..., 1])
+    chosen = np.take_along_axis(cells[:, :, None], pairs.reshape(len(pairs), -1, 1), axis=1).reshape(-1, 2)
+    latent = np.empty(len(chosen))
+    width = book.codes(chosen[0]).shape[1]
+    for part in chunks(len(chosen), 2 * width):
+        codes = book.codes(chosen[part])
+        latent[part] = np.abs(codes[:, 0] - codes[:, 1]).sum(axis=1)
+    return ground, numbered(rounded(latent)).reshape(ground.shape)
+
+
+def _perceived(book: Codebook, cells: Integers, pairs: Integers) -> Integers:
+    """Return the numbered squared errors of pairs of images, (count, pairs)."""
+    apart = np.empty(pairs.shape[:2])
+    pixels = book.images(cells[0, :1]).size
+    for part in chunks(len(cells), cells.shape[1] * pixels):
+        images = book.images(cells[part].ravel()).reshape(-1, cells.shape[1], pixels).astype(np.float64)
+        products = images @ images.transpose(0, 2, 1)  # whole numbers, exact: equal images lie 0 apart
+        squares = np.einsum("tii->ti", products)
+        errors = squares[:, :, None] + squares[:, None, :] - 2 * products
+        row = np.arange(len(images))[:, None]
+        apart[part] = errors[row, pairs[part, :, 0], pairs[part, :, 1]]
+    return numbered(apart)
+
+
+def _over_factors(pairs_of_distances: list[tuple[Integers, Integers]]) -> Sampled:
+    """Return the geometric mean of the factors' correlations, from distances (traversals, pairs)."""
+
+    def score(kept: np.ndarray) -> float:
+        of_factor = [rank_correlation(a[kept], b[kept]) for a, b in pairs_of_distances]
+        return float(geometric_mean(np.maximum(of_factor, 0.0)))
+
+    def rescore(subsets: np.ndarray) -> np.ndarray:
+        return np.array([score(kept) for kept in subsets])
+
+    count = len(pairs_of_distances[0][0])
+    return Sampled(score(np.ones(count, dtype=bool)), count, rescore, REPLICATES)

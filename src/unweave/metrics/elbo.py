@@ -1,0 +1,98 @@
+"""The two terms of the evidence lower bound of a Gaussian posterior."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unweave.errors import UsageError
+from unweave.metrics.inputs import check_codes
+from unweave.metrics.resampling import Sampled
+
+LARGEST_LOG = 700.0
+"""Larger log variances are refused: their exponentials would overflow."""
+
+
+class KlTerm(NamedTuple):
+    """The divergence of the posteriors from the prior, in nats: the mean over samples."""
+
+    kl: float
+
+
+class ElboTerms(NamedTuple):
+    """That divergence, the reconstruction loss and the evidence lower bound, in nats: means over samples."""
+
+    kl: float
+    reconstruction: float
+    elbo: float
+
+
+@overload
+def elbo_terms(means: ArrayLike, log_variances: ArrayLike, *, reconstruction: None = None) -> KlTerm: ...
+@overload
+def elbo_terms(means: ArrayLike, log_variances: ArrayLike, *, reconstruction: ArrayLike) -> ElboTerms: ...
+def elbo_terms(
+    means: ArrayLike, log_variances: ArrayLike, *, reconstruction: ArrayLike | None = None
+) -> KlTerm | ElboTerms:
+    r"""Terms of the evidence lower bound [Kingma2014]_, in nats: what do codes cost, and what do they keep?
+
+        kl = mean over samples of sum over codes of 1/2 ( mu^2 + e^lv - lv - 1 ),    elbo = - reconstruction - kl
+
+    with the posterior's means mu and log variances lv, each (n, d), and the standard normal prior. `reconstruction`,
+    (n,), is each sample's negative log-likelihood, summed over pixels. `kl` is from 0 up; it is 0 where every
+    posterior is the prior, and all there is without `reconstruction`. Unchanged by the order of codes or rows and by
+    the sign of a mean.
+
+    >>> elbo_terms([[0.0, 1.0], [0.0, -1.0]], [[0.0, 0.0], [0.0, 0.0]], reconstruction=[3.0, 5.0])
+    ElboTerms(kl=0.5, reconstruction=4.0, elbo=-4.5)
+    """
+    return _named(_terms(means, log_variances, reconstruction).mean(axis=0))
+
+
+def sample_elbo_terms(
+    means: ArrayLike, log_variances: ArrayLike, *, reconstruction: ArrayLike | None = None
+) -> Sampled:
+    """Return the terms and their values on subsets of the rows."""
+    terms = _terms(means, log_variances, reconstruction)
+
+    def rescore(subsets: np.ndarray) -> np.ndarray:
+        return subsets.astype(np.float64) @ terms / subsets.sum(axis=1, keepdims=True)
+
+    return Sampled(_named(terms.mean(axis=0)), len(terms), rescore)
+
+
+def kl_per_code(means: ArrayLike, log_variances: ArrayLike) -> np.ndarray:
+    """Return what each code costs, (d,): the mean over samples of its divergence from the prior, in nats.
+
+    >>> kl_per_code([[0.0, 1.0], [0.0, -1.0]], [[0.0, 0.0], [0.0, 0.0]]).tolist()
+    [0.0, 0.5]
+    """
+    return _kl(means, log_variances).mean(axis=0)
+
+
+def _kl(means: ArrayLike, log_variances: ArrayLike) -> np.ndarray:
+    """Return the divergence of every sample's posterior from the standard normal in every code, (n, d)."""
+    mu, logs = check_codes(means, "means"), check_codes(log_variances, "log variances")
+    if mu.shape != logs.shape:
+        raise UsageError(f"means have shape {mu.shape} but log variances have {logs.shape}")
+    if logs.max() > LARGEST_LOG:
+        raise UsageError(f"log variances go up to {logs.max():g}: beyond {LARGEST_LOG:g} their exponentials overflow")
+    return np.maximum(0.5 * (mu**2 + np.expm1(logs) - logs), 0.0)
+
+
+def _terms(means: ArrayLike, log_variances: ArrayLike, reconstruction: ArrayLike | None) -> np.ndarray:
+    """Return the terms of every sample, (n, 1) or with a reconstruction (n, 3)."""
+    kl = _kl(means, log_variances).sum(axis=1)
+    if reconstruction is None:
+        return kl[:, None]
+    loss = np.asarray(reconstruction)
+    if loss.shape != kl.shape:
+        raise UsageError(f"reconstruction must hold a loss for each of the {len(kl)} samples, got shape {loss.shape}")
+    loss = check_codes(loss[:, None], "reconstruction losses")[:, 0]
+    return np.stack([kl, loss, -loss - kl], axis=1)
+
+
+def _named(terms: np.ndarray) -> KlTerm | ElboTerms:
+    return KlTerm(*terms.tolist()) if len(terms) == 1 else ElboTerms(*terms.tolist())

@@ -1,0 +1,58 @@
+"""The I_m score of a sample, as if codes and factors were Gaussian."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unweave.errors import UsageError
+from unweave.gaussian.im import MOST_FACTORS, im_score
+from unweave.metrics.correlation import standardised
+from unweave.metrics.inputs import check, varying
+from unweave.metrics.resampling import Sampled, by_rows
+
+RIDGE = 1e-9
+"""Variance of the noise that keeps information finite, where that of each code and factor is 1."""
+
+
+def im(codes: ArrayLike, factors: ArrayLike) -> float:
+    r"""I_m [Vu2024]_ of a sample, in nats from 0 up: does each code stand for a group of factors of its own?
+
+        I_m = max over assignments of factors to groups, one for each code, of
+              sum over i of I(z_i; v_Si) - sum over i < j of I(v_Si; v_Sj)
+
+    with the information of Gaussians that have the sample's correlations, factors taken as numbers;
+    `unweave.gaussian.im_score` gives the groups too. A constant code knows nothing; a factor with a single value is
+    left out; more than 12 factors are refused. Exact dependence would be infinite: noise of variance 1e-9 is added to
+    standardised codes and factors, so that a code that factors determine counts some 10 nats. Unchanged by the order
+    of codes, factors or rows and by the sign, scale and shift of a code. Grows with the number of factors.
+
+    >>> round(im([[0.0], [1.0], [0.0], [1.0]], [[0], [1], [0], [1]]), 1)
+    10.0
+    """
+    return _im(*_prepare(codes, factors))
+
+
+def sample_im(codes: ArrayLike, factors: ArrayLike) -> Sampled:
+    """Return I_m and its values on subsets of the rows; fewer of them where factors are many."""
+    values, labels = _prepare(codes, factors)
+    s = labels.shape[1]
+    return by_rows(_im, values, labels, replicates=200 if s <= 8 else 20 if s <= 10 else 5)
+
+
+def _prepare(codes: ArrayLike, factors: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    values, labels = check(codes, factors)
+    labels = labels[:, varying(labels)]
+    if labels.shape[1] > MOST_FACTORS:
+        raise UsageError(f"I_m goes through all partitions of at most {MOST_FACTORS} factors, got {labels.shape[1]}")
+    return values, labels.astype(np.float64)
+
+
+def _im(codes: np.ndarray, factors: np.ndarray) -> float:
+    varies = (factors != factors[0]).any(axis=0)
+    if not varies.any():  # in a subset
+        return 0.0
+    z, v = standardised(codes), standardised(factors[:, varies])
+    sigma_x = (1 + RIDGE) * np.eye(z.shape[1])  # only its diagonal counts
+    sigma_v = v.T @ v + RIDGE * np.eye(v.shape[1])
+    return im_score(sigma_x, z.T @ v, sigma_v).value

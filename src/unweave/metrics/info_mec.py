@@ -1,0 +1,159 @@
+"""InfoMEC: modularity, explicitness and compactness, each as a share of information."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from functools import partial
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unweave.errors import UsageError, unknown
+from unweave.metrics.information import Information, information, known
+from unweave.metrics.inputs import DRAW, check, generator, varying, whole_number
+from unweave.metrics.neighbours import neighbour_information
+from unweave.metrics.resampling import Sampled, by_rows
+
+Pruning = Literal["range", "range-8", "iqr"]
+
+REPLICATES = 10
+"""A half-sample fits a regression of each factor anew: half a second at the sizes of published studies."""
+
+
+class InfoMEC(NamedTuple):
+    """The three parts, each in [0, 1]."""
+
+    modularity: float
+    explicitness: float
+    compactness: float
+
+
+def info_mec(
+    codes: ArrayLike,
+    factors: ArrayLike,
+    *,
+    pruning: Pruning = "range",
+    neighbours: int = 10,
+    discrete: bool = False,
+    seed: int = 0,
+) -> InfoMEC:
+    r"""InfoMEC [Hsu2023]_, three parts in [0, 1]: does each code know one factor, and one code each factor, plainly?
+
+        modularity   = mean over active codes j of ( max over k of U_jk / sum over k of U_jk - 1/K ) / (1 - 1/K)
+        compactness  = mean over factors k of ( max over j of U_jk / sum over j of U_jk - 1/D ) / (1 - 1/D)
+        explicitness = mean over factors k of 1 - L_k / log C_k
+
+    where U_jk = I(z_j; v_k) / H(v_k) for D active codes and K factors, and L_k is the log loss, on the rows it was
+    fitted to, of a logistic regression (no penalty, classes weighted to balance, 100 steps of L-BFGS) of factor k,
+    which has C_k values, on all codes. I is estimated from the distances of `neighbours` neighbours, after equal
+    values are parted by noise that `seed` draws; for `discrete` codes it is the plug-in estimate for their values,
+    which the regression then sees one-hot. A code is active by `pruning`, of which each has been published:
+
+    - "range": its range exceeds 1/20 of the largest range (for discrete codes: 0);
+    - "range-8": its range exceeds 1/8 of the largest;
+    - "iqr": its interquartile range exceeds 1/10 of the largest (for discrete codes: 0.1).
+
+    Without an active code, modularity and compactness are 0, as they are for codes or factors that share nothing; a
+    single active code or factor that shares something counts 1. An explicitness below 0 (possible where classes are
+    of unequal size) counts 0. A factor with a single value is left out. Codes may be shifted, or scaled together;
+    scaled one by one, others may become active.
+
+    >>> info_mec([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [[0], [1], [0], [1]], discrete=True).modularity
+    0.5
+    """
+    return sample_info_mec(codes, factors, pruning=pruning, neighbours=neighbours, discrete=discrete, seed=seed).score
+
+
+def sample_info_mec(
+    codes: ArrayLike,
+    factors: ArrayLike,
+    *,
+    pruning: Pruning = "range",
+    neighbours: int = 10,
+    discrete: bool = False,
+    seed: int = 0,
+) -> Sampled:
+    """Return InfoMEC and its scores on subsets of the rows, estimated, pruned and fitted anew."""
+    values, labels = check(codes, factors)
+    if pruning not in ("range", "range-8", "iqr"):
+        raise unknown("pruning of InfoMEC", str(pruning), ("range", "range-8", "iqr"))
+    if not isinstance(discrete, bool):
+        raise UsageError(f"discrete must be True or False, got {discrete!r}")
+    generator(seed, DRAW)  # refuses a bad seed for discrete codes too
+    options = {"pruning": pruning, "neighbours": whole_number(neighbours, "neighbours", 1), "discrete": discrete}
+    return by_rows(partial(_score, **options, seed=seed), values, labels[:, varying(labels)], replicates=REPLICATES)
+
+
+def _score(
+    codes: np.ndarray, factors: np.ndarray, pruning: Pruning, neighbours: int, discrete: bool, seed: int
+) -> InfoMEC:
+    factors = factors[:, (factors != factors[0]).any(axis=0)]  # a subset may leave a factor one value
+    if factors.shape[1] == 0:
+        return InfoMEC(0.0, 0.0, 0.0)
+    inputs = _one_hot(codes) if discrete else _standardised(codes)
+    explicitness = float(np.mean([_explicitness(inputs, factor) for factor in factors.T]))
+    codes = codes[:, _active(codes, pruning, discrete)]
+    if codes.shape[1] == 0:
+        return InfoMEC(0.0, explicitness, 0.0)
+    shares = _known_by_value(codes, factors) if discrete else _known_by_distance(codes, factors, neighbours, seed)
+    return InfoMEC(_concentration(shares.T), explicitness, _concentration(shares))
+
+
+def _active(codes: np.ndarray, pruning: Pruning, discrete: bool) -> np.ndarray:
+    """Return which codes count, (d,)."""
+    low, high = np.quantile(codes, [0.25, 0.75] if pruning == "iqr" else [0.0, 1.0], axis=0)
+    spread = high - low
+    if discrete and pruning != "range-8":
+        return spread > (0.1 if pruning == "iqr" else 0.0)
+    return spread > spread.max() / {"range": 20, "range-8": 8, "iqr": 10}[pruning]
+
+
+def _known_by_value(codes: np.ndarray, factors: np.ndarray) -> np.ndarray:
+    """Return I(z_j; v_k) / H(v_k), (d, k), by counting the values of the codes."""
+    labels = np.stack([np.unique(code, return_inverse=True)[1] for code in codes.T], axis=1)
+    return known(information(labels, int(labels.max()) + 1, factors))
+
+
+def _known_by_distance(codes: np.ndarray, factors: np.ndarray, neighbours: int, seed: int) -> np.ndarray:
+    """Return I(z_j; v_k) / H(v_k), (d, k), from the distances between values of the codes."""
+    shared = neighbour_information(_standardised(codes), factors, neighbours, generator(seed, DRAW))
+    nothing = information(np.zeros((len(codes), 1), np.intp), 1, factors)
+    return known(Information(shared, nothing.code, nothing.factor))
+
+
+def _concentration(shares: np.ndarray) -> float:
+    """Return how much of a column's sum is in its largest entry, from 0 (even) to 1 (all), on average."""
+    total, largest, rows = shares.sum(axis=0), shares.max(axis=0), len(shares)
+    if rows == 1:
+        return float((total > 0).mean())
+    part = np.divide(largest, total, out=np.full_like(total, 1 / rows), where=total > 0)
+    return float(np.clip((part - 1 / rows) / (1 - 1 / rows), 0.0, 1.0).mean())  # clips rounding only
+
+
+def _standardised(codes: np.ndarray) -> np.ndarray:
+    spread = codes.std(axis=0)
+    varies = (codes != codes[0]).any(axis=0) & (spread > 0)
+    return np.where(varies, codes - codes.mean(axis=0), 0.0) / np.where(varies, spread, 1.0)
+
+
+def _one_hot(codes: np.ndarray) -> Any:
+    from sklearn.preprocessing import OneHotEncoder
+
+    return OneHotEncoder().fit_transform(codes)  # sparse: a code may have many values
+
+
+def _explicitness(inputs: Any, factor: np.ndarray) -> float:
+    """Return the share of a factor's entropy (were its values equally frequent) that the regression explains."""
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import LogisticRegression
+
+    values, labels = np.unique(factor, return_inverse=True)
+    # Classes that are told apart perfectly have no optimum without a penalty: the 100 steps are part of the definition.
+    model = LogisticRegression(C=np.inf, class_weight="balanced", max_iter=100)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        chances = model.fit(inputs, labels).predict_proba(inputs)
+    right = np.maximum(chances[np.arange(len(labels)), labels], np.finfo(np.float64).eps)
+    return max(0.0, 1 + float(np.log(right).mean()) / math.log(len(values)))

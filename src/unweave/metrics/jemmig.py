@@ -1,0 +1,42 @@
+"""The joint entropy minus the mutual information gap."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unweave.metrics.gaps import top_gap
+from unweave.metrics.information import ROUNDING, Information, by_information
+from unweave.metrics.resampling import Sampled
+
+
+def jemmig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> float:
+    r"""JEMMIG [Do2020]_, normalised, in [0, 1]: is each factor known by one code alone, that knows nothing else?
+
+        JEMMIG = mean over factors k of 1 - ( H(z_a, v_k) - I(z_a; v_k) + I(z_b; v_k) ) / ( H(v_k) + log bins )
+
+    where z_a and z_b are the codes that know most and second most about v_k; of several that know most, z_a is the
+    one with the least entropy. 1 is best, as for the other metrics: the paper's normalised score is what is subtracted
+    here. H(z_a, v_k) - I(z_a; v_k) is what the code says beyond the factor and what it misses of it. Mutual
+    information, binning and factors with a single value are as in `mig`. A single code has a gap to 0. A constant
+    code says nothing beyond a factor, and so scores log bins / (H(v_k) + log bins), not 0. Unchanged by the order of
+    codes, factors or rows and by the sign and scale of a code.
+
+    >>> jemmig([[0.0, 5.0], [1.0, 5.0], [0.0, 5.0], [1.0, 5.0]], [[0], [1], [0], [1]])
+    1.0
+    """
+    return sample_jemmig(codes, factors, bins=bins).score
+
+
+def sample_jemmig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> Sampled:
+    """Return JEMMIG and its scores on subsets of the rows, for which the edges of the bins stay as they are."""
+
+    def score(table: Information) -> np.ndarray:
+        joint = table.code[:, None] + table.factor - table.shared  # H(z_j, v_k), (d, k, ...)
+        best = table.shared >= table.shared.max(axis=0) - ROUNDING
+        excess = np.where(best, joint, np.inf).min(axis=0) - top_gap(table.shared)
+        return 1 - np.clip(excess / (table.factor + math.log(bins)), 0.0, 1.0).mean(axis=0)  # clips rounding only
+
+    return by_information(score, codes, factors, bins)

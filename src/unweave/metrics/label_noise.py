@@ -1,0 +1,169 @@
+"""Whether a metric still ranks representations as it did when the labels it is given are noisy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unweave.errors import UsageError, unknown
+from unweave.metrics.correlation import standardised
+from unweave.metrics.inputs import DRAW, GivenPair, check, check_factors, generator, whole_number
+
+REGIMES: dict[int, dict[str, float]] = {
+    1: {"shape": 0.05, "scale": 0.1, "orientation": 0.05, "position": 0.05},
+    2: {"shape": 0.1, "scale": 0.2, "orientation": 0.1, "position": 0.1},
+    3: {"shape": 0.3, "scale": 0.3, "orientation": 0.3, "position": 0.3},
+}
+"""The published noise levels p of dSprites' factors."""
+OTHER = "position"
+"""The kind of a factor whose name says nothing: in each regime three of the four kinds have its level."""
+
+Regime: TypeAlias = int | Mapping[str, float] | Sequence[float]
+
+
+def noisy_labels(
+    factors: ArrayLike,
+    *,
+    regime: Regime = 1,
+    names: Sequence[str] | None = None,
+    sizes: Sequence[int] | None = None,
+    categorical: Collection[str | int] | None = None,
+    seed: int = 0,
+) -> np.ndarray:
+    """Return factors (n, k) with noise in every one, as in the noisy dSprites of [Holtz2022]_.
+
+    `regime` is 1, 2 or 3 of the published table, or the levels p themselves: one for each factor, or a mapping from
+    names (those left out have none). In the table `names` tell what a factor is: "scale" or "size" in a name have the
+    level of scale; shape, orientation, position and all others share one level.
+
+    - A factor in `categorical` (names or positions; without it, those with "shape" in their name) is replaced, with
+      probability p, by a value drawn uniformly, which may be the old one.
+    - Any other has Gaussian noise of mean 0 added and is rounded and clipped to its range. The publication leaves the
+      deviation open; here it is p times the range (largest less least value). A circular factor is clipped too.
+
+    `sizes` says that factor k takes the values 0 .. sizes[k] - 1; without it, its values are those that occur.
+
+    >>> noisy_labels([[0], [1], [2], [3]], regime=[0.0]).tolist()
+    [[0], [1], [2], [3]]
+    """
+    labels = check_factors(factors)
+    k = labels.shape[1]
+    known = _known_names(names, k)
+    levels = _levels(regime, known, k)
+    drawn = _positions(categorical, known, k)
+    rng = generator(seed, DRAW)
+    noisy = np.empty_like(labels)
+    for j in range(k):
+        values = _values(labels[:, j], sizes, j, k)
+        # All draws are made for every factor, so that one factor's noise does not depend on what the others are.
+        uniform, replaced, normal = (
+            rng.choice(values, len(labels)),
+            rng.random(len(labels)),
+            rng.normal(size=len(labels)),
+        )
+        if j in drawn:
+            noisy[:, j] = np.where(replaced < levels[j], uniform, labels[:, j])
+        else:
+            moved = labels[:, j] + levels[j] * (values[-1] - values[0]) * normal
+            noisy[:, j] = np.clip(np.rint(moved), values[0], values[-1])
+    return noisy
+
+
+def label_noise_correlation(
+    score: Callable[[np.ndarray, np.ndarray], float],
+    representations: Sequence[GivenPair],
+    *,
+    regime: Regime = 1,
+    kind: Literal["rank", "linear"] = "rank",
+    seed: int = 0,
+    **labels: Any,
+) -> float:
+    """Return the correlation, in [-1, 1], of scores on clean and on noisy labels: does noise change a metric's ranking?
+
+    `score` is any function of (codes, factors), `representations` are three or more pairs of them. The noise is that
+    of `noisy_labels`, which takes `regime`, `seed` and the other `labels` (names, sizes, categorical);
+    representations of the same rows get the same noise. The correlation is Spearman's ("rank") or Pearson's
+    ("linear", as in [Holtz2022]_'s table). Scores that are all equal have correlation 0.
+    """
+    if kind not in ("rank", "linear"):
+        raise unknown("kind of correlation", str(kind), ("rank", "linear"))
+    pairs = [check(*pair) for pair in representations]
+    if len(pairs) < 3:
+        raise UsageError(f"a correlation of scores needs at least three representations, got {len(pairs)}")
+    noise = [noisy_labels(factors, regime=regime, seed=seed, **labels) for _, factors in pairs]
+    clean = [float(score(codes, factors)) for codes, factors in pairs]
+    noisy = [float(score(codes, factors)) for (codes, _), factors in zip(pairs, noise, strict=True)]
+    scores = np.array([clean, noisy]).T
+    if not np.isfinite(scores).all():
+        raise UsageError("the metric gave a score that is no finite number")
+    if kind == "rank":
+        from scipy.stats import rankdata
+
+        scores = rankdata(scores, axis=0)
+    first, second = standardised(scores).T
+    return float(np.clip(first @ second, -1.0, 1.0))
+
+
+def _known_names(names: Sequence[str] | None, k: int) -> tuple[str, ...]:
+    if names is None:
+        return ("",) * k
+    if len(names) != k:
+        raise UsageError(f"there are {k} factors but {len(names)} names")
+    return tuple(str(name) for name in names)
+
+
+def _levels(regime: Regime, names: tuple[str, ...], k: int) -> np.ndarray:
+    """Return each factor's level of noise (k,)."""
+    if isinstance(regime, Mapping):
+        for name in regime:
+            if name not in names:
+                raise unknown("factor", str(name), [name for name in names if name])
+        levels = [regime.get(name, 0.0) for name in names]
+    elif isinstance(regime, int | np.integer):
+        if regime not in REGIMES:
+            raise UsageError(f"regime must be 1, 2 or 3 or the levels themselves, got {regime}")
+        levels = [REGIMES[int(regime)][_kind(name)] for name in names]
+    else:
+        levels = list(regime)
+    array = np.array(levels, dtype=np.float64)
+    if array.shape != (k,) or not ((array >= 0) & (array <= 1)).all():
+        raise UsageError(f"a regime must give each of the {k} factors a level from 0 to 1, got {levels}")
+    return array
+
+
+def _kind(name: str) -> str:
+    if "scale" in name or "size" in name:
+        return "scale"
+    return next((kind for kind in REGIMES[1] if kind in name), OTHER)
+
+
+def _positions(categorical: Collection[str | int] | None, names: tuple[str, ...], k: int) -> set[int]:
+    """Return the positions of the categorical factors."""
+    if categorical is None:
+        return {j for j, name in enumerate(names) if "shape" in name}
+    positions: set[int] = set()
+    for factor in categorical:
+        if isinstance(factor, str):
+            if factor not in names:
+                raise unknown("factor", factor, [name for name in names if name])
+            positions.add(names.index(factor))
+        elif 0 <= factor < k:
+            positions.add(int(factor))
+        else:
+            raise UsageError(f"there is no factor {factor}; they are numbered 0 to {k - 1}")
+    return positions
+
+
+def _values(factor: np.ndarray, sizes: Sequence[int] | None, j: int, k: int) -> np.ndarray:
+    """Return the values that factor j may take, in order."""
+    if sizes is None:
+        return np.unique(factor)
+    if len(sizes) != k:
+        raise UsageError(f"there are {k} factors but {len(sizes)} sizes")
+    size = whole_number(sizes[j], "a size", 1)
+    if factor.min() < 0 or factor.max() >= size:
+        raise UsageError(f"factor {j} holds {factor.min()} to {factor.max()}, not values of 0 to {size - 1}")
+    return np.arange(size)

@@ -1,0 +1,136 @@
+"""Is a factor's traversal a straight line in the codes, and does the line follow an axis? Ratios of variances."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from unweave.data.dataset import Dataset
+from unweave.data.factors import Integers
+from unweave.metrics.codebook import Codebook, Encode, open_codebook
+from unweave.metrics.inputs import DRAW, generator, whole_number
+from unweave.metrics.resampling import Sampled
+from unweave.metrics.traversals import chunks, draw_traversals, geometric_mean
+
+
+def linearity(
+    encode: Encode | Codebook, data: Dataset | None = None, *, traversals: int = 1024, seed: int = 0
+) -> float:
+    r"""Linearity ratio [Michlo2022]_, eq. 4.9, in [0, 1]: do codes move along a straight line as one factor runs?
+
+        r_k = mean over traversals of factor k of (largest eigenvalue of the codes' covariance) / (sum of eigenvalues)
+        linearity = geometric mean over k of (r_k - 1/d) / (1 - 1/d),    d the number of codes,
+
+    over `traversals` random traversals of each factor. A traversal along which no code changes counts 0 in the
+    normalised mean; a single code (d = 1) that changes counts 1. Factors with a single value are left out. `encode`
+    is a `Codebook`, or an encoder of the images of `data`.
+
+    Unchanged by a rotation of the codes, so by their order and sign, and by their shift and common scale.
+
+    >>> linearity(Codebook.of_grid([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]], sizes=(3,)))
+    1.0
+    """
+    return sample_linearity(encode, data, traversals=traversals, seed=seed).score
+
+
+def sample_linearity(
+    encode: Encode | Codebook, data: Dataset | None = None, *, traversals: int = 1024, seed: int = 0
+) -> Sampled:
+    """Return the linearity ratio and its scores on subsets of the traversals."""
+    linear, _ = _ratios(encode, data, traversals, seed)
+    return _by_traversals(geometric_mean, linear)
+
+
+def axis_alignment(
+    encode: Encode | Codebook, data: Dataset | None = None, *, traversals: int = 1024, seed: int = 0
+) -> float:
+    r"""Axis-alignment ratio [Michlo2022]_, eq. 4.6, in [0, 1]: does a single code move as one factor runs?
+
+    As `linearity`, with the codes' variances in the place of the eigenvalues: (largest variance) / (sum of variances).
+    It is at most the linearity.
+
+    Unchanged by the order, sign and shift of codes and by their common scale.
+
+    >>> axis_alignment(Codebook.of_grid([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]], sizes=(3,)))
+    0.0
+    """
+    return sample_axis_alignment(encode, data, traversals=traversals, seed=seed).score
+
+
+def sample_axis_alignment(
+    encode: Encode | Codebook, data: Dataset | None = None, *, traversals: int = 1024, seed: int = 0
+) -> Sampled:
+    """Return the axis-alignment ratio and its scores on subsets of the traversals."""
+    _, axis = _ratios(encode, data, traversals, seed)
+    return _by_traversals(geometric_mean, axis)
+
+
+def axis_orientation(
+    encode: Encode | Codebook, data: Dataset | None = None, *, traversals: int = 1024, seed: int = 0
+) -> float:
+    r"""Axis-orientation ratio [Michlo2022]_, eq. A.1, in [0, 1]: do the lines that codes move along follow axes?
+
+    The axis alignment over the linearity, of the same traversals; 0 where the linearity is 0.
+
+    >>> axis_orientation(Codebook.of_grid([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0]], sizes=(3,)))
+    1.0
+    """
+    return sample_axis_orientation(encode, data, traversals=traversals, seed=seed).score
+
+
+def sample_axis_orientation(
+    encode: Encode | Codebook, data: Dataset | None = None, *, traversals: int = 1024, seed: int = 0
+) -> Sampled:
+    """Return the axis-orientation ratio and its scores on subsets of the traversals."""
+    linear, axis = _ratios(encode, data, traversals, seed)
+
+    def quotient(axis: np.ndarray, linear: np.ndarray) -> np.ndarray:
+        above, below = geometric_mean(axis), geometric_mean(linear)
+        return np.minimum(np.divide(above, below, out=np.zeros_like(above), where=below > 0), 1.0)
+
+    return _by_traversals(quotient, axis, linear)
+
+
+def _ratios(
+    encode: Encode | Codebook, data: Dataset | None, traversals: int, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the normalised shares of the largest eigenvalue and of the largest variance: (k, traversals) each."""
+    book = open_codebook(encode, data)
+    drawn = draw_traversals(book.sizes, whole_number(traversals, "traversals", 1), generator(seed, DRAW))
+    book.prepare(np.concatenate([cells.ravel() for cells in drawn.values()]))
+    linear, axis = zip(*(_shares(book, cells) for cells in drawn.values()), strict=True)
+    return np.stack(linear), np.stack(axis)
+
+
+def _shares(book: Codebook, cells: Integers) -> tuple[np.ndarray, np.ndarray]:
+    """Return one factor's shares, (n,) each, of traversals (n, size)."""
+    width = book.codes(cells[0, :1]).shape[1]
+    linear, axis = np.zeros(len(cells)), np.zeros(len(cells))
+    for part in chunks(len(cells), cells.shape[1] * width):
+        codes = book.codes(cells[part])
+        codes -= codes[:, :1].copy()  # so that codes which do not change have a variance of 0, to the last bit
+        codes -= codes.mean(axis=1, keepdims=True)
+        # The eigenvalues of Z'Z and of ZZ' are the same, but for zeros: take the smaller of the two.
+        flat = codes if width > cells.shape[1] else codes.transpose(0, 2, 1)
+        eigenvalues = np.linalg.eigvalsh(flat @ flat.transpose(0, 2, 1))
+        variances = np.einsum("tsd,tsd->td", codes, codes)
+        total = variances.sum(axis=1)
+        linear[part], axis[part] = (_share(most, total, width) for most in (eigenvalues[:, -1], variances.max(axis=1)))
+    return linear, axis
+
+
+def _share(most: np.ndarray, total: np.ndarray, width: int) -> np.ndarray:
+    """Return the largest part as a share of the total, from 0 (all `width` parts are equal, or 0) to 1."""
+    share = np.divide(most, total, out=np.zeros_like(total), where=total > 0)
+    return np.clip((share - 1 / width) / (1 - 1 / width), 0.0, 1.0) if width > 1 else np.minimum(share, 1.0)
+
+
+def _by_traversals(score: Callable[..., np.ndarray], *ratios: np.ndarray) -> Sampled:
+    """Resample a score, (r,), of the means over traversals, (r, k) each, of ratios (k, traversals)."""
+
+    def rescore(subsets: np.ndarray) -> np.ndarray:
+        return score(*(subsets.astype(np.float64) @ of.T / subsets.sum(axis=1, keepdims=True) for of in ratios))
+
+    count = ratios[0].shape[1]
+    return Sampled(float(rescore(np.ones((1, count), dtype=bool))[0]), count, rescore)

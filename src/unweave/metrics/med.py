@@ -1,0 +1,78 @@
+"""Disentanglement by the entropy of mutual information, without a learner."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unweave.metrics.information import Information, by_information
+from unweave.metrics.inputs import whole_number
+from unweave.metrics.resampling import Sampled
+
+
+def med(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, top: int | None = None) -> float:
+    r"""MED [Cao2022]_, in [0, 1]: is what each code knows about a single factor? With `top`, what the best codes know.
+
+        R_jk = I(z_j; v_k) / sum over codes i of I(z_i; v_k)
+        P_jk = R_jk / sum over factors m of R_jm
+        MED  = sum over codes j of w_j (1 + sum over k of P_jk log P_jk / log K)
+
+    with weights w_j in proportion to the sum over k of R_jk, and 1 in total.
+    It is the disentanglement of DCI, with R for the importances that a learner gives there. With `top` = t, for
+    codes in hundreds of dimensions: each code belongs to the factor that it has the largest R of, only the t codes of
+    each factor with the largest bracket are kept, and the weights are shared out among them.
+    Mutual information, binning and factors with a single value are as in `mig`. A constant code has no weight, and
+    codes that are all constant score 0; with a single factor (K = 1) other codes score 1. Unchanged by the order of
+    codes, factors or rows and by the sign and scale of a code.
+
+    >>> med([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [[0, 0], [1, 0], [0, 1], [1, 1]])
+    1.0
+    """
+    return sample_med(codes, factors, bins=bins, top=top).score
+
+
+def sample_med(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, top: int | None = None) -> Sampled:
+    """Return MED and its scores on subsets of the rows: edges of bins stay as they are, top codes are picked anew."""
+    if top is not None:
+        top = whole_number(top, "top", 1)
+
+    def score(table: Information) -> np.ndarray:
+        importance = _shares(table.shared, axis=0)  # (d, k, ...)
+        modular = _concentration(importance)
+        weight = importance.sum(axis=1)  # (d, ...)
+        if top is not None:
+            weight = weight * _picked(importance, modular, top)
+        return (_shares(weight, axis=0) * modular).sum(axis=0)
+
+    return by_information(score, codes, factors, bins)
+
+
+def _shares(amounts: np.ndarray, axis: int) -> np.ndarray:
+    """Return each amount's share of the sum along the axis: 0 where the sum is 0."""
+    total = amounts.sum(axis=axis, keepdims=True)
+    return np.divide(amounts, total, out=np.zeros_like(amounts), where=total > 0)
+
+
+def _concentration(importance: np.ndarray) -> np.ndarray:
+    """Return one minus the entropy, to base K, of a code's importance for the factors: (d, k, ...) to (d, ...).
+
+    It is 0 for a code that matters to none.
+    """
+    shares = _shares(importance, axis=1)
+    entropy = -(shares * np.log(np.where(shares > 0, shares, 1.0))).sum(axis=1)
+    concentration = np.clip(1 - entropy / math.log(max(2, shares.shape[1])), 0.0, 1.0)  # clips rounding only
+    return np.where(shares.any(axis=1), concentration, 0.0)
+
+
+def _picked(importance: np.ndarray, modular: np.ndarray, top: int) -> np.ndarray:
+    """Return which codes, (d, ...), are among the `top` most modular ones of the factor they matter most to."""
+    order = np.argsort(-modular, axis=0, kind="stable")
+    home = np.take_along_axis(importance.argmax(axis=1), order, axis=0)
+    picked = np.zeros_like(modular)
+    for factor in range(importance.shape[1]):
+        here = home == factor
+        kept = here & (np.cumsum(here, axis=0) <= top)
+        picked += np.take_along_axis(kept, np.argsort(order, axis=0), axis=0)
+    return picked

@@ -1,0 +1,38 @@
+"""The mutual information gap seen from the codes."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unweave.metrics.gaps import top_gap
+from unweave.metrics.information import Information, by_information, known
+from unweave.metrics.inputs import check
+from unweave.metrics.resampling import Sampled
+
+
+def mig_sup(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> float:
+    r"""MIG-sup [Li2020]_, in [0, 1]: does each code know one factor alone?
+
+        MIG-sup = mean over codes j of ( I(z_j; v_a) / H(v_a) - I(z_j; v_b) / H(v_b) )
+
+    where v_a and v_b are the factors that code j knows the largest and second largest share of. Mutual information,
+    binning and factors with a single value are as in `mig`. A constant code is left out of the mean, and codes that
+    are all constant score 0; a code that varies but knows nothing stays in, with a gap near 0. A single factor has a
+    gap to 0. Unchanged by the order of codes, factors or rows and by the sign and scale of a code.
+
+    >>> mig_sup([[0.0, 5.0], [1.0, 5.0], [0.0, 5.0], [1.0, 5.0]], [[0], [1], [0], [1]])
+    1.0
+    """
+    return sample_mig_sup(codes, factors, bins=bins).score
+
+
+def sample_mig_sup(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> Sampled:
+    """Return MIG-sup and its scores on subsets of the rows, for which the edges of the bins stay as they are."""
+    values, labels = check(codes, factors)
+    varies = (values != values[0]).any(axis=0)
+    return by_information(_mean_gap, values[:, varies] if varies.any() else values, labels, bins)
+
+
+def _mean_gap(table: Information) -> np.ndarray:
+    return top_gap(np.swapaxes(known(table), 0, 1)).mean(axis=0)

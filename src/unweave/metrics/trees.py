@@ -1,0 +1,320 @@
+"""The compiled loops of `BoostedTrees`: numba is imported with this file, hence only when a tree is fitted.
+
+Eight classes (`LANES`) share each pass over the rows. A residual is a whole number of units with a count of one packed
+below it: one addition moves a sum and a count, a child's table is its parent's less its sibling's, and no sum
+depends on the order of the rows. Loops are written out and memory is allocated outside, which halves compilation.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+LANES = 8
+BINS = 256
+LEAST = 1e-300
+"""Probabilities stop here, far above the numbers that a processor is slow with."""
+LARGEST_STEP = 300.0
+"""No leaf moves the logarithm of a probability further in one round."""
+MAGIC = 1.5 * 2.0**52
+"""Added to a small number it rounds it to a whole one, which then stands in the low bits."""
+MAGIC_BITS = int(np.float64(MAGIC).view(np.int64))
+MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
+"""Odd numbers with well-mixed digits, from which lots are drawn."""
+
+
+def boost(
+    rows: np.ndarray,
+    sizes: np.ndarray,
+    labels: np.ndarray,
+    prior: np.ndarray,
+    rates: tuple[float, float],
+    splits: np.ndarray,
+    steps: np.ndarray,
+    importance: np.ndarray,
+) -> None:
+    """Fit all trees; the results go into the last three arguments.
+
+    rows (n, d) are uint8 bins, sizes (d,) how many each code has, labels (n,) classes, prior (classes,) their shares;
+    rates are the shrinkage of a Newton step and the learning rate. splits, (rounds, trees, nodes, 3), get each node's
+    code and the bins beside its cut; steps, (rounds, trees, leaves), what a leaf adds; importance (d,) the gains.
+    """
+    n, d = rows.shape
+    leaves = steps.shape[2]
+    share = np.zeros((-(-len(prior) // LANES), n, LANES))  # probabilities, up to a factor a row
+    for k, p in enumerate(prior):
+        share[k // LANES, :, k % LANES] = p
+    columns = np.ascontiguousarray(rows.T)
+    upto = np.array([np.cumsum(np.bincount(column, minlength=BINS)) for column in columns])
+    parts = 1.0 / np.maximum([upto, n - upto], 1)  # 1 / rows beside each cut, which at the root never change
+    bits = n.bit_length()
+    unit = 2.0 ** min(62 - 2 * bits, 48)  # n residuals moved up by the bits of a count stay below 2**62
+    centred = np.abs(2 * rows.astype(np.int64) + 1 - sizes)
+    keys = ((labels + 1.0) ** 2 @ centred).astype(np.uint64)  # of a code's values and not of its place or sign
+    packed = np.empty((n, LANES), np.int64)
+    tables = np.empty((2, max(leaves // 2, 1), d * BINS), np.int64)
+    by_row = np.empty(n), np.empty((LANES, n), np.uint8), np.empty(n, np.uint8), np.empty(n, np.int64)
+    by_lane = np.empty((2, LANES)), np.empty((3, LANES), np.int64), np.empty((LANES, leaves), np.int64)
+    by_leaf, by_bin = np.empty((2, LANES, leaves)), np.empty((3, BINS))
+    root = np.empty(d * BINS * LANES, np.int64)
+    _boost(
+        rows, columns, sizes, keys, labels, parts, bits, unit, rates, share, packed, packed.view(np.float64), root, tables,
+        by_row, by_lane, by_leaf, by_bin, splits, steps, importance,
+    )  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def _boost(
+    rows, columns, sizes, keys, labels, parts, bits, unit, rates, share, packed, as_float, root, tables,
+    by_row, by_lane, by_leaf, by_bin, splits, steps, importance,
+):  # fmt: skip
+    rounds, trees, _ = steps.shape
+    totals, leaf, before, listed = by_row
+    floats, wholes, sums = by_lane
+    for t in range(rounds):
+        _add_up(share, totals)
+        for block in range((trees + LANES - 1) // LANES):
+            first = block * LANES
+            lanes = min(LANES, trees - first)
+            _residuals(share[block], totals, labels, first, unit, bits, packed, as_float)
+            _root_tables(columns, packed, root)
+            _root_splits(root, sizes, keys, t * trees + first, parts, bits, floats, wholes)
+            for lane in range(lanes):
+                for cell in range(tables.shape[2]):
+                    tables[0, 0, cell] = root[cell * LANES + lane]
+                _tree(
+                    rows, columns, sizes, keys, t * trees + first + lane, packed, lane, bits, unit, wholes, tables,
+                    before, listed, by_bin, leaf[lane], sums[lane], splits[t, first + lane], importance,
+                )  # fmt: skip
+            _step(share[block], leaf, sums, lanes, unit, rates, by_leaf, steps[t], first)
+
+
+@njit(cache=True, nogil=True)
+def _add_up(share, totals):
+    blocks, n, _ = share.shape
+    for i in range(n):
+        totals[i] = 0.0
+    for block in range(blocks):
+        for i in range(n):
+            total = 0.0
+            for c in range(LANES):
+                total += share[block, i, c]
+            totals[i] += total
+
+
+@njit(cache=True, nogil=True)
+def _residuals(share, totals, labels, first, unit, bits, packed, as_float):
+    """Make probabilities of the shares, and pack what they leave to explain; as_float is packed's own memory."""
+    for i in range(len(totals)):
+        part = 1.0 / totals[i]
+        for c in range(LANES):
+            share[i, c] = max(share[i, c] * part, LEAST)
+            as_float[i, c] = MAGIC - share[i, c] * unit
+        own = labels[i] - first
+        if 0 <= own < LANES:
+            as_float[i, own] = MAGIC + (1.0 - share[i, own]) * unit
+        for c in range(LANES):
+            packed[i, c] = ((packed[i, c] - MAGIC_BITS) << bits) + 1
+
+
+@njit(cache=True, nogil=True)
+def _root_tables(columns, packed, table):
+    """Sum the packed residuals of all lanes and rows in the bins of every code."""
+    d, n = columns.shape
+    for cell in range(len(table)):
+        table[cell] = 0
+    for j in range(d):
+        for i in range(n):
+            cell = (np.uintp(j * BINS) + np.uintp(columns[j, i])) * np.uintp(LANES)
+            for c in range(LANES):
+                table[cell + np.uintp(c)] += packed[i, c]
+
+
+@njit(cache=True, nogil=True)
+def _wins(keys, j, other, tree, node):
+    """Draw whether code j beats an equal one: fixed by the data, and by tree and node so that all have their turns."""
+    salt = (np.uint64(tree) * np.uint64(256) + np.uint64(node)) * MIX[0]
+    a, b = (keys[j] ^ salt) * MIX[1], (keys[other] ^ salt) * MIX[1]
+    return (a ^ (a >> np.uint64(32))) * MIX[0] < (b ^ (b >> np.uint64(32))) * MIX[0]
+
+
+@njit(cache=True, nogil=True)
+def _root_splits(table, sizes, keys, tree, parts, bits, floats, wholes):
+    """Find each lane's best code and bin at the root; of equal codes one by lot, of equal bins the first."""
+    total, most = floats
+    left, best_code, best_bin = wholes
+    for c in range(LANES):
+        whole = 0
+        for b in range(sizes[0]):
+            whole += table[b * LANES + c]
+        total[c], most[c], best_code[c], best_bin[c] = whole >> bits, -1.0, -1, -1
+    for j in range(len(sizes)):
+        for c in range(LANES):
+            left[c] = 0
+        for b in range(sizes[j] - 1):
+            for c in range(LANES):
+                left[c] += table[(j * BINS + b) * LANES + c]
+                below = float(left[c] >> bits)
+                above = total[c] - below
+                gain = below * below * parts[0, j, b] + above * above * parts[1, j, b]
+                tie = gain == most[c] and j != best_code[c]
+                if gain > most[c] or (tie and _wins(keys, j, best_code[c], tree + c, 0)):
+                    most[c], best_code[c], best_bin[c] = gain, j, b
+
+
+@njit(cache=True, nogil=True)
+def _tree(
+    rows, columns, sizes, keys, tree, packed, lane, bits, unit, at_root, tables,
+    before, listed, by_bin, leaf, sums, splits, importance,
+):  # fmt: skip
+    """Grow one class's tree level by level; leaf gets each row's leaf, sums each leaf's sum of residuals."""
+    mask = (1 << bits) - 1
+    for i in range(len(leaf)):
+        leaf[i] = 0
+    nodes, level = 1, 0
+    while nodes < len(sums):
+        old, new = tables[level % 2], tables[(level + 1) % 2]
+        for i in range(len(leaf)):
+            before[i] = leaf[i]
+        for node in range(nodes):
+            whole = np.int64(0)
+            for b in range(sizes[0]):
+                whole += old[node, b]
+            if level == 0:
+                j, b = at_root[1, lane], at_root[2, lane]
+            else:
+                j, b = _best_split(old[node], whole, sizes, keys, tree, nodes + node, bits, by_bin)
+            left = _split(old[node], whole, j, b, splits[nodes - 1 + node])
+            if j >= 0:
+                importance[j] += _gain(left, whole - left, bits) / unit / unit
+            _descend(columns[max(j, 0)], splits[nodes - 1 + node, 1], before, node, leaf)
+            sums[2 * node], sums[2 * node + 1] = left, whole - left
+        nodes, level = 2 * nodes, level + 1
+        if nodes == len(sums):
+            break
+        for node in range(0, nodes, 2):  # count the smaller child's rows; the other's are the rest
+            small = node if sums[node] & mask <= sums[node + 1] & mask else node + 1
+            _table(rows, packed, lane, leaf, small, listed, new[small])
+            for cell in range(new.shape[1]):
+                new[small ^ 1, cell] = old[node // 2, cell] - new[small, cell]
+    for e in range(len(sums)):
+        sums[e] >>= bits
+
+
+@njit(cache=True, nogil=True)
+def _split(table, whole, j, b, split):
+    """Note a node's code and the filled bins beside its cut, and return the packed sum below; j = -1: all is below."""
+    split[0], split[1], split[2] = 0, BINS - 1, BINS - 1
+    if j < 0:
+        return whole
+    left = 0
+    for i in range(b + 1):
+        left += table[j * BINS + i]
+    after = b + 1
+    while table[j * BINS + after] == 0:
+        after += 1
+    split[0], split[1], split[2] = j, b, after
+    return left
+
+
+@njit(cache=True, nogil=True)
+def _gain(left, right, bits):
+    """Return how much the sum of squared residuals falls by this split, in squared units."""
+    mask = (1 << bits) - 1
+    below, above = float(left & mask), float(right & mask)
+    apart = float(left >> bits) / below - float(right >> bits) / above
+    return below * above / (below + above) * apart * apart
+
+
+@njit(cache=True, nogil=True, fastmath={"nnan", "ninf", "nsz"})
+def _best_split(table, whole, sizes, keys, tree, node, bits, by_bin):
+    """Find a node's best code and bin, equals as at the root; -1 if its rows cannot be told apart."""
+    sums, counts, gain = by_bin
+    mask = (1 << bits) - 1
+    total, count = float(whole >> bits), float(whole & mask)
+    most, best_code, best_bin = -1.0, -1, -1
+    for j in range(len(sizes)):
+        cuts = sizes[j] - 1
+        running = 0
+        for b in range(cuts):
+            running += table[j * BINS + b]
+            sums[b], counts[b] = running >> bits, running & mask
+        for b in range(cuts):  # apart from the loops beside it, so that it vectorises
+            below, rows = sums[b], counts[b]
+            above, others = total - below, count - rows
+            both = rows * others
+            value = (below * below * others + above * above * rows) / max(both, 1.0)
+            gain[b] = value if both > 0.0 else -1.0
+        top = -1.0
+        for b in range(cuts):
+            top = gain[b] if gain[b] > top else top
+        if top > most or (top == most and top >= 0.0 and _wins(keys, j, best_code, tree, node)):
+            b = 0
+            while gain[b] != top:
+                b += 1
+            most, best_code, best_bin = top, j, b
+    return best_code, best_bin
+
+
+@njit(cache=True, nogil=True)
+def _descend(column, cut, before, node, leaf):
+    """Send the rows of a node to its children: 2 node up to the cut, 2 node + 1 above."""
+    here, first, edge = np.uint8(node), np.uint8(2 * node), np.uint8(cut)
+    for i in range(len(leaf)):
+        old = leaf[i]  # read in any case, so that this vectorises
+        child = first + np.uint8(column[i] > edge)
+        leaf[i] = np.uint8(child) if before[i] == here else old
+
+
+@njit(cache=True, nogil=True)
+def _table(rows, packed, lane, leaf, node, listed, table):
+    """Sum one lane's packed residuals of a node's rows in the bins of every code."""
+    n, d = rows.shape
+    for cell in range(len(table)):
+        table[cell] = 0
+    here, count = np.uint8(node), np.uintp(0)
+    for i in range(n):
+        listed[count] = i
+        count += np.uintp(leaf[i] == here)
+    for place in range(count):
+        i = listed[place]
+        value = packed[i, lane]
+        for j in range(d):
+            table[np.uintp(j * BINS) + np.uintp(rows[i, j])] += value
+
+
+@njit(cache=True, nogil=True)
+def _step(share, leaf, sums, lanes, unit, rates, by_leaf, steps, first):
+    """Take a Newton step in every leaf: note what it adds, and multiply the probabilities accordingly."""
+    curvature, factor = by_leaf
+    leaves = sums.shape[1]
+    for c in range(LANES):
+        for e in range(leaves):
+            curvature[c, e] = 0.0
+    rounding = MAGIC / (4.0 * unit)  # sums of numbers rounded to quarter units are exact
+    for i in range(len(share)):
+        for c in range(lanes):
+            p = share[i, c]
+            curvature[c, leaf[c, i]] += (p * (1.0 - p) + rounding) - rounding
+    for c in range(lanes):
+        for e in range(leaves):
+            bend = curvature[c, e]
+            step = rates[0] * sums[c, e] / unit / bend if bend > 0.0 else 0.0
+            steps[first + c, e] = min(max(rates[1] * step, -LARGEST_STEP), LARGEST_STEP)
+            factor[c, e] = np.exp(steps[first + c, e])
+    for i in range(len(share)):
+        for c in range(lanes):
+            share[i, c] *= factor[c, leaf[c, i]]
+
+
+@njit(cache=True, nogil=True)
+def add_steps(columns, splits, threshold, steps, raw):
+    """Add to raw, (trees, n), what all trees say of the rows of columns, (d, n) float64."""
+    rounds, trees, leaves = steps.shape
+    for t in range(rounds):
+        for k in range(trees):
+            for i in range(columns.shape[1]):
+                node = 0
+                while node < leaves - 1:
+                    node = 2 * node + 1 + int(columns[splits[t, k, node, 0], i] > threshold[t, k, node])
+                raw[k, i] += steps[t, k, node - leaves + 1]

@@ -1,0 +1,138 @@
+"""How much the prediction of one factor changes when another, which should not matter, is set to each of its values."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from unweave.data.dataset import Dataset
+from unweave.errors import UsageError
+from unweave.metrics.boosting import BoostedTrees
+from unweave.metrics.codebook import Codebook, Encode, open_codebook
+from unweave.metrics.inputs import DRAW, generator, whole_number
+from unweave.metrics.resampling import Sampled
+
+REFITS = 5
+
+
+class Unfairness(NamedTuple):
+    """Total variations in [0, 1] over all pairs of a target and a sensitive factor; 0 is fair."""
+
+    mean: float
+    """Over the pairs: the published score."""
+    max: float
+    """Of the pair treated worst."""
+
+
+def unfairness(
+    encode: Encode | Codebook, data: Dataset | None = None, *, rows: int = 10_000, points: int = 100, seed: int = 0
+) -> Unfairness:
+    r"""Unfairness [Locatello2019b]_, in [0, 1], 0 being fair: does a prediction change with a factor it is not about?
+
+        u(t, s) = mean over values c of factor s of TV( p(prediction of t), p(prediction of t | do(s = c)) )
+
+    for every target factor t and every other, sensitive, factor s, where TV is half the sum of absolute differences.
+    Gradient-boosted trees are fitted to each target on the codes of `rows` random cells of the grid of factors. Then
+    `points` random cells are taken for each s, with s set to each of its values in turn: the other factors are the
+    same, so whatever moves is due to s. p without a condition is the mean over the values of s.
+
+    The first argument is a `Codebook`, or an encoder of images, with `data`. Factors of size 1 are neither targets
+    nor sensitive; two must be larger. Constant codes are fair: 0. Unchanged by the scale and shift of codes.
+
+    >>> book = Codebook.of_grid([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], sizes=(2, 2))
+    >>> unfairness(book, rows=100)
+    Unfairness(mean=0.0, max=0.0)
+    """
+    return sample_unfairness(encode, data, rows=rows, points=points, seed=seed).score
+
+
+def unfairness_matrix(
+    encode: Encode | Codebook, data: Dataset | None = None, *, rows: int = 10_000, points: int = 100, seed: int = 0
+) -> np.ndarray:
+    """Return the unfairness of every pair, (targets, sensitive): 0 on the diagonal and for factors of size 1."""
+    experiment = _Experiment(open_codebook(encode, data), rows, points, seed)
+    matrix = np.zeros((len(experiment.sizes), len(experiment.sizes)))
+    for (target, sensitive), foretold in experiment.foretell().items():
+        matrix[target, sensitive] = _total_variation(foretold)
+    return matrix
+
+
+def sample_unfairness(
+    encode: Encode | Codebook, data: Dataset | None = None, *, rows: int = 10_000, points: int = 100, seed: int = 0
+) -> Sampled[Unfairness]:
+    """Return unfairness and its scores on subsets of the rows fitted on and of the points.
+
+    Total variation grows as points get fewer, and not like one over their number, so that half of the points do not
+    tell what all of them do. The trees are fitted on the subset's rows and judged on all points; to that is added half
+    the difference between the scores, of the trees of all rows, on the subset's points and on the others, which
+    varies as much as the score does and is as often above 0 as below it.
+    """
+    experiment = _Experiment(open_codebook(encode, data), rows, points, seed)
+    whole = experiment.foretell()
+
+    def rescore(subsets: np.ndarray) -> np.ndarray:
+        return np.array([_rescore(kept[:rows], kept[rows:]) for kept in subsets])
+
+    def _rescore(kept: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+        refitted = np.array(_score(experiment.foretell(kept) if kept.any() else whole))
+        if chosen.all() or not chosen.any():
+            return refitted
+        here, there = (np.array(_score(whole, part)) for part in (chosen, ~chosen))
+        return refitted + (here - there) / 2
+
+    return Sampled(_score(whole), rows + points, rescore, REFITS)
+
+
+class _Experiment:
+    """The cells drawn, and their codes."""
+
+    def __init__(self, book: Codebook, rows: int, points: int, seed: int) -> None:
+        rows, points = whole_number(rows, "rows", 2), whole_number(points, "points", 2)
+        self.sizes = book.sizes
+        self.varying = [k for k, size in enumerate(book.sizes) if size > 1]
+        if len(self.varying) < 2:
+            raise UsageError("unfairness needs two factors with more than one value")
+        rng = generator(seed, DRAW)
+        fitted = rng.integers(math.prod(book.sizes), size=rows)
+        changed = {s: self._set(s, rng.integers(math.prod(book.sizes), size=points)) for s in self.varying}
+        book.prepare(np.concatenate([fitted, *(cells.ravel() for cells in changed.values())]))
+        self.codes = book.codes(fitted)
+        self.factors = np.stack(np.unravel_index(fitted, book.sizes), axis=1)
+        self.changed = {s: book.codes(cells) for s, cells in changed.items()}  # (values, points, d)
+
+    def _set(self, factor: int, cells: np.ndarray) -> np.ndarray:
+        """Return the cells with a factor set to each of its values: (values, points)."""
+        stride = math.prod(self.sizes[factor + 1 :])
+        value = cells // stride % self.sizes[factor]
+        return cells + (np.arange(self.sizes[factor])[:, None] - value) * stride
+
+    def foretell(self, kept: np.ndarray | None = None) -> dict[tuple[int, int], np.ndarray]:
+        """Return for target and sensitive factor the target foretold, (values, points), by trees of the rows kept."""
+        rows = slice(None) if kept is None else kept
+        foretold = {}
+        for target in self.varying:
+            model = BoostedTrees().fit(self.codes[rows], self.factors[rows, target])
+            for sensitive in self.varying:
+                if sensitive != target:
+                    asked = self.changed[sensitive]
+                    answers = model.predict(asked.reshape(-1, asked.shape[2]))
+                    foretold[target, sensitive] = answers.reshape(asked.shape[:2])
+        return foretold
+
+
+def _score(foretold: dict[tuple[int, int], np.ndarray], chosen: np.ndarray | None = None) -> Unfairness:
+    """Return the score of all pairs, from the chosen points alone."""
+    points = slice(None) if chosen is None else chosen
+    pairs = [_total_variation(table[:, points]) for table in foretold.values()]
+    return Unfairness(float(np.mean(pairs)), float(np.max(pairs)))
+
+
+def _total_variation(foretold: np.ndarray) -> float:
+    """Return the mean distance of each row's share of every value from all rows' share; foretold is (rows, points)."""
+    rows, points = foretold.shape
+    size = foretold.max() + 1
+    cells = np.arange(rows)[:, None] * size + foretold
+    counts = np.bincount(cells.ravel(), minlength=rows * size).reshape(rows, size)
+    return float(np.abs(rows * counts - counts.sum(axis=0)).sum() / (2 * rows * rows * points))  # exact where it is 0

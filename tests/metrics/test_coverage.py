@@ -1,0 +1,32 @@
+"""Does a 95 % interval hold the score of a very large sample, over fresh samples, in 95 % ± 5 of cases?"""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+import pytest
+
+COVERAGE = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "coverage.py"))
+SIZES = (4, 8, 10)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("world", ["good", "twice", "mixed"])
+@pytest.mark.parametrize("metric", ["mig", "sap", "sap-correlation", "modularity", "total-correlation"])
+def test_the_interval_holds_the_large_samples_score(metric, world):
+    _, hits = COVERAGE["held"](metric, world, SIZES, 2_000, range(20_000, 20_200))
+    assert hits.mean() >= 0.9
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("world", ["good", "twice", "mixed"])
+def test_the_interval_of_the_votes_holds_that_of_many_votes(world):
+    _, hits = COVERAGE["held"]("factor-vae-score", world, SIZES, 1_000, range(20_000, 20_200))
+    assert hits.mean() >= 0.9
+
+
+@pytest.mark.slow
+def test_the_interval_of_dci_holds_the_large_samples_score():
+    _, hits = COVERAGE["held"]("dci", "good", SIZES, 2_000, range(20_000, 20_020))
+    assert (hits.mean(axis=0) >= 0.9).all()

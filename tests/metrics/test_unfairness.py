@@ -1,0 +1,120 @@
+"""Unfairness against loops over interventions, in worlds where it is known, and where it is fooled."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.ensemble import GradientBoostingClassifier
+
+from unweave.errors import UsageError
+from unweave.metrics.boosting import BoostedTrees
+from unweave.metrics.codebook import Codebook
+from unweave.metrics.inputs import DRAW, generator
+from unweave.metrics.unfairness import Unfairness, sample_unfairness, unfairness, unfairness_matrix
+
+SIZES = (3, 4, 1, 2)
+
+
+def grid(sizes):
+    return np.array(list(itertools.product(*map(range, sizes))))
+
+
+def entangled(sizes=SIZES):
+    """Codes of few values, so that trees on bins are trees on values; the first mixes two factors."""
+    cells = grid(sizes)
+    noise = np.random.default_rng(0).integers(3, size=(len(cells), 2))
+    return np.column_stack([cells[:, 0] + cells[:, 1], cells[:, -1] + noise[:, 0], noise[:, 1]]).astype(float)
+
+
+def distance(some, others, size):
+    return sum(abs(some[c] / some.total() - others[c] / others.total()) for c in range(size)) / 2
+
+
+def referee(codes, sizes, rows, points, seed, learner: Callable[[], Any] = BoostedTrees):
+    """The published algorithm by loops: a classifier, an intervention and a table of counts for each pair."""
+    cells = grid(sizes)
+    number = {tuple(cell): i for i, cell in enumerate(cells.tolist())}
+    rng = generator(seed, DRAW)
+    fitted = rng.integers(len(cells), size=rows)
+    chosen = {s: rng.integers(len(cells), size=points) for s, size in enumerate(sizes) if size > 1}
+    matrix = np.zeros((len(sizes), len(sizes)))
+    models = {t: learner().fit(codes[fitted], cells[fitted, t]) for t in chosen}
+    for target, sensitive in itertools.permutations(chosen, 2):
+        counts = []
+        for value in range(sizes[sensitive]):
+            moved = cells[chosen[sensitive]]
+            moved[:, sensitive] = value
+            places = [number[tuple(cell)] for cell in moved.tolist()]
+            counts.append(Counter(models[target].predict(codes[places]).tolist()))
+        overall = sum(counts, Counter())
+        matrix[target, sensitive] = np.mean([distance(count, overall, sizes[target]) for count in counts])
+    return matrix
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_it_is_the_published_algorithm(seed):
+    book = Codebook.of_grid(entangled(), SIZES)
+    expected = referee(entangled(), SIZES, 200, 30, seed)
+    np.testing.assert_allclose(unfairness_matrix(book, rows=200, points=30, seed=seed), expected, atol=1e-12)
+    pairs = expected[np.ix_([0, 1, 3], [0, 1, 3])][~np.eye(3, dtype=bool)]
+    found = unfairness(book, rows=200, points=30, seed=seed)
+    assert found == pytest.approx(Unfairness(pairs.mean(), pairs.max()), abs=1e-12)
+    assert found.mean > 0.05
+
+
+def test_scikit_learns_trees_say_the_same():
+    expected = referee(entangled(), SIZES, 100, 30, 0, lambda: GradientBoostingClassifier(random_state=0))
+    found = unfairness_matrix(Codebook.of_grid(entangled(), SIZES), rows=100, points=30)
+    np.testing.assert_allclose(found, expected, atol=0.03)
+
+
+def test_a_code_for_each_factor_is_fair():
+    cells = grid((3, 4, 5))
+    assert unfairness(Codebook.of_grid(cells * 1.0, (3, 4, 5)), rows=500, points=20) == Unfairness(0.0, 0.0)
+    assert unfairness(Codebook.of_grid(np.ones((60, 2)), (3, 4, 5)), rows=500, points=20) == Unfairness(0.0, 0.0)
+
+
+def test_a_factor_that_one_group_alone_shows():
+    """Code 1 where t = 1 and s = 0: the prediction follows t in one group and is 0 in the other: a quarter."""
+    cells = grid((2, 2))
+    code = (cells[:, :1] == 1) & (cells[:, 1:] == 0)
+    found = unfairness_matrix(Codebook.of_grid(code * 1.0, (2, 2)), rows=1000, points=4000)
+    np.testing.assert_allclose(found, [[0, 0.25], [0.25, 0]], atol=0.02)
+
+
+def test_a_subset_moves_by_its_rows_and_by_its_points():
+    book = Codebook.of_grid(entangled(), SIZES)
+    sampled = sample_unfairness(book, rows=200, points=30)
+    everything = np.ones((1, 230), dtype=bool)
+    np.testing.assert_allclose(sampled.rescore(everything), np.array([sampled.score]), atol=1e-12)
+    half = np.arange(30) % 2 == 0
+    here, there = (np.concatenate([np.ones(200, dtype=bool), part]) for part in (half, ~half))
+    np.testing.assert_allclose(
+        sampled.rescore(np.stack([here, there])).mean(axis=0), np.array(sampled.score), atol=1e-12
+    )
+    fewer = np.concatenate([np.arange(200) < 100, np.zeros(30, dtype=bool)])
+    assert not np.allclose(sampled.rescore(fewer[None]), sampled.score)
+
+
+def test_two_factors_must_vary():
+    with pytest.raises(UsageError, match="two factors"):
+        unfairness(Codebook.of_grid(np.arange(4.0)[:, None], (4, 1)), rows=10)
+
+
+@pytest.mark.parametrize("wrong", [{"rows": 1}, {"points": 0}, {"seed": -1}])
+def test_options_are_checked(wrong):
+    with pytest.raises(UsageError, match="must be a whole number"):
+        unfairness(Codebook.of_grid(grid((2, 2)) * 1.0, (2, 2)), **wrong)
+
+
+def test_fair_codes_with_noise_seem_unfair_at_few_points():
+    """Noise moves the predictions of a few points, whatever the sensitive factor."""
+    sizes = (4, 4, 20)
+    codes = grid(sizes) / sizes + 0.2 * np.random.default_rng(0).normal(size=(320, 3))
+    few, many = (unfairness(Codebook.of_grid(codes, sizes), rows=100, points=n).mean for n in (10, 200))
+    assert few > 1.5 * many
