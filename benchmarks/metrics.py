@@ -54,6 +54,7 @@ def inputs_of(book: Codebook) -> dict[str, Any]:
     noise = rng.normal(size=codes.shape)
     return {
         "codes": codes[:ROWS],
+        "means": codes[:ROWS],
         "factors": factors[:ROWS],
         "test": (codes[ROWS:], factors[ROWS:]),
         "seed": 0,
@@ -79,7 +80,7 @@ def costs(names: list[str], inputs: dict[str, Any]) -> None:
         if name == "perceived-correlation":  # it looks at images, which a grid of codes does not have
             continue
         spent, sampled = seconds(lambda metric=metric: metric.sampled(inputs))
-        more, _ = seconds(lambda m=metric, s=sampled: interval(s, m.range, 200, generator(0, INTERVAL)))
+        more, _ = seconds(lambda m=metric, s=sampled: interval(s, m.range, None, generator(0, INTERVAL)))
         total += spent, more
         values = " ".join(f"{value:.3f}" for value in np.atleast_1d(sampled.score))
         print(f"{name:32} {spent:8.2f} {more:9.2f}   {values}", flush=True)
@@ -108,10 +109,10 @@ def peak(name: str) -> None:
     codes = rng.normal(size=(100_000, 64))
     codes[:, :10] += labels / (factors + 1) * 5
     test = (codes[:20_000], labels[:20_000])
-    inputs = {"codes": codes, "factors": labels, "test": test, "seed": 0, "sampled": codes}
+    inputs = {"codes": codes, "means": codes, "factors": labels, "test": test, "seed": 0, "sampled": codes}
     inputs |= {"log_variances": np.zeros_like(codes), "reconstruction": codes[:, 0] ** 2}
     sampled = METRICS[name].sampled(inputs)
-    interval(sampled, METRICS[name].range, 200, generator(0, INTERVAL))
+    interval(sampled, METRICS[name].range, None, generator(0, INTERVAL))
     print(f"{name:32} {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6:6.2f} GB {process_time():8.1f} CPU s")
 
 

@@ -6,6 +6,7 @@ The encoder here is principal component analysis; put your own in its place.
 from __future__ import annotations
 
 import numpy as np
+import polars
 from sklearn.decomposition import PCA
 
 import unweave
@@ -18,8 +19,10 @@ images = data.images(indices).reshape(len(indices), -1) / 255.0
 codes = PCA(n_components=6, svd_solver="randomized", random_state=0).fit_transform(images)
 factors = data.factors.from_index(indices)
 
-# Every score with its 95 % interval. Metrics that fit a predictor judge it on a third of the rows.
-print(unweave.evaluate(codes, factors))
+# Scores with their 95 % intervals. Metrics that fit a predictor judge it on a third of the rows; without a choice of
+# metrics, all that codes and factors suffice for are computed.
+with polars.Config(tbl_rows=-1):
+    print(unweave.evaluate(codes, factors, metrics=["mig", "sap", "dci", "modularity", "total-correlation"]))
 
 # One score, on rows of your own choice.
 score = unweave.metrics.sap(codes[:1000], factors[:1000], test=(codes[1000:], factors[1000:]))

@@ -12,13 +12,14 @@ import unweave
 PACKAGE = Path(unweave.__file__).parent
 LAYERS = (
     ("errors", "files", "text"),
-    ("data", "devices"),
+    ("data", "devices", "gaussian"),
     ("nets",),
     ("losses",),
     ("methods",),
     ("config",),
     ("runs",),
     ("training", "metrics"),
+    ("scoring",),
     ("report",),
     ("cli",),
 )
@@ -44,7 +45,7 @@ def test_every_import_goes_to_the_left():
 
 
 def test_importing_unweave_and_its_data_and_metrics_loads_nothing_heavy():
-    heavy = ("torch", "polars", "matplotlib", "sklearn", "scipy", "PIL")
+    heavy = ("torch", "polars", "matplotlib", "sklearn", "scipy", "PIL", "numba")
     code = f"import sys, unweave, unweave.data, unweave.metrics; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -1,4 +1,4 @@
-"""Every Python example in the README and the docs runs, as printed, with the training cut short."""
+"""Every Python example in the README and the docs runs, as printed, with training and scoring cut short."""
 
 from __future__ import annotations
 
@@ -23,12 +23,33 @@ def test_the_examples_of_a_page_run(page, tmp_path, monkeypatch):
         options["steps"] = min(options.get("steps", 20), 20)
         return train(method, **{**options, "batch": 4, "width": 0.1})
 
+    score = unweave.Run.evaluate
+
+    def glance(run, metrics="all", **options):
+        return score(run, "mig" if metrics == "all" else metrics, **{**options, "samples": 300, "test_samples": 100})
+
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(unweave.Run, "evaluate", glance)
     monkeypatch.setattr("unweave.training.train", brief)
     names: dict[str, object] = {}
     for block in blocks:
         exec(compile(block, str(page), "exec"), names)
     assert all(link_is_there(page, target) for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()))
+
+
+def test_every_metric_and_every_public_score_has_a_page():
+    pages = "\n".join(page.read_text() for page in (TOP / "docs" / "metrics").glob("*.md"))
+    for name in unweave.metrics.METRICS:
+        assert f"`{name}`" in pages, name
+    for name in unweave.metrics.__all__:
+        assert name in pages, name
+
+
+def test_every_reference_is_in_the_bibliography():
+    known = set(re.findall(r"^@\w+\{(\w+),", (TOP / "docs" / "references.bib").read_text(), re.MULTILINE))
+    files = [*PAGES, *(TOP / "src").rglob("*.py")]
+    cited = {key for file in files for key in re.findall(r"\[([A-Z]\w+\d{4}[a-z]?)[\],]", file.read_text())}
+    assert cited - known == set()
 
 
 def link_is_there(page: Path, target: str) -> bool:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 import unweave
 from unweave.errors import UsageError
+from unweave.losses import LOSSES
 
 
 @pytest.fixture(scope="module")
@@ -61,23 +65,83 @@ def test_no_image_at_all_gives_no_code(run):
 
 def test_evaluate_scores_and_saves_and_encodes_each_image_once(run, monkeypatch):
     encoded = []
-    encode = unweave.Run.encode
-    monkeypatch.setattr(unweave.Run, "encode", lambda self, images: encoded.append(len(images)) or encode(self, images))
+    posterior = unweave.Run.posterior
+    monkeypatch.setattr(unweave.Run, "posterior", lambda self, x: encoded.append(len(x)) or posterior(self, x))
     seen = []
-    table = run.evaluate("mig", samples=2000, test_samples=500, watch=lambda done, total: seen.append((done, total)))
+    table = run.evaluate("mig", samples=2000, test_samples=500, watch=lambda *news: seen.append(news))
     indices = np.random.default_rng(0).integers(len(run.data), size=2500)
     assert sum(encoded) == len(np.unique(indices)) < 2500
-    assert seen[-1] == (sum(encoded), sum(encoded))
-    assert [done for done, _ in seen] == np.cumsum(encoded).tolist()
+    *encoding, scoring = seen
+    assert encoding == [("encoding", done, sum(encoded)) for done in np.cumsum(encoded)]
+    assert scoring == ("mig", 0, 1)
     assert table["metric"].to_list() == ["mig"]
     assert run.scores().equals(table)
-    codes = encode(run, run.data.images(indices[:2000]))
+    codes = posterior(run, run.data.images(indices[:2000]))[0]
     expected = unweave.metrics.mig(codes, run.data.factors.from_index(indices[:2000]))
     assert table["value"][0] == pytest.approx(expected, abs=1e-3)
 
 
+def test_metrics_that_intervene_share_one_codebook(run, monkeypatch):
+    """No cell is encoded twice, however many metrics ask for it."""
+    seen = []
+    images = type(run.data).images
+    monkeypatch.setattr(
+        type(run.data), "images", lambda self, i: seen.extend(np.asarray(i).tolist()) or images(self, i)
+    )
+    few: dict[str, Any] = {"votes": 30, "test_votes": 20, "batch": 16, "variance_rows": 100}
+    options = {"factor-vae-score": few, "z-max-variance": few, "linearity": {"traversals": 20}}
+    table = run.evaluate(list(options), samples=200, test_samples=100, options=options, intervals=False)
+    assert len(seen) == len(set(seen)) > 1000
+    assert table["metric"].to_list() == list(options)
+    assert json.loads(table["options"][0]) == {**few, "threshold": 0.05, "exact": True, "seed": 0}
+    book = unweave.metrics.Codebook(run.encode, run.data)
+    assert table["value"][0] == pytest.approx(unweave.metrics.factor_vae_score(book, **few), abs=0.05)
+
+
+def test_the_preset_sets_the_counts(run):
+    table = run.evaluate(["sap", "linearity"], preset="fast", intervals=False)
+    assert [json.loads(options).get("rows") for options in table["options"]] == [2000, None]
+    assert json.loads(table["options"][1])["traversals"] == 128
+    with pytest.raises(UsageError, match="no preset is called 'quick'"):
+        run.evaluate("mig", preset="quick")
+
+
+def test_scores_of_the_model_itself(run):
+    table = run.evaluate(["elbo", "jacobian-orthogonality", "total-correlation-sampled"], samples=300, test_samples=50)
+    value = dict(zip(table["metric"], table["value"], strict=True))
+    indices = np.random.default_rng(0).integers(len(run.data), size=350)[:300]
+    means, log_variances = run.posterior(run.data.images(indices))
+    kl = 0.5 * (means**2 + np.exp(log_variances) - log_variances - 1).sum(axis=1).mean()
+    assert value["elbo-kl"] == pytest.approx(kl, rel=1e-3)
+    assert value["elbo-bound"] == pytest.approx(-value["elbo-kl"] - value["elbo-reconstruction"])
+    assert 0 <= value["jacobian-orthogonality"] <= 1
+    assert value["total-correlation-sampled"] >= 0
+
+
+def test_losses_are_the_reconstruction_term_image_by_image(run):
+    images = run.data.images(np.arange(5))
+    means = run.encode(images)
+    loss = LOSSES[run.settings.method.loss]
+    with torch.inference_mode():
+        together = loss.distance(run.model.pixels(images), run.model.decode(torch.from_numpy(means)))
+    losses = run.losses(images, means)
+    assert losses.shape == (5,)
+    assert losses.mean() == pytest.approx(together.item(), rel=1e-5)
+
+
+def test_jacobians_are_the_slopes_of_the_expected_pixels(run):
+    """Forward mode, a code at a time, against reverse mode, an image at a time."""
+    codes = run.encode(run.data.images(np.arange(2)))
+    jacobians = run.jacobians(codes)
+    assert jacobians.shape == (2, 32 * 32 * 3, 3)
+    mean = LOSSES[run.settings.method.loss].mean
+    for code, jacobian in zip(codes, jacobians, strict=True):
+        expected = torch.autograd.functional.jacobian(lambda z: mean(run.model.decode(z[None])), torch.tensor(code))
+        np.testing.assert_allclose(jacobian, expected.reshape(-1, 3).numpy(), atol=1e-6)
+
+
 def test_a_misspelt_metric_is_answered_before_anything_is_encoded(run, monkeypatch):
-    monkeypatch.delattr(unweave.Run, "encode")
+    monkeypatch.delattr(unweave.Run, "posterior")
     with pytest.raises(UsageError, match="did you mean 'mig'"):
         run.evaluate("mgi")
 

@@ -170,11 +170,11 @@ class Run:
         mean = LOSSES[self.settings.method.loss].mean
         codes = self._checked_codes(codes)
 
-        def jacobians(part: np.ndarray) -> np.ndarray:
-            z = torch.from_numpy(part).to(self.model.device)
-            return torch.stack([_derivative(lambda z: mean(self.model.decode(z)), z, j) for j in range(z.shape[1])], -1)
-
-        return np.concatenate([part.cpu().numpy() for part in self._in_chunks(jacobians, codes)])
+        parts = []
+        for start in range(0, len(codes), CHUNK):
+            z = torch.tensor(codes[start : start + CHUNK], device=self.model.device, requires_grad=True)
+            parts.append(_slopes(mean(self.model.decode(z)), z).cpu().numpy())
+        return np.concatenate(parts)
 
     def evaluate(
         self,
@@ -184,6 +184,7 @@ class Run:
         samples: int | None = None,
         test_samples: int | None = None,
         options: Mapping[str, Mapping[str, Any]] | None = None,
+        label_noise: int | None = None,
         seed: int = 0,
         intervals: bool = True,
         watch: Callable[[str, int, int], None] | None = None,
@@ -191,9 +192,9 @@ class Run:
         """Score the run on random images, encoding each distinct one once.
 
         `preset` sets the sample counts ("paper": 10,000 images and 5,000 to test on, or "fast"), `samples`,
-        `test_samples` and `options` change them by hand; `options` is as for `unweave.evaluate`. The scores are saved
-        in the run too, in the place of earlier ones of the same names. `watch` is told what is being done, how much
-        of it, and of how much.
+        `test_samples` and `options` change them by hand; `options` and `label_noise` are as for `unweave.evaluate`.
+        The scores are saved in the run too, in the place of earlier ones of the same names. `watch` is told what is
+        being done, how much of it, and of how much.
         """
         import polars
 
@@ -206,6 +207,7 @@ class Run:
             samples=samples,
             test_samples=test_samples,
             options=options,
+            label_noise=label_noise,
             seed=seed,
             intervals=intervals,
             watch=watch,
@@ -242,11 +244,15 @@ class Run:
             return [function(rows[start : start + CHUNK]) for start in range(0, max(len(rows), 1), CHUNK)]
 
 
-def _derivative(function: Callable[[torch.Tensor], torch.Tensor], z: torch.Tensor, j: int) -> torch.Tensor:
-    """Return the derivative (n, pixels) of a function of codes (n, latents) with respect to code j."""
-    direction = torch.zeros_like(z)
-    direction[:, j] = 1.0
-    return torch.func.jvp(function, (z,), (direction,))[1].flatten(1)
+def _slopes(y: torch.Tensor, z: torch.Tensor) -> torch.Tensor:
+    """Return the derivatives (n, pixels, latents) of pixels y (n, ...) with respect to their codes z (n, latents).
+
+    Backwards through the backward pass: of J'u, which is linear in u, the gradient of entry j is column j of J.
+    """
+    u = torch.zeros_like(y, requires_grad=True)
+    (product,) = torch.autograd.grad(y, z, u, create_graph=True)
+    columns = [torch.autograd.grad(product[:, j].sum(), u, retain_graph=True)[0] for j in range(z.shape[1])]
+    return torch.stack(columns, -1).flatten(1, -2)
 
 
 def read_json(path: Path) -> dict[str, Any]:

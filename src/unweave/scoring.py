@@ -35,6 +35,7 @@ def score_run(
     samples: int | None = None,
     test_samples: int | None = None,
     options: Options | None = None,
+    label_noise: int | None = None,
     seed: int = 0,
     intervals: bool = True,
     watch: Watch | None = None,
@@ -65,6 +66,8 @@ def score_run(
         test=(means[rows:], factors[rows:]),
         preset=preset,
         options=options,
+        label_noise=label_noise,
+        names=run.data.factors.names,
         seed=seed,
         intervals=intervals,
         watch=watch,
@@ -97,5 +100,3 @@ def _reconstruction(
 
 def _naming(watch: Watch | None, name: str) -> Callable[[int, int], None] | None:
     return None if watch is None else lambda done, total: watch(name, done, total)
-
-

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from unweave.metrics import METRICS, mig
+from unweave.metrics import METRICS, mig, noisy_labels
 from unweave.runs import Run
 
 FILES = ("--codes", "z.npy", "--factors", "v.npy")
@@ -39,9 +39,24 @@ def test_scores_of_a_run_are_shown_and_saved(cli, run):
     assert (blank, following) == ("", f"next: unweave report {run}")
 
 
-def test_all_metrics_are_the_default(cli, files):
-    scores = json.loads(cli("evaluate", *FILES, "--json").out)["scores"]
-    assert [score["metric"] for score in scores] == list(METRICS)
+def test_all_that_can_be_had_is_the_default(cli, files):
+    scores = json.loads(cli("evaluate", "--codes", "z.npy", "--json").out)["scores"]
+    names = [name for name, metric in METRICS.items() if metric.needs == ("codes",) and metric.representation == "mean"]
+    assert [score["metric"] for score in scores] == [row for name in names for row in METRICS[name].names(name)]
+
+
+def test_options_of_metrics_by_hand(cli, files):
+    words = ("evaluate", *FILES, "--metrics", "mig", "--no-intervals", "--json")
+    result = json.loads(cli(*words, "--set", "mig.bins=5", "--label-noise", "2").out)["scores"][0]
+    assert result["options"] == {"bins": 5, "label_noise": 2}
+    assert result["value"] == mig(files[0], noisy_labels(files[1], regime=2), bins=5)
+
+
+@pytest.mark.filterwarnings("default")
+def test_few_rows_are_one_line_of_warning(cli, files):
+    code, _, err = cli("evaluate", *FILES, "--metrics", "mig")
+    assert code == 0
+    assert err == "unweave: warning: 300 rows are few for a factor of 4 values: below 800 scores are biased\n"
 
 
 def test_scores_for_machines(cli, run):
@@ -122,7 +137,12 @@ def test_a_file_without_an_array_is_one_line(cli, files, name, complaint):
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (("--codes", "z.npy"), "name a run first, or give --codes and --factors"),
+        (("--factors", "v.npy"), "name a run first, or give --codes and --factors"),
+        (("--codes", "z.npy", "--metrics", "mig"), "the metric 'mig' needs factors"),
+        ((*FILES, "--preset", "quick"), "no preset is called 'quick'"),
+        ((*FILES, "--set", "mig.bins"), "--set takes METRIC.OPTION=VALUE, such as mig.bins=30, not 'mig.bins'"),
+        ((*FILES, "--set", "mig.bin=3"), "no option is called 'bin'; did you mean 'bins'?"),
+        ((*FILES, "--metrics", "mig", "--label-noise", "7"), "regime must be 1, 2 or 3"),
         ((*FILES, "--test-codes", "z.npy"), "--test-codes and --test-factors come together"),
         ((*FILES, "--metrics", "mgi"), "no metric is called 'mgi'; did you mean 'mig'?"),
         ((*FILES, "--samples", "-3"), "--samples must be 0 or more, not -3"),

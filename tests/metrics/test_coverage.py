@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-COVERAGE = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "coverage.py"))
+COVERAGE = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "intervals.py"))
 SIZES = (4, 8, 10)
 
 

@@ -29,7 +29,7 @@ def test_a_few_half_samples_make_wider_intervals_that_still_hold(replicates):
     for seed in range(400):
         values = np.random.default_rng(seed).normal(size=(200, 1))
         sampled = by_rows(mean_of, values, values, replicates=replicates)
-        bounds = interval(sampled, WIDE, 200, np.random.default_rng(seed))
+        bounds = interval(sampled, WIDE, None, np.random.default_rng(seed))
         assert bounds is not None
         ((low, high),) = bounds
         held += low <= 0.0 <= high
@@ -59,13 +59,20 @@ def test_rows_to_fit_and_rows_to_judge_are_halved_together():
         return 0.5
 
     sampled = by_refits(score, fitted, judged, replicates=4)
-    interval(sampled, WIDE, 200, np.random.default_rng(0))
+    interval(sampled, WIDE, None, np.random.default_rng(0))
     assert seen == [40, 20, 20, 20, 20]
+
+
+def test_a_handful_of_rows_to_judge_on_is_never_halved_away():
+    fitted, judged = (np.ones((30, 1)), np.ones((30, 1))), (np.ones((2, 1)), np.ones((2, 1)))
+    sampled = by_refits(lambda fit, judge: float(len(judge[0])), fitted, judged)
+    assert sampled.rescore(np.arange(32)[None] < 16).tolist() == [2.0]
 
 
 def test_an_infinite_part_has_no_interval():
     sampled = Sampled((np.inf, 1.0), 100, lambda subsets: np.tile([np.inf, 1.0], (len(subsets), 1)))
-    assert interval(sampled, WIDE, 50, np.random.default_rng(0)) == [(None, None), (1.0, 1.0)]
+    bounds = interval(sampled, WIDE, 50, np.random.default_rng(0))
+    np.testing.assert_array_equal(bounds, [(np.nan, np.nan), (1.0, 1.0)])
 
 
 def test_a_bias_is_made_up_for():

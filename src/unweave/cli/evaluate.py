@@ -45,6 +45,8 @@ class Evaluate:
     """Random images to judge on what was fitted, instead of the preset's."""
     set: Annotated[tuple[str, ...], arg(metavar="METRIC.OPTION=VALUE ...", help_behavior_hint="")] = ()
     """Options of metrics by hand, such as mig.bins=30."""
+    label_noise: Count = None
+    """A regime, 1 to 3, of noise on the factors before they are used."""
     seed: int = 0
     """Seed of the random images and of the metrics."""
     intervals: Flag = True
@@ -90,6 +92,7 @@ def _of_run(options: Evaluate, folder: Path) -> polars.DataFrame:
             samples=options.samples,
             test_samples=options.test_samples,
             options=read_settings(options.set),
+            label_noise=options.label_noise,
             seed=options.seed,
             intervals=options.intervals,
             watch=watch,
@@ -116,6 +119,7 @@ def _of_files(options: Evaluate) -> polars.DataFrame:
             test=test,
             preset=options.preset,
             options=read_settings(options.set),
+            label_noise=options.label_noise,
             seed=options.seed,
             intervals=options.intervals,
             watch=watch,

@@ -20,6 +20,7 @@ from unweave.metrics.distance_correlation import (
     factor_distance_correlations,
     perceived_correlation,
 )
+from unweave.metrics.downstream import Downstream, downstream
 from unweave.metrics.elbo import elbo_terms, kl_per_code
 from unweave.metrics.evaluate import evaluate
 from unweave.metrics.explicitness import explicitness
@@ -55,6 +56,7 @@ __all__ = [
     "PRESETS",
     "BoostedTrees",
     "Codebook",
+    "Downstream",
     "FewSamples",
     "InfoMEC",
     "LeftOut",
@@ -68,6 +70,7 @@ __all__ = [
     "dci_es",
     "dcimig",
     "distance_correlation",
+    "downstream",
     "elbo_terms",
     "evaluate",
     "explicitness",

@@ -21,10 +21,11 @@ class BoostedTrees:
     residuals of the multinomial deviance, splitting where their squares fall most, and adds `rate` times a Newton
     step in each leaf. `feature_importances_` are the shares of that fall, summed over all trees.
 
-    Two things differ. A code with more than `bins` distinct values (32 to 256) is cut into as many parts, of one row
+    Three things differ. A code with more than `bins` distinct values (32 to 256) is cut into as many parts, of one row
     at the ends and of equally many elsewhere, and trees split between parts only; with fewer values, between any two,
-    as scikit-learn does. And where two splits are exactly as good, the data themselves draw the lot instead of a
-    seed: the importances depend on neither the order of rows and codes nor the sign, shift and scale of a code.
+    as scikit-learn does. Where two splits are exactly as good, the data themselves draw the lot instead of a seed: the
+    importances depend on neither the order of rows and codes nor the sign, shift and scale of a code. And no leaf
+    moves a log-probability by more than 20 a round, where scikit-learn can run away from classes of a few rows.
 
     >>> BoostedTrees(rounds=5).fit([[0.0], [1.0], [2.0], [3.0]], [7, 7, 9, 9]).predict([[0.4], [5.0]]).tolist()
     [7, 9]
@@ -63,12 +64,10 @@ class BoostedTrees:
         prior = np.bincount(labels) / n
         self._start = np.log(prior)
         if trees:
-            from unweave.metrics.trees import boost
-
             if trees == 1:  # the tree is that of the second class, so it goes first
                 prior, labels = prior[::-1], 1 - labels
             shrinkage = (classes - 1) / classes if trees > 1 else 1.0  # the papers' factor, which scikit-learn keeps
-            boost(binned, sizes, labels, prior, (shrinkage, float(self.rate)), self._splits, self._steps, gains)
+            _boost(binned, sizes, labels, prior, (shrinkage, float(self.rate)), self._splits, self._steps, gains)
         self._thresholds = _thresholds(self._splits, lowest, highest)
         self.feature_importances_ = gains / gains.sum() if gains.sum() > 0 else gains
         self.n_features_in_ = d
@@ -83,7 +82,8 @@ class BoostedTrees:
 
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Return the likeliest class of each row, (n,)."""
-        return self.classes_[np.argmax(self._raw(X), axis=0)]
+        likeliest = np.argmax(self._raw(X), axis=0)
+        return self.classes_[likeliest]
 
     def _raw(self, X: ArrayLike) -> np.ndarray:
         """Return the logarithms of the probabilities up to a constant, (classes, n)."""
@@ -105,6 +105,53 @@ class BoostedTrees:
         for name, least, most in (("depth", 1, 7), ("bins", 32, 256)):
             if whole_number(getattr(self, name), name, least) > most:
                 raise UsageError(f"{name} must be at most {most}, got {getattr(self, name)}")
+
+
+def _boost(
+    rows: np.ndarray,
+    sizes: np.ndarray,
+    labels: np.ndarray,
+    prior: np.ndarray,
+    rates: tuple[float, float],
+    splits: np.ndarray,
+    steps: np.ndarray,
+    importance: np.ndarray,
+) -> None:
+    """Fit all trees; the results go into the last three arguments.
+
+    rows (n, d) are uint8 bins, sizes (d,) how many each code has, labels (n,) classes, prior (classes,) their shares;
+    rates are the shrinkage of a Newton step and the learning rate. splits, (rounds, trees, nodes, 3), get each node's
+    code and the bins beside its cut; steps, (rounds, trees, leaves), what a leaf adds; importance (d,) the gains.
+    """
+    from unweave.metrics.trees import BINS, LANES, boost
+
+    n, d = rows.shape
+    leaves = steps.shape[2]
+    share = np.zeros((-(-len(prior) // LANES), n, LANES))  # probabilities, up to a factor a row
+    for k, p in enumerate(prior):
+        share[k // LANES, :, k % LANES] = p
+    columns = np.ascontiguousarray(rows.T)
+    upto = np.array([np.cumsum(np.bincount(column, minlength=BINS)) for column in columns])
+    parts = 1.0 / np.maximum([upto, n - upto], 1)  # 1 / rows beside each cut, which at the root never change
+    bits = n.bit_length()
+    unit = 2.0 ** min(62 - 2 * bits, 48)  # n residuals moved up by the bits of a count stay below 2**62
+    keys = _keys(rows, sizes, labels)
+    packed = np.empty((n, LANES), np.int64)
+    tables = np.empty((2, max(leaves // 2, 1), d * BINS), np.int64)
+    by_row = np.empty(n), np.empty((LANES, n), np.uint8), np.empty(n, np.uint8), np.empty(n, np.int64)
+    by_lane = np.empty((2, LANES)), np.empty((3, LANES), np.int64), np.empty((LANES, leaves), np.int64)
+    by_leaf, by_bin = np.empty((2, LANES, leaves)), np.empty((3, BINS))
+    root = np.empty(d * BINS * LANES, np.int64)
+    work = packed.view(np.float64), root, tables, by_row, by_lane, by_leaf, by_bin
+    boost(rows, columns, sizes, keys, labels, parts, bits, unit, rates, share, packed, *work, splits, steps, importance)
+
+
+def _keys(rows: np.ndarray, sizes: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Return a number for each code, of its values and not of its place or sign, from which lots are drawn, (d,)."""
+    sums = (labels + 1.0) ** 2 @ np.abs(2.0 * rows + 1 - sizes)
+    _, same, counts = np.unique(sums, return_inverse=True, return_counts=True)
+    before = np.array([np.sum(same[:j] == same[j]) for j in range(len(sums))])  # duplicates each have their turns
+    return (sums + 0.5 * before / counts.max()).view(np.uint64)
 
 
 def bin_evenly(codes: np.ndarray, bins: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

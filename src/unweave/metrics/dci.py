@@ -81,7 +81,7 @@ def sample_dci(
 
 
 def disentanglement(matrix: np.ndarray) -> float:
-    """Return D of importances (d, k): the mean of 1 - entropy of a row in units of log k, weighted by the rows' sums."""
+    """Return D of importances (d, k): 1 - the entropy of a row in units of log k, averaged by the rows' sums."""
     total = matrix.sum()
     if total <= 0:
         return 0.0
@@ -165,13 +165,9 @@ def _lasso(codes: np.ndarray, factor: np.ndarray, test_codes: np.ndarray, weight
 def _logistic(codes: np.ndarray, factor: np.ndarray, test_codes: np.ndarray, weight: float, draw: int) -> Answer:
     from sklearn.linear_model import LogisticRegression
 
-    # scikit-learn 1.8 renamed the option, and warns at the old name.
-    new = signature(LogisticRegression).parameters["penalty"].default == "deprecated"
-    penalty: dict[str, Any] = {"l1_ratio": 1.0} if new else {"penalty": "l1"}
-        {"l1_ratio": 1.0}
-        if signature(LogisticRegression).parameters["penalty"].default == "deprecated"
-        else {"penalty": "l1"}
-    )
+    options = signature(LogisticRegression).parameters  # scikit-learn 1.8 renamed one, and warns at the old name
+    renamed = "penalty" not in options or options["penalty"].default == "deprecated"
+    penalty: dict[str, Any] = {"l1_ratio": 1.0} if renamed else {"penalty": "l1"}
     inputs, test_inputs = standardise((codes, factor), (test_codes, factor))
     values = np.unique(factor)
     importance, scores = np.zeros(codes.shape[1]), np.empty((len(test_codes), len(values)))

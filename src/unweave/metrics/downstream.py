@@ -88,7 +88,7 @@ def sample_downstream(
     border = len(order)
 
     def rescore(subsets: np.ndarray) -> np.ndarray:
-        halves = [(_part(fitted, kept[:border]), _part(judged, kept[border:])) for kept in subsets]
+        halves = [(_half(fitted, kept[:border]), _half(judged, kept[border:])) for kept in subsets]
         scores = np.array([_score(*half, sizes, foretell) for half in halves])
         return scores - scores.mean(axis=0) + np.array(score)
 
@@ -111,6 +111,10 @@ def _score(fitted: Pair, judged: Pair, sizes: Sequence[int], foretell: Foretell)
 
 def _part(pair: Pair, kept: np.ndarray) -> Pair:
     return pair[0][kept], pair[1][kept]
+
+
+def _half(pair: Pair, kept: np.ndarray) -> Pair:
+    return _part(pair, kept) if kept.sum() >= 2 else pair  # of a handful of rows a draw can leave none
 
 
 def _check_sizes(sizes: Sequence[int]) -> tuple[int, ...]:
@@ -138,6 +142,7 @@ def _foreteller(learner: Any) -> Foretell:
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that a fit has not converged, or that folds lack classes
-            return np.asarray(clone(learner).fit(codes, factor).predict(test_codes))
+            model: Any = clone(learner)
+            return np.asarray(model.fit(codes, factor).predict(test_codes))
 
     return foretell

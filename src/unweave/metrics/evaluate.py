@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import isfinite, nan
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from unweave.errors import UsageError, unknown
 from unweave.metrics.inputs import DRAW, INTERVAL, GivenPair, check, check_codes, generator, split, whole_number
+from unweave.metrics.label_noise import noisy_labels
 from unweave.metrics.metric import Metric
 from unweave.metrics.presets import PRESETS, LeftOut, warn_of_few
 from unweave.metrics.resampling import interval
@@ -38,9 +40,11 @@ def evaluate(
     jacobians: ArrayLike | None = None,
     preset: str = "paper",
     options: Options | None = None,
+    label_noise: int | None = None,
+    names: Sequence[str] | None = None,
     seed: int = 0,
     intervals: bool = True,
-    replicates: int = 200,
+    replicates: int | None = None,
     watch: Callable[[str, int, int], None] | None = None,
 ) -> polars.DataFrame:
     """Score codes (n, d), of any encoder, against the known factors (n, k) of the same samples.
@@ -56,9 +60,12 @@ def evaluate(
       their means, which the codes then are; with `reconstruction` (n,), each sample's loss.
     - Scores of a decoder need its `jacobians` (samples, pixels, d).
     - `options={"mig": {"bins": 30}}` changes options of a metric by hand.
+    - `label_noise` is a regime (1, 2 or 3) of noise put on the factors beforehand; see `noisy_labels`, which may take
+      the factors' `names`. A codebook's factors stay as they are.
 
-    The table has a row a score: metric, value, low, high (the 95 % interval from at most `replicates` half-samples;
-    null without `intervals` or with fewer than 20 rows), seconds (of the metric and its intervals) and options (JSON).
+    The table has a row a score: metric, value, low, high (the 95 % interval from `replicates` half-samples, by
+    default 200 where that is cheap and 5 or 10 where each is another fit; null without `intervals` or with fewer
+    than 20 rows), seconds (of the metric and its intervals) and options (JSON).
     `watch` is told each metric's name before it starts, how many are done, and of how many.
 
     >>> evaluate([[0.0], [1.0]] * 200, [[0], [1]] * 200, "mig").columns
@@ -68,15 +75,19 @@ def evaluate(
 
     changes = _checked_options(preset, options or {})
     inputs: dict[str, Any] = {"test": test, "seed": seed, "encode": codebook, "jacobians": jacobians}
+    inputs["label_noise"] = label_noise
     if factors is None:
         inputs |= {"codes": check_codes(codes)}
     else:
         split(codes, factors, test, seed)  # a mistake in the test rows is answered before any work
         inputs |= dict(zip(("codes", "factors"), check(codes, factors), strict=True))
+        if label_noise is not None:
+            inputs |= _with_noise(inputs["factors"], test, label_noise, names, seed)
     inputs["means"] = inputs["codes"]
     inputs |= _posterior(inputs["codes"], log_variances, reconstruction, seed)
     chosen = choose(metrics, inputs)
-    replicates = whole_number(replicates, "replicates", 10) if intervals else 0
+    if replicates is not None:
+        whole_number(replicates, "replicates", 2)
     if factors is not None and any("factors" in METRICS[name].needs for name in chosen):
         warn_of_few(inputs["factors"])
 
@@ -86,7 +97,7 @@ def evaluate(
             watch(name, done, len(chosen))
         settings = METRICS[name].chosen_options(preset, changes.get(name, {}))
         try:
-            rows += _rows(name, METRICS[name], inputs, settings, replicates)
+            rows += _rows(name, METRICS[name], inputs, settings, (replicates,) if intervals else None)
         except UsageError as error:
             if name in ([metrics] if isinstance(metrics, str) else metrics):
                 raise
@@ -127,6 +138,16 @@ def _checked_options(preset: str, options: Options) -> Options:
     return options
 
 
+def _with_noise(
+    factors: np.ndarray, test: GivenPair | None, regime: int, names: Sequence[str] | None, seed: int
+) -> dict[str, Any]:
+    """Return the factors, and those of the test rows, under one draw of noise."""
+    judged = np.empty((0, factors.shape[1]), np.int64) if test is None else check(*test, label="test ")[1]
+    noisy = noisy_labels(np.concatenate([factors, judged]), regime=regime, names=names, seed=seed)
+    changed: dict[str, Any] = {"factors": noisy[: len(factors)]}
+    return changed if test is None else changed | {"test": (test[0], noisy[len(factors) :])}
+
+
 def _posterior(
     codes: np.ndarray, log_variances: ArrayLike | None, reconstruction: ArrayLike | None, seed: int
 ) -> dict[str, np.ndarray]:
@@ -144,22 +165,25 @@ def _posterior(
 
 
 def _rows(
-    name: str, metric: Metric, inputs: Mapping[str, Any], settings: Mapping[str, Any], replicates: int
+    name: str, metric: Metric, inputs: Mapping[str, Any], settings: Mapping[str, Any], halves: tuple[int | None] | None
 ) -> Iterator[tuple[object, ...]]:
     start = perf_counter()
     sampled = metric.sampled(inputs, settings)
     # A fresh generator each: a metric's interval does not depend on which others are asked for.
     rng = generator(inputs["seed"], INTERVAL)
     values = np.atleast_1d(sampled.score).tolist()
-    bounds = interval(sampled, metric.range, replicates, rng) if replicates else None
+    bounds = interval(sampled, metric.range, *halves, rng) if halves else None
     seconds, described = perf_counter() - start, json.dumps(_described(metric, inputs, settings))
-    for row, value, (low, high) in zip(metric.names(name), values, bounds or [(None, None)] * len(values), strict=True):
+    for row, value, ends in zip(metric.names(name), values, bounds or [(nan, nan)] * len(values), strict=True):
+        low, high = (end if isfinite(end) else None for end in ends)
         yield row, value, low, high, seconds, described
 
 
 def _described(metric: Metric, inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the metric's options and, where it fits a predictor, how many rows it had and which it judged on."""
     described = dict(settings)
+    if "factors" in metric.needs and inputs["label_noise"] is not None:
+        described |= {"label_noise": inputs["label_noise"]}
     if metric.representation == "sampled":
         described |= {"representation": "sampled", "seed": inputs["seed"]}
     if "encode" in metric.needs:

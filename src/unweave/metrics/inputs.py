@@ -17,7 +17,7 @@ GivenPair: TypeAlias = tuple[ArrayLike, ArrayLike]
 LARGEST = 1e100
 """Larger codes are refused: their squares, which variances need, would overflow."""
 SPLIT, INTERVAL, DRAW, FIT = 0, 1, 2, 3
-"""Random streams of one seed: the train/test split, the subsets behind an interval, what a metric draws, its learner."""
+"""Random streams of one seed: the split, the subsets behind an interval, what a metric draws, its learner."""
 
 
 def check(codes: ArrayLike, factors: ArrayLike, label: str = "") -> Pair:

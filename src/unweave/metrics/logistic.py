@@ -28,7 +28,7 @@ def predict_logistic(codes: np.ndarray, factor: np.ndarray, test_codes: np.ndarr
         return np.full(len(test_codes), values[0])
     inputs, test_inputs = (_with_constant(z) for z in standardise((codes, factor), (test_codes, factor)))
     spread = codes.std(axis=0)
-    ridge = np.append(np.divide(1.0, spread**2, out=np.zeros_like(spread), where=spread > 0), 0.0)
+    ridge = np.append(np.divide(1.0, spread**2, out=np.zeros_like(spread), where=spread > 1e-150), 0.0)
     ridge *= 2 if len(values) == 2 else 1  # scikit-learn has one row of weights for two classes: half as many
     folds = np.array_split(np.arange(len(codes)), min(FOLDS, len(codes)))
     accuracy, ends = np.zeros(len(STRENGTHS)), np.zeros((len(STRENGTHS), inputs.shape[1], len(values)))

@@ -17,7 +17,6 @@ Score: TypeAlias = float | tuple[float, ...]
 """One number, or the parts of a score as a named tuple of numbers."""
 S = TypeVar("S", bound=Score)
 Limits: TypeAlias = tuple[float, float]
-Bounds: TypeAlias = tuple[float, float] | tuple[None, None]
 
 
 @dataclass(frozen=True)
@@ -47,6 +46,7 @@ def by_refits(score: Callable[[Pair, Pair], S], fitted: Pair, judged: Pair, repl
     border = len(fitted[0])
 
     def half(pair: Pair, kept: np.ndarray) -> Pair:
+        kept = kept if kept.sum() >= 2 else np.ones_like(kept)  # of a handful of rows a draw can leave none
         return pair[0][kept], pair[1][kept]
 
     def rescore(subsets: np.ndarray) -> np.ndarray:
@@ -55,7 +55,9 @@ def by_refits(score: Callable[[Pair, Pair], S], fitted: Pair, judged: Pair, repl
     return Sampled(score(fitted, judged), border + len(judged[0]), rescore, replicates)
 
 
-def interval(sampled: Sampled[Any], limits: Limits, replicates: int, rng: np.random.Generator) -> list[Bounds] | None:
+def interval(
+    sampled: Sampled[Any], limits: Limits, replicates: int | None, rng: np.random.Generator
+) -> list[Limits] | None:
     r"""Return the 95 % interval of a score s, one for each of its parts, from random half-samples [Politis1994]_.
 
     A half-sample drawn without replacement is to the sample what the sample is to the population: the deviation
@@ -68,13 +70,14 @@ def interval(sampled: Sampled[Any], limits: Limits, replicates: int, rng: np.ran
     knows its own spread badly, and the interval grows accordingly (1.98 deviations at r = 200, 2.37 at 10). It is
     cut to the metric's range and then widened, where need be, to hold s: the interval is about the score of a large
     sample, and s may be at its very end. A bootstrap would not do: repeated rows look like dependence, and inflate
-    every mutual information. A part that is infinite, or becomes so in a half-sample, has no interval.
+    every mutual information. `replicates` is r; None takes the metric's own. A part that is infinite, or becomes so in
+    a half-sample, has no interval: its ends are NaN.
     """
     from scipy.special import stdtrit
 
     if sampled.units < FEWEST:
         return None
-    r = min(replicates, sampled.replicates)
+    r = replicates or sampled.replicates
     half = np.arange(sampled.units) < sampled.units // 2
     subsets = rng.permuted(np.broadcast_to(half, (r, sampled.units)), axis=1)
     score = np.atleast_1d(sampled.score)  # (parts,)
@@ -83,5 +86,5 @@ def interval(sampled: Sampled[Any], limits: Limits, replicates: int, rng: np.ran
         reach = stdtrit(r - 1, 0.975) * deviations.std(axis=0, ddof=1) * np.sqrt(1 + 1 / r)
         centre = score - deviations.mean(axis=0)
     low, high = np.clip([centre - reach, centre + reach], *limits)
-    low, high = np.minimum(low, score).tolist(), np.maximum(high, score).tolist()
-    return [(a, b) if np.isfinite(reach[i]) else (None, None) for i, (a, b) in enumerate(zip(low, high, strict=True))]
+    ends = np.minimum(low, score), np.maximum(high, score)
+    return list(zip(*np.where(np.isfinite(reach), ends, np.nan).tolist(), strict=True))

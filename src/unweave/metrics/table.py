@@ -75,9 +75,7 @@ def _supervised() -> dict[str, Metric]:
         "mig-sup": Metric(mig_sup, "Li et al. 2020", "modularity", options=BINS, sample=sample_mig_sup),
         "jemmig": Metric(jemmig, "Do & Tran 2020", "compactness", options=BINS, sample=sample_jemmig),
         "dcimig": Metric(dcimig, "Sepliarskaia et al. 2019", "modularity", options=BINS, sample=sample_dcimig),
-        "modularity": Metric(
-            modularity, "Ridgeway & Mozer 2018", "modularity", options=BINS, sample=sample_modularity
-        ),
+        "modularity": Metric(modularity, "Ridgeway & Mozer 2018", "modularity", options=BINS, sample=sample_modularity),
         "med": Metric(med, "Cao et al. 2022", "modularity", options=BINS | {"top": None}, sample=sample_med),
         "info-mec": Metric(
             info_mec,
@@ -91,9 +89,7 @@ def _supervised() -> dict[str, Metric]:
         "im": Metric(im, "Vu et al. 2024", "compactness", range=POSITIVE, sample=sample_im),
         "mcc": Metric(mcc, "Hyvärinen & Morioka 2016", "compactness", options={"kind": "linear"}, sample=sample_mcc),
         "mcc-rank": Metric(mcc, "Hyvärinen & Morioka 2016", "compactness", options={"kind": "rank"}, sample=sample_mcc),
-        "irs": Metric(
-            irs, "Suter et al. 2019", "robustness", options=BINS | {"quantile": 0.99}, sample=sample_irs
-        ),
+        "irs": Metric(irs, "Suter et al. 2019", "robustness", options=BINS | {"quantile": 0.99}, sample=sample_irs),
         "distance-correlation": Metric(
             distance_correlation,
             "Michlo 2022",
@@ -136,14 +132,14 @@ def _fitted() -> dict[str, Metric]:
             needs=FITTED,
             options={"probe": "rff", "targets": "classes", "axis": None},
             parts=("explicitness", "size"),
-            range=POSITIVE,
+            range=(-1.0, inf),
             sample=sample_dci_es,
         ),
         "explicitness": Metric(
             explicitness, "Ridgeway & Mozer 2018", "explicitness", needs=FITTED, sample=sample_explicitness
         ),
         "r2": Metric(
-            linear_probe, "linear regression", "explicitness", needs=FITTED, range=(-inf, 1.0), sample=sample_linear_probe
+            linear_probe, "least squares", "explicitness", needs=FITTED, range=(-inf, 1.0), sample=sample_linear_probe
         ),
         **{
             f"downstream-{learner}": Metric(
@@ -311,8 +307,10 @@ def _label_free() -> dict[str, Metric]:
 
 METRICS: dict[str, Metric] = _supervised() | _fitted() | _intervening() | _label_free()
 
+OTHER_LEARNERS = ("dci-random-forest", "dci-lasso", "dci-logistic")
+
 GROUPS: dict[str, tuple[str, ...]] = {
-    "all": tuple(METRICS),
+    "all": tuple(name for name in METRICS if name not in OTHER_LEARNERS),
     "study": (
         "beta-vae-score",
         "factor-vae-score",
@@ -329,4 +327,4 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "downstream-gbt",
     ),
 }
-"""Names that stand for several metrics: every one, and those that disentanglement_lib's study computes."""
+"""Names that stand for several metrics: all but DCI with other learners, and those of disentanglement_lib's study."""

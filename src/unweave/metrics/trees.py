@@ -12,10 +12,10 @@ from numba import njit
 
 LANES = 8
 BINS = 256
-LEAST = 1e-300
+LEAST = 1e-280
 """Probabilities stop here, far above the numbers that a processor is slow with."""
-LARGEST_STEP = 300.0
-"""No leaf moves the logarithm of a probability further in one round."""
+LARGEST_STEP = 20.0
+"""No leaf moves the logarithm of a probability further in one round, so that a wrong step can be taken back."""
 MAGIC = 1.5 * 2.0**52
 """Added to a small number it rounds it to a whole one, which then stands in the low bits."""
 MAGIC_BITS = int(np.float64(MAGIC).view(np.int64))
@@ -23,51 +23,12 @@ MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
 """Odd numbers with well-mixed digits, from which lots are drawn."""
 
 
-def boost(
-    rows: np.ndarray,
-    sizes: np.ndarray,
-    labels: np.ndarray,
-    prior: np.ndarray,
-    rates: tuple[float, float],
-    splits: np.ndarray,
-    steps: np.ndarray,
-    importance: np.ndarray,
-) -> None:
-    """Fit all trees; the results go into the last three arguments.
-
-    rows (n, d) are uint8 bins, sizes (d,) how many each code has, labels (n,) classes, prior (classes,) their shares;
-    rates are the shrinkage of a Newton step and the learning rate. splits, (rounds, trees, nodes, 3), get each node's
-    code and the bins beside its cut; steps, (rounds, trees, leaves), what a leaf adds; importance (d,) the gains.
-    """
-    n, d = rows.shape
-    leaves = steps.shape[2]
-    share = np.zeros((-(-len(prior) // LANES), n, LANES))  # probabilities, up to a factor a row
-    for k, p in enumerate(prior):
-        share[k // LANES, :, k % LANES] = p
-    columns = np.ascontiguousarray(rows.T)
-    upto = np.array([np.cumsum(np.bincount(column, minlength=BINS)) for column in columns])
-    parts = 1.0 / np.maximum([upto, n - upto], 1)  # 1 / rows beside each cut, which at the root never change
-    bits = n.bit_length()
-    unit = 2.0 ** min(62 - 2 * bits, 48)  # n residuals moved up by the bits of a count stay below 2**62
-    centred = np.abs(2 * rows.astype(np.int64) + 1 - sizes)
-    keys = ((labels + 1.0) ** 2 @ centred).astype(np.uint64)  # of a code's values and not of its place or sign
-    packed = np.empty((n, LANES), np.int64)
-    tables = np.empty((2, max(leaves // 2, 1), d * BINS), np.int64)
-    by_row = np.empty(n), np.empty((LANES, n), np.uint8), np.empty(n, np.uint8), np.empty(n, np.int64)
-    by_lane = np.empty((2, LANES)), np.empty((3, LANES), np.int64), np.empty((LANES, leaves), np.int64)
-    by_leaf, by_bin = np.empty((2, LANES, leaves)), np.empty((3, BINS))
-    root = np.empty(d * BINS * LANES, np.int64)
-    _boost(
-        rows, columns, sizes, keys, labels, parts, bits, unit, rates, share, packed, packed.view(np.float64), root, tables,
-        by_row, by_lane, by_leaf, by_bin, splits, steps, importance,
-    )  # fmt: skip
-
-
 @njit(cache=True, nogil=True)
-def _boost(
+def boost(
     rows, columns, sizes, keys, labels, parts, bits, unit, rates, share, packed, as_float, root, tables,
     by_row, by_lane, by_leaf, by_bin, splits, steps, importance,
 ):  # fmt: skip
+    """Fit all trees; the results go into the last three arguments, the seven before are memory to work in."""
     rounds, trees, _ = steps.shape
     totals, leaf, before, listed = by_row
     floats, wholes, sums = by_lane
@@ -131,14 +92,6 @@ def _root_tables(columns, packed, table):
 
 
 @njit(cache=True, nogil=True)
-def _wins(keys, j, other, tree, node):
-    """Draw whether code j beats an equal one: fixed by the data, and by tree and node so that all have their turns."""
-    salt = (np.uint64(tree) * np.uint64(256) + np.uint64(node)) * MIX[0]
-    a, b = (keys[j] ^ salt) * MIX[1], (keys[other] ^ salt) * MIX[1]
-    return (a ^ (a >> np.uint64(32))) * MIX[0] < (b ^ (b >> np.uint64(32))) * MIX[0]
-
-
-@njit(cache=True, nogil=True)
 def _root_splits(table, sizes, keys, tree, parts, bits, floats, wholes):
     """Find each lane's best code and bin at the root; of equal codes one by lot, of equal bins the first."""
     total, most = floats
@@ -160,6 +113,14 @@ def _root_splits(table, sizes, keys, tree, parts, bits, floats, wholes):
                 tie = gain == most[c] and j != best_code[c]
                 if gain > most[c] or (tie and _wins(keys, j, best_code[c], tree + c, 0)):
                     most[c], best_code[c], best_bin[c] = gain, j, b
+
+
+@njit(cache=True, nogil=True)
+def _wins(keys, j, other, tree, node):
+    """Draw whether code j beats an equal one: fixed by the data, and by tree and node so that all have their turns."""
+    salt = (np.uint64(tree) * np.uint64(256) + np.uint64(node)) * MIX[0]
+    a, b = (keys[j] ^ salt) * MIX[1], (keys[other] ^ salt) * MIX[1]
+    return (a ^ (a >> np.uint64(32))) * MIX[0] < (b ^ (b >> np.uint64(32))) * MIX[0]
 
 
 @njit(cache=True, nogil=True)
@@ -194,7 +155,7 @@ def _tree(
             break
         for node in range(0, nodes, 2):  # count the smaller child's rows; the other's are the rest
             small = node if sums[node] & mask <= sums[node + 1] & mask else node + 1
-            _table(rows, packed, lane, leaf, small, listed, new[small])
+            _node_table(rows, packed, lane, leaf, small, listed, new[small])
             for cell in range(new.shape[1]):
                 new[small ^ 1, cell] = old[node // 2, cell] - new[small, cell]
     for e in range(len(sums)):
@@ -202,28 +163,20 @@ def _tree(
 
 
 @njit(cache=True, nogil=True)
-def _split(table, whole, j, b, split):
-    """Note a node's code and the filled bins beside its cut, and return the packed sum below; j = -1: all is below."""
-    split[0], split[1], split[2] = 0, BINS - 1, BINS - 1
-    if j < 0:
-        return whole
-    left = 0
-    for i in range(b + 1):
-        left += table[j * BINS + i]
-    after = b + 1
-    while table[j * BINS + after] == 0:
-        after += 1
-    split[0], split[1], split[2] = j, b, after
-    return left
-
-
-@njit(cache=True, nogil=True)
-def _gain(left, right, bits):
-    """Return how much the sum of squared residuals falls by this split, in squared units."""
-    mask = (1 << bits) - 1
-    below, above = float(left & mask), float(right & mask)
-    apart = float(left >> bits) / below - float(right >> bits) / above
-    return below * above / (below + above) * apart * apart
+def _node_table(rows, packed, lane, leaf, node, listed, table):
+    """Sum one lane's packed residuals of a node's rows in the bins of every code."""
+    n, d = rows.shape
+    for cell in range(len(table)):
+        table[cell] = 0
+    here, count = np.uint8(node), np.uintp(0)
+    for i in range(n):
+        listed[count] = i
+        count += np.uintp(leaf[i] == here)
+    for place in range(count):
+        i = listed[place]
+        value = packed[i, lane]
+        for j in range(d):
+            table[np.uintp(j * BINS) + np.uintp(rows[i, j])] += value
 
 
 @njit(cache=True, nogil=True, fastmath={"nnan", "ninf", "nsz"})
@@ -257,6 +210,31 @@ def _best_split(table, whole, sizes, keys, tree, node, bits, by_bin):
 
 
 @njit(cache=True, nogil=True)
+def _split(table, whole, j, b, split):
+    """Note a node's code and the filled bins beside its cut, and return the packed sum below; j = -1: all is below."""
+    split[0], split[1], split[2] = 0, BINS - 1, BINS - 1
+    if j < 0:
+        return whole
+    left = 0
+    for i in range(b + 1):
+        left += table[j * BINS + i]
+    after = b + 1
+    while table[j * BINS + after] == 0:
+        after += 1
+    split[0], split[1], split[2] = j, b, after
+    return left
+
+
+@njit(cache=True, nogil=True)
+def _gain(left, right, bits):
+    """Return how much the sum of squared residuals falls by this split, in squared units."""
+    mask = (1 << bits) - 1
+    below, above = float(left & mask), float(right & mask)
+    apart = float(left >> bits) / below - float(right >> bits) / above
+    return below * above / (below + above) * apart * apart
+
+
+@njit(cache=True, nogil=True)
 def _descend(column, cut, before, node, leaf):
     """Send the rows of a node to its children: 2 node up to the cut, 2 node + 1 above."""
     here, first, edge = np.uint8(node), np.uint8(2 * node), np.uint8(cut)
@@ -264,23 +242,6 @@ def _descend(column, cut, before, node, leaf):
         old = leaf[i]  # read in any case, so that this vectorises
         child = first + np.uint8(column[i] > edge)
         leaf[i] = np.uint8(child) if before[i] == here else old
-
-
-@njit(cache=True, nogil=True)
-def _table(rows, packed, lane, leaf, node, listed, table):
-    """Sum one lane's packed residuals of a node's rows in the bins of every code."""
-    n, d = rows.shape
-    for cell in range(len(table)):
-        table[cell] = 0
-    here, count = np.uint8(node), np.uintp(0)
-    for i in range(n):
-        listed[count] = i
-        count += np.uintp(leaf[i] == here)
-    for place in range(count):
-        i = listed[place]
-        value = packed[i, lane]
-        for j in range(d):
-            table[np.uintp(j * BINS) + np.uintp(rows[i, j])] += value
 
 
 @njit(cache=True, nogil=True)
