@@ -74,7 +74,7 @@ def test_logistic_regression_is_close_to_scikit_learns():
 def test_the_penalty_weighs_the_codes_as_given(classes, scale):
     codes, factors = draw(300, 2, sizes=(classes,))
     fresh = draw(1000, 3, sizes=(classes,))[0]
-    ours = predict_logistic(codes * scale, factors[:, 0], fresh * scale)
+    ours, _ = predict_logistic(codes * scale, factors[:, 0], fresh * scale)
     assert np.mean(ours == scikit_learn(codes * scale, factors[:, 0], fresh * scale)) > 0.97
 
 
@@ -82,13 +82,13 @@ def test_few_rows_and_odd_codes():
     """Folds lack classes, codes are constant, repeated or huge: no warning, and an answer among the values fitted."""
     rng = np.random.default_rng(0)
     for n in (1, 2, 3, 7):
-        answers = predict_logistic(rng.normal(size=(n, 3)), np.arange(n) * 5, rng.normal(size=(20, 3)))
+        answers, _ = predict_logistic(rng.normal(size=(n, 3)), np.arange(n) * 5, rng.normal(size=(20, 3)))
         assert set(answers) <= set(range(0, 5 * n, 5))
     code = rng.normal(size=(40, 1))
     odd = np.hstack([code, code, 1e90 * code, 1e-90 * code, 1e-170 * code, np.ones((40, 1))])
     factor = (code[:, 0] > 0).astype(int)
-    assert np.mean(predict_logistic(odd, factor, odd) == factor) > 0.9
-    assert predict_logistic(np.ones((9, 2)), np.array([1, 2, 2] * 3), np.zeros((2, 2))).tolist() == [2, 2]
+    assert np.mean(predict_logistic(odd, factor, odd)[0] == factor) > 0.9
+    assert predict_logistic(np.ones((9, 2)), np.array([1, 2, 2] * 3), np.zeros((2, 2)))[0].tolist() == [2, 2]
 
 
 def test_a_size_beyond_the_rows_is_all_of_them():

@@ -24,7 +24,7 @@ FELT_SCALE = {
     *("sap", "wasserstein", "wasserstein-sampled", "active-units", "elbo"),  # variances, and a penalised classifier
     *("irs", "distance-correlation", "factor-distance-correlation"),  # distances over all codes together
     *("linearity", "axis-alignment", "axis-orientation"),
-    "info-mec",
+    *("info-mec", "downstream-logistic"),
 }
 """Metrics to which the scale of a single code matters; to the penalty of the β-VAE score it may or may not."""
 FELT_ORDER_OF_CODES = {"dci-random-forest", "dci-es"}

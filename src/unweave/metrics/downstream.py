@@ -15,8 +15,8 @@ from unweave.metrics.inputs import DRAW, GivenPair, Pair, generator, split, vary
 from unweave.metrics.logistic import predict_logistic
 from unweave.metrics.resampling import Sampled
 
-Foretell: TypeAlias = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
-"""Codes and classes to fit, and codes to judge, to the classes foretold."""
+Foretell: TypeAlias = Callable[[np.ndarray, np.ndarray, np.ndarray, tuple[int, int]], np.ndarray]
+"""Codes and classes to fit, codes to judge, and which size and factor this is, to the classes foretold."""
 
 SIZES = (10, 100, 1_000, 10_000)
 REFITS = 5
@@ -76,7 +76,8 @@ def sample_downstream(
     """Return the scores, and those on subsets of the rows, each fitted and judged anew, moved to the same mean.
 
     Half of the rows can still fill the smaller sizes, so their scores have no bias that halving would double: a shift
-    of the mean would be that of the few rows fitted here, and would be taken from the interval twice.
+    of the mean would be that of the few rows fitted here, and would be taken from the interval twice. The penalty of
+    the logistic regression stays the one chosen on all rows.
     """
     foretell = _foreteller(learner)
     sizes = _check_sizes(sizes)
@@ -97,11 +98,11 @@ def sample_downstream(
 
 def _score(fitted: Pair, judged: Pair, sizes: Sequence[int], foretell: Foretell) -> Downstream:
     accuracies, start, n = [], 0, len(fitted[0])
-    for size in (min(size, n) for size in sizes):
+    for step, size in enumerate(min(size, n) for size in sizes):
         codes, factors = _part(fitted, (start + np.arange(size)) % n)
         right = [
-            np.mean(foretell(codes, factor, judged[0]) == truth)
-            for factor, truth in zip(factors.T, judged[1].T, strict=True)
+            np.mean(foretell(codes, factor, judged[0], (step, k)) == truth)
+            for k, (factor, truth) in enumerate(zip(factors.T, judged[1].T, strict=True))
         ]
         accuracies.append(float(np.mean(right)))
         start = (start + size) % n
@@ -126,13 +127,13 @@ def _check_sizes(sizes: Sequence[int]) -> tuple[int, ...]:
 def _foreteller(learner: Any) -> Foretell:
     """Return how a learner, by name or as an object, is fitted and asked."""
     if learner == "logistic":
-        return predict_logistic
+        return _logistic()
     if isinstance(learner, str) and learner != "gbt":
         raise unknown("learner", learner, ("logistic", "gbt"))
     if learner != "gbt" and not (hasattr(learner, "fit") and hasattr(learner, "predict")):
         raise UsageError(f"learner must be 'logistic', 'gbt' or an object with fit and predict, got {learner!r}")
 
-    def foretell(codes: np.ndarray, factor: np.ndarray, test_codes: np.ndarray) -> np.ndarray:
+    def foretell(codes: np.ndarray, factor: np.ndarray, test_codes: np.ndarray, _: tuple[int, int]) -> np.ndarray:
         if (factor == factor[0]).all():  # many learners want two classes
             return np.full(len(test_codes), factor[0])
         if learner == "gbt":
@@ -144,5 +145,20 @@ def _foreteller(learner: Any) -> Foretell:
             warnings.simplefilter("ignore")  # that a fit has not converged, or that folds lack classes
             model: Any = clone(learner)
             return np.asarray(model.fit(codes, factor).predict(test_codes))
+
+    return foretell
+
+
+def _logistic() -> Foretell:
+    """Return the logistic regression that chooses its penalty once for each size and factor, and then keeps it."""
+    chosen: dict[tuple[int, int], tuple[float, int]] = {}
+
+    def foretell(codes: np.ndarray, factor: np.ndarray, test_codes: np.ndarray, case: tuple[int, int]) -> np.ndarray:
+        if case in chosen:
+            strength, rows = chosen[case]  # C is weighed against the sum of the losses: of fewer, it counts for more
+            return predict_logistic(codes, factor, test_codes, strength * rows / len(codes))[0]
+        foretold, strength = predict_logistic(codes, factor, test_codes)
+        chosen[case] = strength, len(codes)
+        return foretold
 
     return foretell

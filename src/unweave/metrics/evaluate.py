@@ -72,6 +72,7 @@ def evaluate(
     ['metric', 'value', 'low', 'high', 'seconds', 'options']
     """
     import polars
+    from threadpoolctl import ThreadpoolController
 
     changes = _checked_options(preset, options or {})
     inputs: dict[str, Any] = {"test": test, "seed": seed, "encode": codebook, "jacobians": jacobians}
@@ -97,7 +98,9 @@ def evaluate(
             watch(name, done, len(chosen))
         settings = METRICS[name].chosen_options(preset, changes.get(name, {}))
         try:
-            rows += _rows(name, METRICS[name], inputs, settings, (replicates,) if intervals else None)
+            # Matrices are small: a second thread of linear algebra would mostly wait, and be in the way of others.
+            with ThreadpoolController().select(internal_api="openblas").limit(limits=1):
+                rows += _rows(name, METRICS[name], inputs, settings, (replicates,) if intervals else None)
         except UsageError as error:
             if name in ([metrics] if isinstance(metrics, str) else metrics):
                 raise

@@ -15,33 +15,44 @@ TOLERANCE, MANY, ROUGH = 1e-4, 2_000, 1e-3
 """Beyond MANY rows the tolerance is ROUGH: the choice of C is no longer by a row or two."""
 
 
-def predict_logistic(codes: np.ndarray, factor: np.ndarray, test_codes: np.ndarray) -> np.ndarray:
-    """Return the class that the regression fitted to codes (n, d) and classes (n,) gives each test row.
+def predict_logistic(
+    codes: np.ndarray, factor: np.ndarray, test_codes: np.ndarray, strength: float | None = None
+) -> tuple[np.ndarray, float]:
+    """Return the class that the regression fitted to codes (n, d) and classes (n,) gives each test row, and its C.
 
     It is the estimate of scikit-learn's LogisticRegressionCV(Cs=10, cv=KFold(5)): C is the first of ten values with
-    the best mean accuracy on five folds of consecutive rows. Only the way there differs: the codes are standardised
-    (the penalty still weighs the weights of the codes as given), the unknowns are scaled by a bound on the curvature,
-    and the losses are computed in single precision. Classes that a fold lacks are no obstacle.
+    the best mean accuracy on five folds of consecutive rows, unless `strength` gives it. Only the way there differs:
+    the codes are standardised (the penalty still weighs the weights of the codes as given), the unknowns are scaled by
+    a bound on the curvature, and the losses are computed in single precision. Classes that a fold lacks are no
+    obstacle.
     """
     values, labels = np.unique(factor, return_inverse=True)
     if len(values) == 1 or len(codes) == 1:
-        return np.full(len(test_codes), values[0])
+        return np.full(len(test_codes), values[0]), float(STRENGTHS[0])
     inputs, test_inputs = (_with_constant(z) for z in standardise((codes, factor), (test_codes, factor)))
     spread = codes.std(axis=0)
-    ridge = np.append(np.divide(1.0, spread**2, out=np.zeros_like(spread), where=spread > 1e-150), 0.0)
+    ridge = np.append(np.divide(1.0, spread**2, out=np.zeros_like(spread), where=spread > 0), 0.0)
     ridge *= 2 if len(values) == 2 else 1  # scikit-learn has one row of weights for two classes: half as many
-    folds = np.array_split(np.arange(len(codes)), min(FOLDS, len(codes)))
-    accuracy, ends = np.zeros(len(STRENGTHS)), np.zeros((len(STRENGTHS), inputs.shape[1], len(values)))
+    start = np.zeros((inputs.shape[1], len(values)))
+    if strength is None:
+        strength, start = _choose(inputs, labels, ridge, start)
+    weights = _fit(inputs, labels, ridge / (strength * len(codes)), start)
+    return values[(test_inputs @ weights).argmax(axis=1)], strength
+
+
+def _choose(inputs: np.ndarray, labels: np.ndarray, ridge: np.ndarray, start: np.ndarray) -> tuple[float, np.ndarray]:
+    """Return the C of the best mean accuracy on the folds, and the mean of the weights found with it."""
+    folds = np.array_split(np.arange(len(inputs)), min(FOLDS, len(inputs)))
+    accuracy, ends = np.zeros(len(STRENGTHS)), np.zeros((len(STRENGTHS), *start.shape))
     for held in folds:
-        kept = np.delete(np.arange(len(codes)), held)
-        weights = np.zeros(ends.shape[1:])
+        kept = np.delete(np.arange(len(inputs)), held)
+        weights = start
         for c, strength in enumerate(STRENGTHS):
             weights = _fit(inputs[kept], labels[kept], ridge / (strength * len(kept)), weights)
             accuracy[c] += np.mean((inputs[held] @ weights).argmax(axis=1) == labels[held]) / len(folds)
             ends[c] += weights / len(folds)
     best = int(np.argmax(accuracy))
-    weights = _fit(inputs, labels, ridge / (STRENGTHS[best] * len(codes)), ends[best])
-    return values[(test_inputs @ weights).argmax(axis=1)]
+    return float(STRENGTHS[best]), ends[best]
 
 
 def _with_constant(codes: np.ndarray) -> np.ndarray:
