@@ -25,9 +25,9 @@ from time import process_time
 from typing import Any
 
 import numpy as np
-from plain import PLAIN
+from plain import IMPORTANCES, PLAIN
 
-from unweave.metrics import GROUPS, METRICS, Codebook
+from unweave.metrics import GROUPS, METRICS, Codebook, importance_matrix
 from unweave.metrics.inputs import INTERVAL, generator
 from unweave.metrics.resampling import interval
 
@@ -99,6 +99,8 @@ def compare(inputs: dict[str, Any]) -> None:
         values = " ".join(f"{a:.4f}/{b:.4f}" for a, b in zip(np.atleast_1d(sampled.score), expected, strict=True))
         print(f"{name:32} {ours:8.2f} {theirs:8.2f} {theirs / ours:7.1f}   {values}", flush=True)
     print(f"{'sum':32} {total[0]:8.2f} {total[1]:8.2f} {total[1] / total[0]:7.1f}   CPU seconds")
+    apart = np.abs(importance_matrix(inputs["codes"], inputs["factors"]) - IMPORTANCES[-1])
+    print(f"largest difference of an importance: {apart.max():.4f}")
 
 
 def peak(name: str) -> None:

@@ -18,6 +18,8 @@ from sklearn.preprocessing import StandardScaler, label_binarize
 from sklearn.svm import LinearSVC
 
 Inputs = dict[str, Any]
+IMPORTANCES: list[np.ndarray] = []
+"""The matrices, (codes, factors), that `dci` came by."""
 
 
 def binned(codes: np.ndarray) -> np.ndarray:
@@ -68,6 +70,7 @@ def dci(inputs: Inputs) -> list[float]:
         model = GradientBoostingClassifier(random_state=0).fit(inputs["codes"], factor)
         columns.append(model.feature_importances_)
         right.append(np.mean(model.predict(test_codes) == test_factors[:, k]))
+    IMPORTANCES.append(np.array(columns).T)
     matrix = np.array(columns).T + 1e-11
     rows, total = matrix / matrix.sum(axis=1, keepdims=True), matrix.sum()
     spread = 1 + (rows * np.log(rows)).sum(axis=1) / np.log(matrix.shape[1])
@@ -77,15 +80,22 @@ def dci(inputs: Inputs) -> list[float]:
     return [float(weights[0] @ spread), float(weights[1] @ packed), float(np.mean(right))]
 
 
-def unsupervised(inputs: Inputs) -> tuple[float, float, float]:
+def total_correlation(inputs: Inputs) -> list[float]:
     covariance = np.cov(inputs["codes"].T)
-    sign, logarithm = np.linalg.slogdet(covariance)
-    alone = np.diag(np.diag(covariance))
-    root = scipy.linalg.sqrtm(alone @ covariance)
+    return [float(0.5 * (np.log(np.diag(covariance)).sum() - np.linalg.slogdet(covariance)[1]))]
+
+
+def wasserstein(inputs: Inputs) -> list[float]:
+    covariance = np.cov(inputs["codes"].T)
+    root = scipy.linalg.sqrtm(np.diag(np.diag(covariance)) @ covariance)
+    distance = float(2 * np.trace(covariance) - 2 * np.trace(root).real)
+    return [distance, distance / float(np.trace(covariance))]
+
+
+def pairwise_mi(inputs: Inputs) -> list[float]:
     bins = binned(inputs["codes"])
     known = [mutual_info_score(a, b) for i, a in enumerate(bins) for j, b in enumerate(bins) if i != j]
-    total = sign * 0.5 * (np.log(np.diag(covariance)).sum() - logarithm)
-    return float(total), float(2 * np.trace(covariance) - 2 * np.trace(root).real), float(np.mean(known))
+    return [float(np.mean(known))]
 
 
 def draw(inputs: Inputs, n: int, rng: np.random.Generator, kept: int | None = None) -> np.ndarray:
@@ -118,7 +128,7 @@ def factor_vae(inputs: Inputs) -> list[float]:
     for vote in range(15_000):
         factor = int(rng.integers(k))
         within = draw(inputs, 64, rng, kept=factor).var(axis=0, ddof=1)
-        votes[vote >= 10_000, np.argmin((within / spread)[active]), factor] += 1
+        votes[int(vote >= 10_000), np.argmin((within / spread)[active]), factor] += 1
     chosen = votes[0].argmax(axis=1)
     return [float(votes[1][np.arange(len(chosen)), chosen].sum() / votes[1].sum())]
 
@@ -157,9 +167,9 @@ PLAIN: dict[str, Callable[[Inputs], list[float]]] = {
     "explicitness": explicitness,
     "sap": sap,
     "irs": irs,
-    "total-correlation": lambda inputs: [unsupervised(inputs)[0]],
-    "wasserstein": lambda inputs: [unsupervised(inputs)[1]],
-    "pairwise-mi": lambda inputs: [unsupervised(inputs)[2]],
+    "total-correlation": total_correlation,
+    "wasserstein": wasserstein,
+    "pairwise-mi": pairwise_mi,
     "beta-vae-score": beta_vae,
     "factor-vae-score": factor_vae,
     "downstream-logistic": lambda inputs: downstream(inputs, lambda: LogisticRegressionCV(Cs=10, cv=KFold(5))),

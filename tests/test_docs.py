@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -33,8 +34,22 @@ def test_the_examples_of_a_page_run(page, tmp_path, monkeypatch):
     monkeypatch.setattr("unweave.training.train", brief)
     names: dict[str, object] = {}
     for block in blocks:
-        exec(compile(block, str(page), "exec"), names)
+        run_and_compare(block, names)
     assert all(link_is_there(page, target) for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()))
+
+
+def run_and_compare(block: str, names: dict[str, object]) -> None:
+    """Run a block; where a statement is a number and the comment behind it begins with one, they must agree."""
+    for statement in ast.parse(block).body:
+        if not isinstance(statement, ast.Expr):
+            exec(compile(ast.Module([statement], []), "example", "exec"), names)
+            continue
+        value = eval(compile(ast.Expression(statement.value), "example", "eval"), names)
+        line = block.splitlines()[(statement.end_lineno or 0) - 1]
+        printed = re.match(r"\s*# (-?\d+\.\d+)", line[statement.end_col_offset :])
+        if printed and isinstance(value, float):
+            digits = len(printed[1].partition(".")[2])
+            assert round(value, digits) == float(printed[1]), line
 
 
 def test_every_metric_and_every_public_score_has_a_page():

@@ -8,9 +8,13 @@ from html import escape
 from math import isfinite, nan
 from typing import TYPE_CHECKING, Any
 
+from unweave.metrics import METRICS
+
 if TYPE_CHECKING:
     import polars
 
+OTHER_RANGE = {row for name, metric in METRICS.items() if metric.range[1] > 1 for row in metric.names(name)}
+"""Scores with no largest value, of which a place between 0 and 1 says nothing."""
 HEAD = ("metric", "value", "interval", "0 … 1", "options")
 
 
@@ -25,11 +29,12 @@ def score_table(scores: polars.DataFrame) -> str:
 def _row(score: Mapping[str, Any]) -> str:
     value, low, high = (_float(score.get(column)) for column in ("value", "low", "high"))
     interval = f"{_decimals(low)} – {_decimals(high)}" if isfinite(low + high) else "–"
+    name, options = str(score["metric"]), escape(_options(score.get("options")))
     return (
-        f'<tr><th scope="row">{escape(str(score["metric"]))}</th>'
+        f'<tr><th scope="row">{escape(name)}</th>'
         f'<td class="value">{_decimals(value)}</td><td>{interval}</td>'
-        f'<td class="range">{_scale(value, low, high)}</td>'
-        f'<td class="options">{escape(_options(score.get("options")))}</td></tr>'
+        f'<td class="range">{"" if name in OTHER_RANGE else _scale(value, low, high)}</td>'
+        f'<td class="options" title="{options}">{options}</td></tr>'
     )
 
 
