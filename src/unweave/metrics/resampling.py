@@ -62,16 +62,18 @@ def interval(
 
     A half-sample drawn without replacement is to the sample what the sample is to the population: the deviation
     s_half - s has the variance of s itself (the factor 1/m - 1/n is 1/n at m = n/2), and where s has a bias c/n
-    the deviation's mean is 2c/n - c/n, that same bias. Hence, with r half-samples,
+    the deviation's mean is 2c/n - c/n, that same bias. Hence, with r half-samples and the mean deviation b,
 
-        low, high = s - mean(s_half - s) -/+ t std(s_half - s) sqrt(1 + 1/r),
+        low, high = min(s, s - b) - reach, max(s, s - b) + reach,   reach = t std(s_half - s) sqrt(1 + 1/r).
 
-    where t is the 97.5 % point of Student's distribution with r - 1 degrees of freedom: a handful of half-samples
-    knows its own spread badly, and the interval grows accordingly (1.98 deviations at r = 200, 2.37 at 10). It is
-    cut to the metric's range and then widened, where need be, to hold s: the interval is about the score of a large
-    sample, and s may be at its very end. A bootstrap would not do: repeated rows look like dependence, and inflate
-    every mutual information. `replicates` is r; None takes the metric's own. A part that is infinite, or becomes so in
-    a half-sample, has no interval: its ends are NaN.
+    Not every bias is c/n, so the score is held both as it is and less its bias. t is the 97.5 % point of Student's
+    distribution with r - 1 degrees of freedom: a handful of half-samples knows its own spread badly, and the interval
+    grows accordingly (1.98 deviations at r = 200, 2.37 at 10). The interval is about the score of a large sample, and
+    is cut to the metric's range. A bootstrap would not do: repeated rows look like dependence, and inflate every
+    mutual information.
+
+    `replicates` is r; None takes the metric's own. A part that is infinite, or becomes so in a half-sample, has no
+    interval: its ends are NaN.
     """
     from scipy.special import stdtrit
 
@@ -84,7 +86,7 @@ def interval(
     with np.errstate(invalid="ignore"):
         deviations = sampled.rescore(subsets).reshape(r, -1) - score
         reach = stdtrit(r - 1, 0.975) * deviations.std(axis=0, ddof=1) * np.sqrt(1 + 1 / r)
-        centre = score - deviations.mean(axis=0)
-    low, high = np.clip([centre - reach, centre + reach], *limits)
-    ends = np.minimum(low, score), np.maximum(high, score)
-    return list(zip(*np.where(np.isfinite(reach), ends, np.nan).tolist(), strict=True))
+        corrected = score - deviations.mean(axis=0)
+        ends = np.minimum(score, corrected) - reach, np.maximum(score, corrected) + reach
+    ends = np.where(np.isfinite(reach), np.clip(ends, *limits), np.nan)
+    return list(zip(*ends.tolist(), strict=True))
