@@ -12,6 +12,7 @@ import unweave
 PACKAGE = Path(unweave.__file__).parent
 LAYERS = (
     ("errors", "files", "text"),
+    ("schedules",),
     ("data", "devices", "gaussian"),
     ("nets",),
     ("losses",),

@@ -6,12 +6,14 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
+import torch
+
 from unweave.errors import UsageError, unknown
-from unweave.methods import METHODS, Method
-from unweave.nets import Net
+from unweave.methods import METHODS, Method, Schedule
+from unweave.nets import Model, Net, Shape
 
 PRECISIONS = ("fp32", "bf16")
 
@@ -71,7 +73,7 @@ class Config:
             if name not in METHODS:
                 raise unknown("method", name, METHODS)
             net, training = Net(**values["net"]), Training(**values["training"])
-            return cls(METHODS[name](**method), dict(values["data"]), net, training)
+            return cls(METHODS[name](**_with_schedules(METHODS[name], method)), dict(values["data"]), net, training)
         except (KeyError, TypeError) as error:
             raise UsageError(f"this is not the configuration of a run: {error}") from error
 
@@ -80,6 +82,10 @@ class Config:
         """Return the run's identity: the first 16 digits of the SHA-256 of the canonical configuration."""
         canonical = json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"), allow_nan=False)
         return hashlib.sha256(canonical.encode()).hexdigest()[:16]
+
+    def build(self, shape: Shape, generator: torch.Generator) -> Model:
+        """Return the model that this method trains, its weights drawn from `generator`."""
+        return self.net.build(shape, generator, self.method.bottleneck, self.method.adversary)
 
     def with_loss(self, loss: str) -> Config:
         """Return the same configuration with another reconstruction loss."""
@@ -105,9 +111,25 @@ def method_name(method: Method) -> str:
 
 
 def _plain(settings: Method | Net | Training) -> dict[str, Any]:
-    """Return a dataclass's fields; a float field is a float even if an integer was given, so 4 and 4.0 are one run."""
-    types = {spec.name: spec.type for spec in fields(settings)}
-    return {key: float(value) if types[key] == "float" else value for key, value in asdict(settings).items()}
+    """Return a dataclass's fields as JSON has them: a schedule as text, and in a field for floats a float always.
+
+    So 4 and 4.0 are one run.
+    """
+    plain: dict[str, Any] = {}
+    for spec in fields(settings):
+        value = getattr(settings, spec.name)
+        number = spec.type in ("float", "Scheduled") and not isinstance(value, Schedule)
+        plain[spec.name] = str(value) if isinstance(value, Schedule) else float(value) if number else value
+    return plain
+
+
+def _with_schedules(kind: type[Method], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a method's fields with every schedule that is written as text read."""
+    scheduled = {spec.name for spec in fields(kind) if spec.type == "Scheduled"}
+    return {
+        name: Schedule.read(value) if name in scheduled and isinstance(value, str) else value
+        for name, value in values.items()
+    }
 
 
 def _flat(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -109,7 +109,7 @@ class Run:
             with safe_open(path, framework="pt") as file:
                 height, width, channels = map(int, file.metadata()["shape"].split(","))
                 weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-            model = self.settings.net.build((height, width, channels), torch.Generator())
+            model = self.settings.build((height, width, channels), torch.Generator())
             model.load_state_dict(weights)
         except (SafetensorError, KeyError, TypeError, ValueError, RuntimeError) as error:
             raise UsageError(f"'{path}' does not hold this run's weights: {str(error).splitlines()[0]}") from error

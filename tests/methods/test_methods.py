@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from unweave.errors import UsageError
-from unweave.methods import METHODS, VAE, BetaVAE, Method
+from unweave.methods import METHODS, VAE, Batch, BetaVAE, Method, Schedule
 from unweave.nets import Model, Net
 
 SHAPE = (32, 32, 3)
@@ -28,8 +28,14 @@ def noise() -> torch.Generator:
     return torch.Generator().manual_seed(2)
 
 
+def terms_of(method: Method, model, x, step: int = 0) -> dict[str, torch.Tensor]:
+    """The terms on a batch: x for each of the images that the method draws together."""
+    batch = Batch(torch.cat([x] * method.groups), method.groups)
+    return method.terms(model, batch, *method.infer(model, batch, step, noise()), step)
+
+
 def test_terms_are_the_objective_written_out(model, x):
-    terms = BetaVAE(beta=3, loss="bce").terms(model, x, 0, noise())
+    terms = terms_of(BetaVAE(beta=3, loss="bce"), model, x)
     q = model.encode(x)
     z = q.mean + torch.exp(q.log_variance / 2) * torch.randn(6, 5, generator=noise())
     p = torch.sigmoid(model.decode(z))
@@ -41,14 +47,21 @@ def test_terms_are_the_objective_written_out(model, x):
 
 
 def test_a_beta_of_one_is_the_vae(model, x):
-    vae, beta = (method.terms(model, x, 0, noise()) for method in (VAE(loss="mse"), BetaVAE(beta=1, loss="mse")))
+    vae, beta = (terms_of(method, model, x) for method in (VAE(loss="mse"), BetaVAE(beta=1, loss="mse")))
     assert {name: value.item() for name, value in vae.items()} == {k: v.item() for k, v in beta.items()}
 
 
 def test_normalised_beta_scales_with_pixels_over_latents(model, x):
-    plain = BetaVAE(beta=0.5, loss="mse").terms(model, x, 0, noise())["kl"]
-    normalised = BetaVAE(beta=0.5, normalise_beta=True, loss="mse").terms(model, x, 0, noise())["kl"]
+    plain = terms_of(BetaVAE(beta=0.5, loss="mse"), model, x)["kl"]
+    normalised = terms_of(BetaVAE(beta=0.5, normalise_beta=True, loss="mse"), model, x)["kl"]
     torch.testing.assert_close(normalised, plain * (32 * 32 * 3) / 5)
+
+
+def test_a_scheduled_beta_moves_with_the_step(model, x):
+    scheduled = BetaVAE(beta=Schedule(1, 4, 300), loss="mse")
+    for step, beta in ((0, 1.0), (100, 2.0), (300, 4.0), (10_000, 4.0)):
+        kl = terms_of(BetaVAE(beta=beta, loss="mse"), model, x)["kl"]
+        torch.testing.assert_close(terms_of(scheduled, model, x, step)["kl"], kl)
 
 
 @pytest.mark.parametrize("kind", METHODS.values(), ids=METHODS)
@@ -58,7 +71,7 @@ def test_every_method_is_frozen_documented_and_trains(kind: type[Method], model,
     assert "]_" in kind.__doc__, "a method cites its paper"
     with pytest.raises(FrozenInstanceError):
         method.loss = "bce"  # pyright: ignore[reportAttributeAccessIssue]
-    terms = method.terms(model, x, 0, noise())
+    terms = terms_of(method, model, x)
     assert "reconstruction" in terms
     assert all(value.ndim == 0 for value in terms.values())
     torch.stack(list(terms.values())).sum().backward()

@@ -17,7 +17,7 @@ from safetensors.numpy import load_file
 
 import unweave
 from unweave.errors import UsageError
-from unweave.methods import VAE, BetaVAE
+from unweave.methods import VAE, Batch, BetaVAE
 from unweave.nets import Net
 from unweave.training import loop
 from unweave.training.state import CHECKPOINT
@@ -75,7 +75,8 @@ def test_the_first_step_is_adam_written_out(quick_train):
     data = unweave.load("xysquares:size=32")
     indices = np.random.Generator(np.random.PCG64(batches)).integers(len(data), size=16)
     x = torch.from_numpy(data.images(indices) / 255).permute(0, 3, 1, 2).float()
-    terms = BetaVAE(beta=2, loss=run.settings.method.loss).terms(model, x, 0, torch_seed(noise))
+    method, batch = BetaVAE(beta=2, loss=run.settings.method.loss), Batch(x)
+    terms = method.terms(model, batch, *method.infer(model, batch, 0, torch_seed(noise)), 0)
     (terms["reconstruction"] + terms["kl"]).backward()
     for name, parameter in model.named_parameters():
         gradient = parameter.grad

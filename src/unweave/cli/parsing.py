@@ -12,9 +12,11 @@ from typing import Annotated, Any, TypeVar
 
 import tyro
 from tyro import conf
+from tyro.constructors import ConstructorRegistry, PrimitiveConstructorSpec, PrimitiveTypeInfo
 
 from unweave.cli.commands import COMMANDS
 from unweave.errors import UsageError
+from unweave.schedules import Schedule, Scheduled
 
 T = TypeVar("T")
 Reader = Callable[[Sequence[str]], Any]
@@ -33,6 +35,30 @@ PLAINER = {
 }
 
 
+REGISTRY = ConstructorRegistry()
+
+
+@REGISTRY.primitive_rule
+def _number_or_schedule(wanted: PrimitiveTypeInfo) -> PrimitiveConstructorSpec[Any] | None:
+    """Read a hyper-parameter as a number, or as a schedule such as 1:4@10000."""
+    if wanted.type != Scheduled:
+        return None
+
+    def read(words: list[str]) -> Scheduled:
+        try:
+            return float(words[0])
+        except ValueError:
+            return Schedule.read(words[0])
+
+    return PrimitiveConstructorSpec(
+        nargs=1,
+        metavar="NUMBER|FROM:TO@STEPS",
+        instance_from_str=read,
+        is_instance=lambda value: isinstance(value, int | float | Schedule),
+        str_from_instance=lambda value: [str(value)],
+    )
+
+
 def parse(kind: type[T], words: Sequence[str], command: str, example: str | None = None) -> T:
     """Return the dataclass `kind` filled from the words after a command; its docstrings are the help.
 
@@ -48,6 +74,7 @@ def parse(kind: type[T], words: Sequence[str], command: str, example: str | None
             description=description,
             args=words,
             config=STYLE,
+            registry=REGISTRY,
             return_unknown_args=True,
         )
 

@@ -142,7 +142,7 @@ def _result(run: Run) -> dict[str, Any]:
 
 def _summary(result: dict[str, Any], *, finished_before: bool) -> str:
     """Return the result as a few lines, with the command that comes next."""
-    terms = " + ".join(f"{name} {value:.2f}" for name, value in result["terms"].items())
+    terms = " + ".join(f"{name} {value:.2f}" for name, value in result["terms"].items() if name != "adversary")
     folder = shlex.quote(result["run"])
     done = "had finished already" if finished_before else "has finished"
     return "\n".join(

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from typing import ClassVar
 
+import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from unweave.errors import unknown
+from unweave.data import Dataset
+from unweave.errors import UsageError, unknown
 from unweave.losses import LOSSES
-from unweave.nets import Gaussian, Model
+from unweave.nets import Model, Posterior
+from unweave.schedules import Scheduled, extremes
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The images of one step: `groups` of the same number, one group after another."""
+
+    x: Tensor  # (groups * n, C, H, W)
+    groups: int = 1
+    factors: Tensor | None = None  # (groups * n, k), where the method asks for them
 
 
 @dataclass(frozen=True)
@@ -19,7 +33,17 @@ class Method(ABC):
 
     All terms are sums over pixels and latents, means over the batch, in nats, and already weighted: the
     trainer adds them up, so what is logged is what is optimised.
+
+    Beside `penalty` a method may override what it draws (`groups`, `labelled`, `draw`, `check`), the bottleneck it
+    needs, what it makes of the posteriors (`posterior`), and may have an `adversary` with an objective of its own.
     """
+
+    bottleneck: ClassVar[str] = "gaussian"
+    """How codes come out of the encoder: a name of `unweave.nets.BOTTLENECKS`."""
+    groups: ClassVar[int] = 1
+    """Images that are drawn together: 1, pairs or triplets."""
+    labelled: ClassVar[bool] = False
+    """Whether the batch brings the factors of its images."""
 
     loss: str = field(default="auto", kw_only=True)
     """Reconstruction loss: bce (Bernoulli), mse (Gaussian), or auto: bce where all pixels are black or white."""
@@ -29,12 +53,42 @@ class Method(ABC):
             raise unknown("reconstruction loss", self.loss, ["auto", *LOSSES])
 
     @abstractmethod
-    def penalty(self, model: Model, q: Gaussian, z: Tensor, step: int) -> dict[str, Tensor]:
+    def penalty(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
         """Return the terms beside the reconstruction, for posteriors q and one sample z of each."""
 
-    def terms(self, model: Model, x: Tensor, step: int, noise: torch.Generator) -> dict[str, Tensor]:
-        """Return every term of the objective on the pixels x (n, C, H, W)."""
-        q = model.encode(x)
-        z = q.sample(noise)
-        reconstruction = LOSSES[self.loss].distance(x, model.decode(z))
+    def terms(self, model: Model, batch: Batch, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
+        """Return every term of the objective on a batch, its posteriors and one sample z of each."""
+        reconstruction = LOSSES[self.loss].distance(batch.x, model.decode(z))
         return {"reconstruction": reconstruction, **self.penalty(model, q, z, step)}
+
+    def posterior(self, q: Posterior, step: int) -> Posterior:
+        """Return what the method makes of the encoder's posteriors: by default, the same."""
+        return q
+
+    def infer(self, model: Model, batch: Batch, step: int, noise: torch.Generator) -> tuple[Posterior, Tensor]:
+        """Return the posteriors of a batch, and one sample z of each."""
+        q = self.posterior(model.encode(batch.x), step)
+        return q, q.sample(noise)
+
+    def draw(self, data: Dataset, n: int, rng: np.random.Generator) -> np.ndarray:
+        """Return the indices (groups, n) of a batch's images."""
+        return data.sample(n, rng)[None]
+
+    def check(self, data: Dataset) -> None:  # noqa: B027
+        """Raise a `UsageError` if the data set does not suit the method."""
+
+    def adversary(self, latents: int) -> nn.Module | None:
+        """Return a network that is trained against the model, or None."""
+        return None
+
+    def adversary_loss(self, model: Model, z: Tensor, other: Tensor) -> Tensor:
+        """Return what the adversary minimises, from codes of the batch and of another one, both detached."""
+        raise NotImplementedError(f"{type(self).__name__} has an adversary without an objective")
+
+    def require_positive(self, *names: str) -> None:
+        """Refuse hyper-parameters, numbers or schedules, that are ever negative or not finite."""
+        for name in names:
+            value: Scheduled = getattr(self, name)
+            low, high = extremes(value)
+            if not 0 <= low <= high < math.inf:
+                raise UsageError(f"{name} must be a number that is not negative, not {value}")

@@ -7,26 +7,25 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from unweave.errors import UsageError
 from unweave.methods.base import Method
-from unweave.nets import Gaussian, Model
+from unweave.nets import Model, Posterior
+from unweave.schedules import Scheduled, value_at
 
 
 @dataclass(frozen=True)
 class BetaVAE(Method):
     r"""beta-VAE [Higgins2017]_, eq. 4: -E_q[log p(x|z)] + beta KL(q(z|x) || p(z))."""
 
-    beta: float = 4.0
-    """Weight of the KL term."""
+    beta: Scheduled = 4.0
+    """Weight of the KL term; a number, or a schedule such as 1:4@10000."""
     normalise_beta: bool = False
     """Read beta as Higgins' size-normalised one: beta * pixels / latents weighs the KL term."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 0 <= self.beta < math.inf:
-            raise UsageError(f"beta must be a number that is not negative, not {self.beta}")
+        self.require_positive("beta")
 
-    def penalty(self, model: Model, q: Gaussian, z: Tensor, step: int) -> dict[str, Tensor]:
+    def penalty(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
         """Return the weighted KL term."""
         scale = math.prod(model.shape) / model.latents if self.normalise_beta else 1
-        return {"kl": self.beta * scale * q.kl().sum(1).mean()}
+        return {"kl": value_at(self.beta, step) * scale * q.kl().sum(1).mean()}

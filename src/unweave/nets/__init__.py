@@ -5,18 +5,20 @@ To add an architecture: one function `(shape, width) -> Body` in a file of its o
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
+from torch import nn
 
 from unweave.errors import UsageError, unknown
 from unweave.nets.body import Body, Builder, Shape
-from unweave.nets.bottleneck import Gaussian
+from unweave.nets.bottleneck import BOTTLENECKS, Gaussian, Point, Posterior
 from unweave.nets.conv import conv, dlib
 from unweave.nets.mlp import mlp
 from unweave.nets.model import Model
 
-__all__ = ["NETS", "Body", "Gaussian", "Model", "Net", "Shape"]
+__all__ = ["BOTTLENECKS", "NETS", "Body", "Gaussian", "Model", "Net", "Point", "Posterior", "Shape"]
 
 WIDEST = 100
 NETS: dict[str, Builder] = {"conv": conv, "dlib": dlib, "mlp": mlp}
@@ -41,15 +43,24 @@ class Net:
         if not 0 < self.width <= WIDEST:
             raise UsageError(f"a net's width must be positive and at most {WIDEST}, not {self.width}")
 
-    def build(self, shape: Shape, generator: torch.Generator) -> Model:
+    def build(
+        self,
+        shape: Shape,
+        generator: torch.Generator,
+        bottleneck: str = "gaussian",
+        adversary: Callable[[int], nn.Module | None] | None = None,
+    ) -> Model:
         """Return a new model for images of `shape` (H, W, C), its weights drawn from `generator`.
+
+        `bottleneck` names the layer between encoder and decoder, `adversary` makes a network that is trained against
+        the model from the number of latents; a method says which it needs.
 
         The layers are made on the meta device first, so that torch's own initialisation neither
         costs time nor touches the global random state.
         """
         with torch.device("meta"):
             body = NETS[self.name](shape, self.latents, self.width)
-            model = Model(body, shape, self.latents)
+            model = Model(body, shape, self.latents, bottleneck, adversary(self.latents) if adversary else None)
         model.to_empty(device="cpu")
         model.initialise(body.draw, generator)
         return model.to(memory_format=torch.channels_last)  # pyright: ignore[reportCallIssue]

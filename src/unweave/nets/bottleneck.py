@@ -1,11 +1,35 @@
-"""The bottleneck between encoder and decoder: a diagonal Gaussian posterior."""
+"""Bottlenecks between encoder and decoder: a diagonal Gaussian posterior, or a single point."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import torch
 from torch import Tensor, nn
+
+
+class Posterior(Protocol):
+    """What the encoder says of the codes of images, one row an image."""
+
+    @property
+    def mean(self) -> Tensor:
+        """The codes (n, latents) that stand for the images."""
+        ...
+
+    @property
+    def log_variance(self) -> Tensor:
+        """The logarithm of their variances (n, latents)."""
+        ...
+
+    def sample(self, noise: torch.Generator) -> Tensor:
+        """Draw one z a row."""
+        ...
+
+    def kl(self) -> Tensor:
+        """Return the divergence from the prior in nats for every image and latent: (n, latents)."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -25,6 +49,26 @@ class Gaussian:
         return 0.5 * (self.mean.square() + self.log_variance.exp() - self.log_variance - 1)
 
 
+@dataclass(frozen=True)
+class Point:
+    """A deterministic code: all mass on `mean`."""
+
+    mean: Tensor  # (n, latents)
+
+    @property
+    def log_variance(self) -> Tensor:
+        """Minus infinity, as far as numbers go: nothing is left to chance."""
+        return torch.full_like(self.mean, -60.0)
+
+    def sample(self, noise: torch.Generator) -> Tensor:
+        """Return the code itself."""
+        return self.mean
+
+    def kl(self) -> Tensor:
+        """Return zeros: a point has no divergence to speak of."""
+        return torch.zeros_like(self.mean)
+
+
 class GaussianHead(nn.Module):
     """Two linear heads on the encoder's features, for mean and log-variance."""
 
@@ -36,3 +80,19 @@ class GaussianHead(nn.Module):
     def forward(self, features: Tensor) -> Gaussian:
         """Return the posterior; in float32 whatever the precision of the features."""
         return Gaussian(self.mean(features).float(), self.log_variance(features).float())
+
+
+class PointHead(nn.Module):
+    """One linear head on the encoder's features."""
+
+    def __init__(self, features: int, latents: int) -> None:
+        super().__init__()
+        self.mean = nn.Linear(features, latents)
+
+    def forward(self, features: Tensor) -> Point:
+        """Return the code."""
+        return Point(self.mean(features).float())
+
+
+BOTTLENECKS: dict[str, Callable[[int, int], nn.Module]] = {"gaussian": GaussianHead, "point": PointHead}
+"""From the number of features and of latents to the layer between encoder and decoder."""

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from unweave.nets.body import Body, Draw, Shape
-from unweave.nets.bottleneck import Gaussian, GaussianHead
+from unweave.nets.bottleneck import BOTTLENECKS, Posterior
 
 
 class Model(nn.Module):
@@ -20,13 +20,16 @@ class Model(nn.Module):
     pixel_mean: Tensor
     pixel_deviation: Tensor
 
-    def __init__(self, body: Body, shape: Shape, latents: int) -> None:
+    def __init__(
+        self, body: Body, shape: Shape, latents: int, bottleneck: str = "gaussian", adversary: nn.Module | None = None
+    ) -> None:
         super().__init__()
         self.shape = shape
         self.latents = latents
         self.encoder = body.encoder
-        self.bottleneck = GaussianHead(body.features, latents)
+        self.bottleneck = BOTTLENECKS[bottleneck](body.features, latents)
         self.decoder = body.decoder
+        self.adversary = adversary
         self.register_buffer("pixel_mean", torch.zeros(shape[2], 1, 1))
         self.register_buffer("pixel_deviation", torch.ones(shape[2], 1, 1))
 
@@ -34,6 +37,10 @@ class Model(nn.Module):
     def device(self) -> torch.device:
         """Where the model's weights are."""
         return self.pixel_mean.device
+
+    def own_parameters(self) -> list[nn.Parameter]:
+        """Return the weights of the model without those of its adversary."""
+        return [weight for name, weight in self.named_parameters() if not name.startswith("adversary.")]
 
     def initialise(self, draw: Draw, generator: torch.Generator) -> None:
         """Draw every weight matrix from `generator`, set biases to zero and pixels to be taken as they are."""
@@ -60,7 +67,7 @@ class Model(nn.Module):
         values = values.mul(255).round_().clamp_(0, 255).to(torch.uint8)
         return values.permute(0, 2, 3, 1).cpu().numpy()
 
-    def encode(self, x: Tensor) -> Gaussian:
+    def encode(self, x: Tensor) -> Posterior:
         """Return the posterior q(z|x) of pixels (n, C, H, W)."""
         return self.bottleneck(self.encoder(x))
 

@@ -15,7 +15,7 @@ from unweave.data import Dataset, load
 from unweave.devices import choose_device
 from unweave.errors import UsageError, unknown
 from unweave.files import write_json
-from unweave.methods import METHODS, Method
+from unweave.methods import METHODS, Batch, Method
 from unweave.nets import Net
 from unweave.runs import STATUS, Run
 from unweave.training import trackers
@@ -96,6 +96,7 @@ def train(
         ),
         data,
     )
+    config.method.check(data)
     folder = Path(out) if out is not None else _default_folder(config)
     place = choose_device(device)
     trackers.check(track)
@@ -128,14 +129,16 @@ def _fit(
     clock = time.perf_counter() - state.seconds
     with deferred_interrupts() as stop, _exact(device):
         while state.step < training.steps:
-            indices = data.sample(training.batch, state.streams.batches)
-            x = model.pixels(data.images(indices))  # (batch, C, H, W) in [0, 1] or standardised
+            batch = _draw(method, data, training.batch, state)
             with torch.autocast(device.type, torch.bfloat16, enabled=training.precision == "bf16"):
-                terms = method.terms(model, x, state.step, state.streams.noise)
+                q, z = method.infer(model, batch, state.step, state.streams.noise)
+                terms = method.terms(model, batch, q, z, state.step)
             loss = torch.stack(list(terms.values())).sum()
             state.optimiser.zero_grad()
             loss.backward()
             state.optimiser.step()
+            if state.adversary is not None:
+                terms = terms | {"adversary": _train_adversary(state.adversary, method, data, training.batch, state, z)}
             state.history.add(loss, terms)
             state.step += 1
             state.seconds = time.perf_counter() - clock
@@ -157,6 +160,27 @@ def _fit(
     # After the loop, and not in its last step: a run killed after its last checkpoint comes straight here.
     _write_status(state, folder, "finished")
     (folder / CHECKPOINT).unlink(missing_ok=True)
+
+
+def _draw(method: Method, data: Dataset, size: int, state: TrainingState) -> Batch:
+    """Return the next batch: its images, and their factors where the method asks for them."""
+    indices = method.draw(data, size, state.streams.batches).ravel()
+    x = state.model.pixels(data.images(indices))  # (groups * size, C, H, W) in [0, 1] or standardised
+    factors = torch.from_numpy(data.values(indices)).to(x.device) if method.labelled else None
+    return Batch(x, method.groups, factors)
+
+
+def _train_adversary(
+    optimiser: torch.optim.Optimizer, method: Method, data: Dataset, size: int, state: TrainingState, z: torch.Tensor
+) -> torch.Tensor:
+    """Take the adversary's step on the codes of the batch and of another one, and return its loss."""
+    with torch.no_grad():
+        _, other = method.infer(state.model, _draw(method, data, size, state), state.step, state.streams.noise)
+    loss = method.adversary_loss(state.model, z.detach(), other)
+    optimiser.zero_grad()
+    loss.backward()
+    optimiser.step()
+    return loss.detach()
 
 
 def _resolved(config: Config, data: Dataset) -> Config:

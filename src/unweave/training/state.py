@@ -28,6 +28,8 @@ class TrainingState:
 
     model: Model
     optimiser: torch.optim.Optimizer
+    adversary: torch.optim.Optimizer | None
+    """The optimiser of the adversary, where the method has one."""
     streams: Streams
     history: History
     step: int = 0
@@ -37,13 +39,16 @@ class TrainingState:
     def initial(cls, config: Config, data: Dataset, device: torch.device, log_every: int) -> TrainingState:
         """Return the state before the first step."""
         streams = Streams(config.training.seed, device)
-        model = config.net.build(data.shape, streams.initialisation)
+        model = config.build(data.shape, streams.initialisation)
         if config.training.standardise:
             statistics = data.statistics()
             model.set_pixel_scale(list(statistics.mean), list(statistics.deviation))
         model = model.to(device)
-        optimiser = torch.optim.Adam(model.parameters(), lr=config.training.lr, fused=True)
-        return cls(model, optimiser, streams, History(log_every))
+        optimiser = torch.optim.Adam(model.own_parameters(), lr=config.training.lr, fused=True)
+        adversary = None
+        if model.adversary is not None:
+            adversary = torch.optim.Adam(model.adversary.parameters(), lr=1e-4, betas=(0.5, 0.9), fused=True)
+        return cls(model, optimiser, adversary, streams, History(log_every))
 
     def finite(self) -> bool:
         """Tell whether the loss of the window under way and every weight are finite numbers."""
@@ -61,6 +66,7 @@ class TrainingState:
         values = {
             "model": self.model.state_dict(),
             "optimiser": self.optimiser.state_dict(),
+            "adversary": self.adversary and self.adversary.state_dict(),
             "streams": self.streams.state(),
             "window": self.history.state(),
             "step": self.step,
@@ -82,6 +88,8 @@ class TrainingState:
             raise UsageError(f"'{path}' is damaged; remove the folder and train again") from error
         self.model.load_state_dict(values["model"])
         self.optimiser.load_state_dict(values["optimiser"])
+        if self.adversary is not None:
+            self.adversary.load_state_dict(values["adversary"])
         self.streams.restore(values["streams"])
         self.history.restore(values["window"], device)
         self.step, self.seconds = values["step"], values["seconds"]
