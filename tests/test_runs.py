@@ -140,6 +140,18 @@ def test_jacobians_are_the_slopes_of_the_expected_pixels(run):
         np.testing.assert_allclose(jacobian, expected.reshape(-1, 3).numpy(), atol=1e-6)
 
 
+def test_a_table_that_is_no_grid_has_the_scores_that_need_none(tmp_path):
+    rng = np.random.default_rng(0)
+    table = unweave.data.Table(rng.integers(0, 255, (60, 8, 8, 1), np.uint8), rng.integers(0, 3, (60, 3)))
+    options = {"net": "mlp", "width": 0.05, "latents": 3, "device": "cpu", "threads": 1}
+    run = unweave.train("vae", data=table, out=tmp_path / "run", steps=5, batch=4, **options)
+    scores = run.evaluate(["study", "elbo"], preset="fast", samples=200, test_samples=100, intervals=False)
+    assert {"mig", "dci-completeness", "elbo-kl"} <= set(scores["metric"])
+    assert "factor-vae-score" not in set(scores["metric"])
+    with pytest.raises(UsageError, match="a metric that intervenes on factors needs every combination of factors"):
+        run.evaluate("factor-vae-score")
+
+
 def test_a_misspelt_metric_is_answered_before_anything_is_encoded(run, monkeypatch):
     monkeypatch.delattr(unweave.Run, "posterior")
     with pytest.raises(UsageError, match="did you mean 'mig'"):

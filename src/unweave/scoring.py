@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unweave.data.table import require_grid
 from unweave.errors import UsageError, unknown
 from unweave.metrics.codebook import Codebook
 from unweave.metrics.evaluate import Options, choose, evaluate
@@ -48,6 +49,9 @@ def score_run(
     if rows < 2 or test_rows < 1:
         raise UsageError("scores need at least two samples, and one test sample")
     needs = {need for name in choose(metrics) for need in METRICS[name].needs}
+    by_name = [metrics] if isinstance(metrics, str) else metrics
+    if any("encode" in METRICS[name].needs for name in by_name if name in METRICS):
+        require_grid(run.data, "a metric that intervenes on factors")  # a group does without it
     indices = np.random.default_rng(seed).integers(len(run.data), size=rows + test_rows)
     means, log_variances = _encode_rows(run, indices, watch)
     factors = run.data.values(indices)
