@@ -87,10 +87,12 @@ def costs(names: list[str], inputs: dict[str, Any]) -> None:
     print(f"{'sum':32} {total[0]:8.2f} {total[1]:9.2f}   CPU seconds")
 
 
-def compare(inputs: dict[str, Any]) -> None:
+def compare(names: list[str], inputs: dict[str, Any]) -> None:
     print(f"{'metric':32} {'ours':>8} {'plain':>8} {'faster':>7}   values")
     total = np.zeros(2)
     for name, plain in PLAIN.items():
+        if name not in names:
+            continue
         ours, sampled = seconds(lambda name=name: METRICS[name].sampled(inputs))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -99,8 +101,9 @@ def compare(inputs: dict[str, Any]) -> None:
         values = " ".join(f"{a:.4f}/{b:.4f}" for a, b in zip(np.atleast_1d(sampled.score), expected, strict=True))
         print(f"{name:32} {ours:8.2f} {theirs:8.2f} {theirs / ours:7.1f}   {values}", flush=True)
     print(f"{'sum':32} {total[0]:8.2f} {total[1]:8.2f} {total[1] / total[0]:7.1f}   CPU seconds")
-    apart = np.abs(importance_matrix(inputs["codes"], inputs["factors"]) - IMPORTANCES[-1])
-    print(f"largest difference of an importance: {apart.max():.4f}")
+    if IMPORTANCES:
+        apart = np.abs(importance_matrix(inputs["codes"], inputs["factors"]) - IMPORTANCES[-1])
+        print(f"largest difference of an importance: {apart.max():.4f}")
 
 
 def peak(name: str) -> None:
@@ -136,7 +139,7 @@ def main() -> None:
     inputs = inputs_of(grid())
     few = {**inputs, "codes": inputs["codes"][:200], "factors": inputs["factors"][:200]}
     METRICS["dci"].sampled(few)  # compiles the trees, and imports what is imported late
-    return compare(inputs) if options.plain else costs(names, inputs)
+    return compare(names, inputs) if options.plain else costs(names, inputs)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.ensemble import GradientBoostingClassifier
 
 from unweave.errors import UsageError
-from unweave.metrics.boosting import BoostedTrees, bin_evenly
+from unweave.metrics.boosting import BoostedTrees, Parts
 
 
 def draw(classes, n, seed, codes=6):
@@ -128,26 +128,26 @@ def test_neighbouring_numbers_are_told_apart():
     assert BoostedTrees().fit(codes, labels).predict(codes).tolist() == labels.tolist()
 
 
-def test_bins_are_even_but_for_the_ends():
+def test_parts_are_even():
     codes = np.random.default_rng(0).normal(size=(5001, 1))
-    binned, sizes, lowest, highest = bin_evenly(codes, 256)
-    counts = np.bincount(binned[:, 0])
-    assert sizes[0] == len(counts) == 255
-    assert (counts[:8] == 1).all()
-    assert (counts[-8:] == 1).all()
-    assert set(counts[8:-8]) <= {20, 21}
-    inside = (lowest[0, binned[:, 0]] <= codes[:, 0]) & (codes[:, 0] <= highest[0, binned[:, 0]])
-    assert inside.all()
-    np.testing.assert_array_equal(bin_evenly(-codes, 256)[0], 254 - binned)
+    parts = Parts(codes, 256)
+    counts = np.bincount(parts.rows[:, 0])
+    assert parts.sizes[0] == len(counts) == 255
+    assert set(counts) <= {19, 20}
+    np.testing.assert_array_equal(parts.values[0, parts.places[0]], codes[:, 0])
+    first, last = parts.ends[:, 0, parts.rows[:, 0]]
+    assert ((first <= parts.places[0]) & (parts.places[0] <= last)).all()
+    np.testing.assert_array_equal(parts.rows[parts.order[0], 0], np.repeat(np.arange(255), counts))
+    np.testing.assert_array_equal(Parts(-codes, 256).rows, 254 - parts.rows)
 
 
-def test_bins_of_heavy_ties():
-    """Half of the rows share one value, and the others still have their bins."""
+def test_parts_of_heavy_ties():
+    """Half of the rows share one value, and the others still have their parts."""
     code = np.concatenate([np.zeros(2000), np.random.default_rng(0).normal(size=2000)])
-    binned, sizes, _, _ = bin_evenly(code[:, None], 64)
-    counts = np.bincount(binned[:, 0])
+    parts = Parts(code[:, None], 64)
+    counts = np.bincount(parts.rows[:, 0])
     assert (counts > 0).all()
-    assert sizes[0] > 30
+    assert parts.sizes[0] > 30
     assert counts.max() < 2150
 
 
@@ -159,7 +159,7 @@ def test_it_is_a_classifier_to_scikit_learn():
         copy.set_params(deep=3)
 
 
-@pytest.mark.parametrize("options", [{"rounds": 0}, {"depth": 8}, {"depth": 0}, {"bins": 300}, {"bins": 8}])
+@pytest.mark.parametrize("options", [{"rounds": 0}, {"depth": 8}, {"depth": 0}, {"bins": 300}, {"bins": 1}])
 def test_options_are_checked(options):
     with pytest.raises(UsageError, match=next(iter(options))):
         BoostedTrees(**options).fit([[0.0], [1.0]], [0, 1])

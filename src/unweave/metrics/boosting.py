@@ -10,9 +10,6 @@ from numpy.typing import ArrayLike
 from unweave.errors import UsageError
 from unweave.metrics.inputs import whole_number
 
-OUTERMOST = 8
-"""So many bins at either end of a code hold a single row."""
-
 
 class BoostedTrees:
     """A classifier with the rules of scikit-learn's GradientBoostingClassifier() [Friedman2001]_.
@@ -21,11 +18,12 @@ class BoostedTrees:
     residuals of the multinomial deviance, splitting where their squares fall most, and adds `rate` times a Newton
     step in each leaf. `feature_importances_` are the shares of that fall, summed over all trees.
 
-    Three things differ. A code with more than `bins` distinct values (32 to 256) is cut into as many parts, of one row
-    at the ends and of equally many elsewhere, and trees split between parts only; with fewer values, between any two,
-    as scikit-learn does. Where two splits are exactly as good, the data themselves draw the lot instead of a seed: the
-    importances depend on neither the order of rows and codes nor the sign, shift and scale of a code. And no leaf
-    moves a log-probability by more than 20 a round, where scikit-learn can run away from classes of a few rows.
+    Three things differ. A code with more than `bins` distinct values (2 to 256) is cut into as many parts of about
+    equally many rows. A split is sought between parts first, and then between any two values within those parts that
+    lie beside a good cut or at the end of a node's range; scikit-learn looks everywhere. Where two splits are exactly
+    as good, the data themselves draw the lot instead of a seed: the importances depend on neither the order of rows
+    and codes nor the sign, shift and scale of a code. And no leaf moves a log-probability by more than 20 a round,
+    where scikit-learn can run away from classes of a few rows.
 
     >>> BoostedTrees(rounds=5).fit([[0.0], [1.0], [2.0], [3.0]], [7, 7, 9, 9]).predict([[0.4], [5.0]]).tolist()
     [7, 9]
@@ -56,8 +54,8 @@ class BoostedTrees:
         n, d = codes.shape
         classes = len(self.classes_)
         trees, nodes = (classes if classes > 2 else classes - 1), (1 << self.depth) - 1
-        binned, sizes, lowest, highest = bin_evenly(codes, self.bins)
-        self._signs = _orient(labels, binned, sizes, lowest, highest)
+        self._signs = _orientation(codes, labels, self.bins)
+        parts = Parts(codes * self._signs, self.bins)
         self._splits = np.zeros((self.rounds, trees, nodes, 3), dtype=np.int32)
         self._steps = np.zeros((self.rounds, trees, nodes + 1))
         gains = np.zeros(d)
@@ -67,8 +65,8 @@ class BoostedTrees:
             if trees == 1:  # the tree is that of the second class, so it goes first
                 prior, labels = prior[::-1], 1 - labels
             shrinkage = (classes - 1) / classes if trees > 1 else 1.0  # the papers' factor, which scikit-learn keeps
-            _boost(binned, sizes, labels, prior, (shrinkage, float(self.rate)), self._splits, self._steps, gains)
-        self._thresholds = _thresholds(self._splits, lowest, highest)
+            _boost(parts, labels, prior, (shrinkage, float(self.rate)), self._splits, self._steps, gains)
+        self._thresholds = _thresholds(self._splits, parts.values)
         self.feature_importances_ = gains / gains.sum() if gains.sum() > 0 else gains
         self.n_features_in_ = d
         return self
@@ -102,14 +100,13 @@ class BoostedTrees:
 
     def _check_options(self) -> None:
         whole_number(self.rounds, "rounds", 1)
-        for name, least, most in (("depth", 1, 7), ("bins", 32, 256)):
+        for name, least, most in (("depth", 1, 7), ("bins", 2, 256)):
             if whole_number(getattr(self, name), name, least) > most:
                 raise UsageError(f"{name} must be at most {most}, got {getattr(self, name)}")
 
 
 def _boost(
-    rows: np.ndarray,
-    sizes: np.ndarray,
+    cut: Parts,
     labels: np.ndarray,
     prior: np.ndarray,
     rates: tuple[float, float],
@@ -119,31 +116,31 @@ def _boost(
 ) -> None:
     """Fit all trees; the results go into the last three arguments.
 
-    rows (n, d) are uint8 bins, sizes (d,) how many each code has, labels (n,) classes, prior (classes,) their shares;
-    rates are the shrinkage of a Newton step and the learning rate. splits, (rounds, trees, nodes, 3), get each node's
-    code and the bins beside its cut; steps, (rounds, trees, leaves), what a leaf adds; importance (d,) the gains.
+    labels (n,) are classes, prior (classes,) their shares, rates the shrinkage of a Newton step and the learning rate.
+    splits, (rounds, trees, nodes, 3), get each node's code and the numbers of the values beside its cut; steps,
+    (rounds, trees, leaves), what a leaf adds; importance (d,) the gains.
     """
     from unweave.metrics.trees import BINS, LANES, boost
 
-    n, d = rows.shape
+    n, d = cut.rows.shape
     leaves = steps.shape[2]
     share = np.zeros((-(-len(prior) // LANES), n, LANES))  # probabilities, up to a factor a row
     for k, p in enumerate(prior):
         share[k // LANES, :, k % LANES] = p
-    columns = np.ascontiguousarray(rows.T)
-    upto = np.array([np.cumsum(np.bincount(column, minlength=BINS)) for column in columns])
-    parts = 1.0 / np.maximum([upto, n - upto], 1)  # 1 / rows beside each cut, which at the root never change
+    columns = np.ascontiguousarray(cut.rows.T)
     bits = n.bit_length()
     unit = 2.0 ** min(62 - 2 * bits, 48)  # n residuals moved up by the bits of a count stay below 2**62
-    keys = _keys(rows, sizes, labels)
+    keys = _keys(cut.rows, cut.sizes, labels)
     packed = np.empty((n, LANES), np.int64)
     tables = np.empty((2, max(leaves // 2, 1), d * BINS), np.int64)
     by_row = np.empty(n), np.empty((LANES, n), np.uint8), np.empty(n, np.uint8), np.empty(n, np.int64)
-    by_lane = np.empty((2, LANES)), np.empty((3, LANES), np.int64), np.empty((LANES, leaves), np.int64)
-    by_leaf, by_bin = np.empty((2, LANES, leaves)), np.empty((3, BINS))
+    sums = np.empty((LANES, leaves), np.int64)
+    by_leaf, by_bin = np.empty((2, LANES, leaves)), np.empty((2, d, BINS))
     root = np.empty(d * BINS * LANES, np.int64)
-    work = packed.view(np.float64), root, tables, by_row, by_lane, by_leaf, by_bin
-    boost(rows, columns, sizes, keys, labels, parts, bits, unit, rates, share, packed, *work, splits, steps, importance)
+    work = packed.view(np.float64), root, tables, by_row, sums, by_leaf, by_bin
+    exact = cut.places, cut.order, cut.starts, cut.ends
+    given = cut.rows, columns, cut.sizes, exact, keys, labels, bits, unit, rates, share, packed
+    boost(*given, *work, splits, steps, importance)
 
 
 def _keys(rows: np.ndarray, sizes: np.ndarray, labels: np.ndarray) -> np.ndarray:
@@ -154,58 +151,61 @@ def _keys(rows: np.ndarray, sizes: np.ndarray, labels: np.ndarray) -> np.ndarray
     return (sums + 0.5 * before / counts.max()).view(np.uint64)
 
 
-def bin_evenly(codes: np.ndarray, bins: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the bin of every code, (n, d) uint8, how many bins each has, (d,), and their ends, two (d, 256).
+class Parts:
+    """Codes (n, d) cut into at most 256 parts each: a part a value where these are few, else of nearly equal counts."""
 
-    A bin a distinct value where these are few enough; else bins of as nearly equal counts as ties allow.
-    """
-    n, d = codes.shape
-    binned, sizes = np.empty((n, d), dtype=np.uint8), np.empty(d, dtype=np.int64)
-    lowest, highest = np.full((2, d, 256), np.inf)
-    for j in range(d):
-        values, inverse, counts = np.unique(codes[:, j], return_inverse=True, return_counts=True)
-        first = np.arange(len(values)) if len(values) <= bins else _even_starts(counts, bins)
-        sizes[j] = len(first)
-        binned[:, j] = (np.searchsorted(first, np.arange(len(values)), side="right") - 1)[inverse]
-        lowest[j, : len(first)] = values[first]
-        highest[j, : len(first)] = values[np.append(first[1:], len(values)) - 1]
-    return binned, sizes, lowest, highest
+    def __init__(self, codes: np.ndarray, bins: int) -> None:
+        n, d = codes.shape
+        self.rows = np.empty((n, d), dtype=np.uint8)
+        """The part of every code."""
+        self.sizes = np.empty(d, dtype=np.int64)
+        """How many parts each code has."""
+        self.values = np.full((d, n), np.inf)
+        """The distinct values of each code, rising."""
+        self.places = np.empty((d, n), dtype=np.int32)
+        """The number of each row's value among them."""
+        self.ends = np.zeros((2, d, 256), dtype=np.int32)
+        """The numbers of the first and the last value of each part."""
+        self.order = np.argsort(codes.T, axis=1, kind="stable").astype(np.int32)
+        """The rows of each code by value."""
+        self.starts = np.zeros((d, 257), dtype=np.int64)
+        """How many of these come before each part."""
+        for j in range(d):
+            values, inverse, counts = np.unique(codes[:, j], return_inverse=True, return_counts=True)
+            first = np.arange(len(values)) if len(values) <= bins else _even_starts(counts, bins)
+            self.sizes[j] = len(first)
+            self.rows[:, j] = (np.searchsorted(first, np.arange(len(values)), side="right") - 1)[inverse]
+            self.values[j, : len(values)], self.places[j] = values, inverse
+            self.ends[:, j, : len(first)] = first, np.append(first[1:], len(values)) - 1
+            self.starts[j, 1:] = np.cumsum(np.bincount(self.rows[:, j], minlength=256))
 
 
 def _even_starts(counts: np.ndarray, bins: int) -> np.ndarray:
-    """Return which values begin a bin, so that about as many rows fall in each but the outermost.
-
-    These hold one row each, as far as ties allow: trees gain much by cutting off a few extreme rows, and without such
-    bins importances come out up to 0.02 away from those of unbinned codes.
-    """
+    """Return which values begin a part, so that about as many rows fall in each."""
     upto = np.cumsum(counts)
-    n, parts = upto[-1], (bins - 2 * OUTERMOST - 1) | 1  # odd: a cut at the middle would fall otherwise for -z than z
-    single, even = np.arange(1, OUTERMOST), np.arange(parts + 1) * (n - 2 * OUTERMOST)
-    wanted = np.concatenate([single * parts, OUTERMOST * parts + even, (n - single[::-1]) * parts])  # rows below cuts
-    upto *= parts  # so that all are whole numbers
+    n, parts = upto[-1], (bins - 1) | 1  # odd: a cut at the middle would fall otherwise for -z than for z
+    wanted = np.arange(1, parts) * n  # rows below cuts, in units of 1 / parts
+    upto *= parts
     above = np.clip(np.searchsorted(upto, wanted), 1, len(counts) - 1)  # the cut is after value above, or above - 1
     nearer = np.sign(upto[above] + upto[above - 1] - 2 * wanted)
     ends = np.unique(above - np.where(nearer == 0, 2 * wanted < n * parts, nearer > 0))
     return np.append(0, ends[ends < len(counts) - 1] + 1)
 
 
-def _orient(
-    labels: np.ndarray, binned: np.ndarray, sizes: np.ndarray, lowest: np.ndarray, highest: np.ndarray
-) -> np.ndarray:
-    """Turn codes round in place so that a code and its negative give the same bins, and return their signs, (d,)."""
-    tilt = (labels + 1.0) ** 2 @ (2.0 * binned + 1 - sizes)
-    for j in np.flatnonzero(tilt < 0):
-        binned[:, j] = sizes[j] - 1 - binned[:, j]
-        low, high = lowest[j, : sizes[j]].copy(), highest[j, : sizes[j]].copy()
-        lowest[j, : sizes[j]], highest[j, : sizes[j]] = -high[::-1], -low[::-1]
+def _orientation(codes: np.ndarray, labels: np.ndarray, bins: int) -> np.ndarray:
+    """Return a sign for each code, (d,), with which a code and its negative come out the same."""
+    parts = Parts(codes, bins)
+    tilt = (labels + 1.0) ** 2 @ (2.0 * parts.rows + 1 - parts.sizes)
     return np.where(tilt < 0, -1.0, 1.0)
 
 
-def _thresholds(splits: np.ndarray, lowest: np.ndarray, highest: np.ndarray) -> np.ndarray:
-    """Return the value up to which a node's rows go left: halfway between the bins beside its cut."""
+def _thresholds(splits: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Return the value up to which a node's rows go left: halfway between those beside its cut."""
     code, low, high = np.moveaxis(splits, -1, 0)
-    below, above = highest[code, low], lowest[code, high]
-    middle = below / 2 + above / 2
+    last = values.shape[1] - 1
+    below, above = values[code, np.minimum(low, last)], values[code, np.minimum(high, last)]
+    with np.errstate(invalid="ignore"):
+        middle = below / 2 + above / 2
     middle = np.where(middle < above, middle, below)  # neighbouring numbers have no middle
     return np.where(low == high, np.inf, middle)
 

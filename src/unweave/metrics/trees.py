@@ -16,6 +16,10 @@ LEAST = 1e-280
 """Probabilities stop here, far above the numbers that a processor is slow with."""
 LARGEST_STEP = 20.0
 """No leaf moves the logarithm of a probability further in one round, so that a wrong step can be taken back."""
+WORTH = 0.8
+"""A part is looked into where a cut beside it gains this share of the best."""
+NOWHERE = 2**31 - 1
+"""The number of a value above all: a split there leaves every row below."""
 MAGIC = 1.5 * 2.0**52
 """Added to a small number it rounds it to a whole one, which then stands in the low bits."""
 MAGIC_BITS = int(np.float64(MAGIC).view(np.int64))
@@ -25,13 +29,12 @@ MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
 
 @njit(cache=True, nogil=True)
 def boost(
-    rows, columns, sizes, keys, labels, parts, bits, unit, rates, share, packed, as_float, root, tables,
-    by_row, by_lane, by_leaf, by_bin, splits, steps, importance,
+    rows, columns, sizes, exact, keys, labels, bits, unit, rates, share, packed, as_float, root, tables,
+    by_row, sums, by_leaf, by_bin, splits, steps, importance,
 ):  # fmt: skip
     """Fit all trees; the results go into the last three arguments, the seven before are memory to work in."""
     rounds, trees, _ = steps.shape
     totals, leaf, before, listed = by_row
-    floats, wholes, sums = by_lane
     for t in range(rounds):
         _add_up(share, totals)
         for block in range((trees + LANES - 1) // LANES):
@@ -39,12 +42,11 @@ def boost(
             lanes = min(LANES, trees - first)
             _residuals(share[block], totals, labels, first, unit, bits, packed, as_float)
             _root_tables(columns, packed, root)
-            _root_splits(root, sizes, keys, t * trees + first, parts, bits, floats, wholes)
             for lane in range(lanes):
                 for cell in range(tables.shape[2]):
                     tables[0, 0, cell] = root[cell * LANES + lane]
                 _tree(
-                    rows, columns, sizes, keys, t * trees + first + lane, packed, lane, bits, unit, wholes, tables,
+                    rows, sizes, exact, keys, t * trees + first + lane, packed, lane, bits, unit, tables,
                     before, listed, by_bin, leaf[lane], sums[lane], splits[t, first + lane], importance,
                 )  # fmt: skip
             _step(share[block], leaf, sums, lanes, unit, rates, by_leaf, steps[t], first)
@@ -92,30 +94,6 @@ def _root_tables(columns, packed, table):
 
 
 @njit(cache=True, nogil=True)
-def _root_splits(table, sizes, keys, tree, parts, bits, floats, wholes):
-    """Find each lane's best code and bin at the root; of equal codes one by lot, of equal bins the first."""
-    total, most = floats
-    left, best_code, best_bin = wholes
-    for c in range(LANES):
-        whole = 0
-        for b in range(sizes[0]):
-            whole += table[b * LANES + c]
-        total[c], most[c], best_code[c], best_bin[c] = whole >> bits, -1.0, -1, -1
-    for j in range(len(sizes)):
-        for c in range(LANES):
-            left[c] = 0
-        for b in range(sizes[j] - 1):
-            for c in range(LANES):
-                left[c] += table[(j * BINS + b) * LANES + c]
-                below = float(left[c] >> bits)
-                above = total[c] - below
-                gain = below * below * parts[0, j, b] + above * above * parts[1, j, b]
-                tie = gain == most[c] and j != best_code[c]
-                if gain > most[c] or (tie and _wins(keys, j, best_code[c], tree + c, 0)):
-                    most[c], best_code[c], best_bin[c] = gain, j, b
-
-
-@njit(cache=True, nogil=True)
 def _wins(keys, j, other, tree, node):
     """Draw whether code j beats an equal one: fixed by the data, and by tree and node so that all have their turns."""
     salt = (np.uint64(tree) * np.uint64(256) + np.uint64(node)) * MIX[0]
@@ -125,10 +103,11 @@ def _wins(keys, j, other, tree, node):
 
 @njit(cache=True, nogil=True)
 def _tree(
-    rows, columns, sizes, keys, tree, packed, lane, bits, unit, at_root, tables,
+    rows, sizes, exact, keys, tree, packed, lane, bits, unit, tables,
     before, listed, by_bin, leaf, sums, splits, importance,
 ):  # fmt: skip
     """Grow one class's tree level by level; leaf gets each row's leaf, sums each leaf's sum of residuals."""
+    places, order, starts, ends = exact
     mask = (1 << bits) - 1
     for i in range(len(leaf)):
         leaf[i] = 0
@@ -138,17 +117,19 @@ def _tree(
         for i in range(len(leaf)):
             before[i] = leaf[i]
         for node in range(nodes):
+            split = splits[nodes - 1 + node]
             whole = np.int64(0)
             for b in range(sizes[0]):
                 whole += old[node, b]
-            if level == 0:
-                j, b = at_root[1, lane], at_root[2, lane]
-            else:
-                j, b = _best_split(old[node], whole, sizes, keys, tree, nodes + node, bits, by_bin)
-            left = _split(old[node], whole, j, b, splits[nodes - 1 + node])
+            j, b, most = _best_split(old[node], whole, sizes, keys, tree, nodes + node, bits, by_bin)
+            left = _between_parts(old[node], whole, j, b, ends, split)
             if j >= 0:
-                importance[j] += _gain(left, whole - left, bits) / unit / unit
-            _descend(columns[max(j, 0)], splits[nodes - 1 + node, 1], before, node, leaf)
+                left = _within_parts(
+                    whole, most, left, sizes, by_bin, order, starts, places, packed, lane, bits, before, node, split
+                )  # fmt: skip
+            if j >= 0:
+                importance[split[0]] += _gain(left, whole - left, bits) / unit / unit
+            _descend(places[split[0]], split[1], before, node, leaf)
             sums[2 * node], sums[2 * node + 1] = left, whole - left
         nodes, level = 2 * nodes, level + 1
         if nodes == len(sums):
@@ -160,6 +141,57 @@ def _tree(
                 new[small ^ 1, cell] = old[node // 2, cell] - new[small, cell]
     for e in range(len(sums)):
         sums[e] >>= bits
+
+
+@njit(cache=True, nogil=True)
+def _within_parts(
+    whole, most, best, sizes, by_bin, order, starts, places, packed, lane, bits, before, node, split
+):  # fmt: skip
+    """Look for a better split within parts: the outermost that the node has rows in, and those beside good cuts.
+
+    Unbinned trees choose among as many cuts of a code as a node has rows. Between parts alone, a code whose range a
+    node has narrowed would have fewer to choose from than codes of noise, and lose importance to them. Returns
+    the packed sum below the best split, and notes that in `split`.
+    """
+    gain, upto = by_bin[0], by_bin[1].view(np.int64)
+    mask = (1 << bits) - 1
+    here, total = np.uint8(node), float(whole >> bits)
+    base = total * total / float(whole & mask)
+    enough = base + WORTH * (most - base)
+    for j in range(len(sizes)):
+        before_part, below_gain = np.int64(0), most
+        for part in range(sizes[j]):
+            inside = upto[j, part] - before_part
+            above_gain = gain[j, part] if upto[j, part] != whole else most
+            rows = inside & mask
+            if rows > 1 and (below_gain >= enough or above_gain >= enough):
+                start, stop = starts[j, part], starts[j, part + 1]
+                if places[j, order[j, start]] != places[j, order[j, stop - 1]]:
+                    running, last = before_part, -1
+                    for step in range(start, stop):
+                        i = order[j, step]
+                        if before[i] != here:
+                            continue
+                        place = places[j, i]
+                        if last >= 0 and place != last:
+                            value = _score(running, whole - running, bits)
+                            if value > most * (1.0 + 1e-12):
+                                most, best = value, running
+                                split[0], split[1], split[2] = j, last, place
+                        running += packed[i, lane]
+                        last = place
+            if rows > 0:
+                below_gain = above_gain
+            before_part = upto[j, part]
+    return best
+
+
+@njit(cache=True, nogil=True)
+def _score(one, other, bits):
+    """Return the sum of squared sums over counts of two sides, by which splits are compared."""
+    mask = (1 << bits) - 1
+    a, b = float(one >> bits), float(other >> bits)
+    return a * a / float(one & mask) + b * b / float(other & mask)
 
 
 @njit(cache=True, nogil=True)
@@ -181,38 +213,40 @@ def _node_table(rows, packed, lane, leaf, node, listed, table):
 
 @njit(cache=True, nogil=True, fastmath={"nnan", "ninf", "nsz"})
 def _best_split(table, whole, sizes, keys, tree, node, bits, by_bin):
-    """Find a node's best code and bin, equals as at the root; -1 if its rows cannot be told apart."""
-    sums, counts, gain = by_bin
+    """Find a node's best code and bin; of equal codes one by lot, of equal bins the first; -1 if rows are all alike.
+
+    by_bin gets what each cut would gain, and the packed sums up to it.
+    """
+    gain, upto = by_bin[0], by_bin[1].view(np.int64)
     mask = (1 << bits) - 1
     total, count = float(whole >> bits), float(whole & mask)
     most, best_code, best_bin = -1.0, -1, -1
     for j in range(len(sizes)):
-        cuts = sizes[j] - 1
         running = 0
-        for b in range(cuts):
+        for b in range(sizes[j]):
             running += table[j * BINS + b]
-            sums[b], counts[b] = running >> bits, running & mask
-        for b in range(cuts):  # apart from the loops beside it, so that it vectorises
-            below, rows = sums[b], counts[b]
+            upto[j, b] = running
+        for b in range(sizes[j]):  # apart from the loops beside it, so that it vectorises
+            below, rows = float(upto[j, b] >> bits), float(upto[j, b] & mask)
             above, others = total - below, count - rows
             both = rows * others
             value = (below * below * others + above * above * rows) / max(both, 1.0)
-            gain[b] = value if both > 0.0 else -1.0
+            gain[j, b] = value if both > 0.0 else -1.0
         top = -1.0
-        for b in range(cuts):
-            top = gain[b] if gain[b] > top else top
+        for b in range(sizes[j] - 1):
+            top = gain[j, b] if gain[j, b] > top else top
         if top > most or (top == most and top >= 0.0 and _wins(keys, j, best_code, tree, node)):
             b = 0
-            while gain[b] != top:
+            while gain[j, b] != top:
                 b += 1
             most, best_code, best_bin = top, j, b
-    return best_code, best_bin
+    return best_code, best_bin, most
 
 
 @njit(cache=True, nogil=True)
-def _split(table, whole, j, b, split):
-    """Note a node's code and the filled bins beside its cut, and return the packed sum below; j = -1: all is below."""
-    split[0], split[1], split[2] = 0, BINS - 1, BINS - 1
+def _between_parts(table, whole, j, b, ends, split):
+    """Note a split after part b of code j, and return the packed sum below; j = -1: all is below."""
+    split[0], split[1], split[2] = 0, NOWHERE, NOWHERE
     if j < 0:
         return whole
     left = 0
@@ -221,7 +255,7 @@ def _split(table, whole, j, b, split):
     after = b + 1
     while table[j * BINS + after] == 0:
         after += 1
-    split[0], split[1], split[2] = j, b, after
+    split[0], split[1], split[2] = j, ends[1, j, b], ends[0, j, after]
     return left
 
 
@@ -237,7 +271,7 @@ def _gain(left, right, bits):
 @njit(cache=True, nogil=True)
 def _descend(column, cut, before, node, leaf):
     """Send the rows of a node to its children: 2 node up to the cut, 2 node + 1 above."""
-    here, first, edge = np.uint8(node), np.uint8(2 * node), np.uint8(cut)
+    here, first, edge = np.uint8(node), np.uint8(2 * node), np.int32(cut)
     for i in range(len(leaf)):
         old = leaf[i]  # read in any case, so that this vectorises
         child = first + np.uint8(column[i] > edge)
