@@ -27,7 +27,7 @@ from unweave.data import Dataset, load
 from unweave.devices import choose_device
 from unweave.errors import UsageError
 from unweave.files import write_atomically
-from unweave.losses import LOSSES
+from unweave.losses import loss_of
 from unweave.nets import Model
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ class Run:
     def decode(self, codes: np.ndarray) -> np.ndarray:
         """Return the expected images, uint8 (n, H, W, C), of codes (n, latents)."""
         codes = self._checked_codes(codes)
-        mean = LOSSES[self.settings.method.loss].mean
+        mean = loss_of(self.settings.method.loss).mean
 
         def decode(part: np.ndarray) -> np.ndarray:
             z = torch.from_numpy(part).to(self.model.device)
@@ -154,7 +154,7 @@ class Run:
 
     def losses(self, images: np.ndarray, codes: np.ndarray) -> np.ndarray:
         """Return the reconstruction loss (n,) of each image, decoded from its code: summed over pixels, in nats."""
-        distance = LOSSES[self.settings.method.loss].distance
+        distance = loss_of(self.settings.method.loss).distance
         codes = self._checked_codes(codes)
 
         def losses(rows: np.ndarray) -> np.ndarray:
@@ -167,7 +167,7 @@ class Run:
 
     def jacobians(self, codes: np.ndarray) -> np.ndarray:
         """Return how the expected pixels move with each code, (n, pixels, latents), at codes (n, latents)."""
-        mean = LOSSES[self.settings.method.loss].mean
+        mean = loss_of(self.settings.method.loss).mean
         codes = self._checked_codes(codes)
 
         parts = []

@@ -61,7 +61,7 @@ def test_a_method_s_help_shows_its_fields_and_everyone_s(cli):
     _, out, _ = cli("train", "beta-vae", "--help")
     text = " ".join(out.replace("│", " ").split())
     for flag, help_text in {
-        "--beta NUMBER|FROM:TO@STEPS": "Weight of the KL term; a number, or a schedule such as 1:4@10000. (default: 4.0)",
+        "--beta NUMBER|FROM:TO@STEPS": "Weight of the KL term; a number, or a schedule such as 1:4@10000.",
         "--loss STR": "Reconstruction loss: bce (Bernoulli), mse (Gaussian)",
         "--net STR": "Architecture: conv",
         "--latents INT": "Number of latent units. (default: 10)",

@@ -65,8 +65,10 @@ def test_a_scheduled_beta_moves_with_the_step(model, x):
 
 
 @pytest.mark.parametrize("kind", METHODS.values(), ids=METHODS)
-def test_every_method_is_frozen_documented_and_trains(kind: type[Method], model, x):
+def test_every_method_is_frozen_documented_and_trains(kind: type[Method], x):
     method = kind(loss="mse")
+    net = Net("mlp", latents=5, width=0.02)
+    model = net.build(SHAPE, torch.Generator().manual_seed(0), method.bottleneck, method.adversary)
     assert kind.__doc__
     assert "]_" in kind.__doc__, "a method cites its paper"
     with pytest.raises(FrozenInstanceError):
@@ -75,9 +77,9 @@ def test_every_method_is_frozen_documented_and_trains(kind: type[Method], model,
     assert "reconstruction" in terms
     assert all(value.ndim == 0 for value in terms.values())
     torch.stack(list(terms.values())).sum().backward()
-    for name, parameter in model.named_parameters():
-        assert parameter.grad is not None, name
-        assert torch.isfinite(parameter.grad).all(), name
+    for parameter in model.own_parameters():
+        assert parameter.grad is not None
+        assert torch.isfinite(parameter.grad).all()
     assert {spec.name for spec in fields(method)} >= {"loss"}
 
 

@@ -1,25 +1,12 @@
-"""Reconstruction losses, by name. To add one: a file, and a line in `LOSSES`."""
+"""Reconstruction losses, by name.
+
+To add one: a function in a file and a line in `LOSSES`; one with options, a subclass of `Blurred` and a line in
+`FAMILIES`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from unweave.losses.loss import Loss
+from unweave.losses.names import FAMILIES, LOSSES, full_name, loss_of
 
-from torch import Tensor
-
-from unweave.losses.pixelwise import bce, identity, mse, sigmoid
-
-__all__ = ["LOSSES", "Loss"]
-
-
-@dataclass(frozen=True)
-class Loss:
-    """A reconstruction loss and the meaning it gives to the decoder's output."""
-
-    distance: Callable[[Tensor, Tensor], Tensor]
-    """(pixels, decoder output) to one number: summed over pixels, averaged over the batch."""
-    mean: Callable[[Tensor], Tensor]
-    """Decoder output to the expected pixels."""
-
-
-LOSSES: dict[str, Loss] = {"bce": Loss(bce, sigmoid), "mse": Loss(mse, identity)}
+__all__ = ["FAMILIES", "LOSSES", "Loss", "full_name", "loss_of"]

@@ -17,6 +17,11 @@ def mse(x: Tensor, mean: Tensor) -> Tensor:
     return functional.mse_loss(mean.float(), x, reduction="sum") / len(x)
 
 
+def mae(x: Tensor, mean: Tensor) -> Tensor:
+    """Laplace of scale one: sum_i |x_i - m_i|."""
+    return functional.l1_loss(mean.float(), x, reduction="sum") / len(x)
+
+
 def sigmoid(logits: Tensor) -> Tensor:
     """Return the mean of a Bernoulli pixel."""
     return torch.sigmoid(logits)

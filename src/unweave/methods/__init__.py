@@ -2,11 +2,70 @@
 
 from __future__ import annotations
 
+from unweave.methods.ada_gvae import AdaGVAE, AdaMLVAE
+from unweave.methods.ada_tae import AdaTAE
+from unweave.methods.ada_tvae import AdaTVAE, UnsupervisedAdaTVAE
+from unweave.methods.ae import AE
+from unweave.methods.annealed_vae import AnnealedVAE
 from unweave.methods.base import Batch, Method
+from unweave.methods.beta_tcvae import BetaTCVAE
+from unweave.methods.beta_tvae import BetaTVAE
 from unweave.methods.beta_vae import BetaVAE
+from unweave.methods.dip_vae import DIPVAE
+from unweave.methods.factor_vae import FactorVAE
+from unweave.methods.hfs import HFS
+from unweave.methods.info_vae import InfoVAE
+from unweave.methods.qlae import QLAE
+from unweave.methods.slow_vae import SlowVAE
+from unweave.methods.tae import TAE
+from unweave.methods.tripod import Tripod
 from unweave.methods.vae import VAE
 from unweave.schedules import Schedule
 
-__all__ = ["METHODS", "VAE", "Batch", "BetaVAE", "Method", "Schedule"]
+METHODS: dict[str, type[Method]] = {
+    "vae": VAE,
+    "beta-vae": BetaVAE,
+    "annealed-vae": AnnealedVAE,
+    "factor-vae": FactorVAE,
+    "beta-tcvae": BetaTCVAE,
+    "dip-vae": DIPVAE,
+    "info-vae": InfoVAE,
+    "ae": AE,
+    "ada-gvae": AdaGVAE,
+    "ada-ml-vae": AdaMLVAE,
+    "slow-vae": SlowVAE,
+    "beta-tvae": BetaTVAE,
+    "ada-tvae": AdaTVAE,
+    "ada-tvae-unsupervised": UnsupervisedAdaTVAE,
+    "tae": TAE,
+    "ada-tae": AdaTAE,
+    "hfs": HFS,
+    "qlae": QLAE,
+    "tripod": Tripod,
+}
 
-METHODS: dict[str, type[Method]] = {"vae": VAE, "beta-vae": BetaVAE}
+__all__ = [
+    "AE",
+    "DIPVAE",
+    "HFS",
+    "METHODS",
+    "QLAE",
+    "TAE",
+    "VAE",
+    "AdaGVAE",
+    "AdaMLVAE",
+    "AdaTAE",
+    "AdaTVAE",
+    "AnnealedVAE",
+    "Batch",
+    "BetaTCVAE",
+    "BetaTVAE",
+    "BetaVAE",
+    "FactorVAE",
+    "InfoVAE",
+    "Method",
+    "Schedule",
+    "SlowVAE",
+    "Tripod",
+    "UnsupervisedAdaTVAE",
+]

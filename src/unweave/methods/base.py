@@ -12,8 +12,8 @@ import torch
 from torch import Tensor, nn
 
 from unweave.data import Dataset
-from unweave.errors import UsageError, unknown
-from unweave.losses import LOSSES
+from unweave.errors import UsageError
+from unweave.losses import loss_of
 from unweave.nets import Model, Posterior
 from unweave.schedules import Scheduled, extremes
 
@@ -46,11 +46,12 @@ class Method(ABC):
     """Whether the batch brings the factors of its images."""
 
     loss: str = field(default="auto", kw_only=True)
-    """Reconstruction loss: bce (Bernoulli), mse (Gaussian), or auto: bce where all pixels are black or white."""
+    """Reconstruction loss: bce (Bernoulli), mse (Gaussian), mae, mse-box, mse-gauss, mse-kernel (with options after a
+    colon: mse-box:radius=15), or auto: bce where all pixels are black or white, else mse."""
 
     def __post_init__(self) -> None:
-        if self.loss != "auto" and self.loss not in LOSSES:
-            raise unknown("reconstruction loss", self.loss, ["auto", *LOSSES])
+        if self.loss != "auto":
+            loss_of(self.loss)  # refuses what is no loss
 
     @abstractmethod
     def penalty(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
@@ -58,7 +59,7 @@ class Method(ABC):
 
     def terms(self, model: Model, batch: Batch, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
         """Return every term of the objective on a batch, its posteriors and one sample z of each."""
-        reconstruction = LOSSES[self.loss].distance(batch.x, model.decode(z))
+        reconstruction = loss_of(self.loss).distance(batch.x, model.decode(z))
         return {"reconstruction": reconstruction, **self.penalty(model, q, z, step)}
 
     def posterior(self, q: Posterior, step: int) -> Posterior:

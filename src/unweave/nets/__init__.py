@@ -13,7 +13,8 @@ from torch import nn
 
 from unweave.errors import UsageError, unknown
 from unweave.nets.body import Body, Builder, Shape
-from unweave.nets.bottleneck import BOTTLENECKS, Gaussian, Point, Posterior
+from unweave.nets.bottleneck import Gaussian, Point, Posterior
+from unweave.nets.bottlenecks import BOTTLENECKS
 from unweave.nets.conv import conv, dlib
 from unweave.nets.mlp import mlp
 from unweave.nets.model import Model

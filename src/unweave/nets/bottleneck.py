@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -92,7 +91,3 @@ class PointHead(nn.Module):
     def forward(self, features: Tensor) -> Point:
         """Return the code."""
         return Point(self.mean(features).float())
-
-
-BOTTLENECKS: dict[str, Callable[[int, int], nn.Module]] = {"gaussian": GaussianHead, "point": PointHead}
-"""From the number of features and of latents to the layer between encoder and decoder."""

@@ -7,7 +7,8 @@ import torch
 from torch import Tensor, nn
 
 from unweave.nets.body import Body, Draw, Shape
-from unweave.nets.bottleneck import BOTTLENECKS, Posterior
+from unweave.nets.bottleneck import Posterior
+from unweave.nets.bottlenecks import BOTTLENECKS
 
 
 class Model(nn.Module):

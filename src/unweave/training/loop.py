@@ -15,6 +15,7 @@ from unweave.data import Dataset, load
 from unweave.devices import choose_device
 from unweave.errors import UsageError, unknown
 from unweave.files import write_json
+from unweave.losses import full_name
 from unweave.methods import METHODS, Batch, Method
 from unweave.nets import Net
 from unweave.runs import STATUS, Run
@@ -196,7 +197,7 @@ def _resolved(config: Config, data: Dataset) -> Config:
             "its minimum is not zero; consider mse",
             stacklevel=3,
         )
-    return config
+    return config.with_loss(full_name(loss))
 
 
 def _method(method: Method | str) -> Method:

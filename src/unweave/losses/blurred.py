@@ -1,0 +1,102 @@
+"""Squared errors of images and, added to them, of blurred images: a loss that feels how far apart two things are."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from unweave.errors import UsageError
+from unweave.losses.blur import Weights, separable_blur
+
+WIDEST = 1023
+
+
+@dataclass(frozen=True)
+class Blurred(ABC):
+    r"""MSE + weight * MSE of blurred images [Michlo2022]_, eq. 3.8 and 6.3: |x - y|^2 + weight |K * x - K * y|^2.
+
+    Both are sums over pixels. The thesis' are means over the same pixels, so its α is our `weight`.
+    """
+
+    def distance(self, x: Tensor, mean: Tensor) -> Tensor:
+        """Return the loss of pixels and the decoder's output: summed over pixels, averaged over the batch."""
+        # Blurring is linear: the difference of blurred images is the blurred difference.
+        with torch.autocast(x.device.type, enabled=False):
+            difference = mean.float() - x
+            blurred = self.blur(difference)
+            return (difference.square().sum() + self.alpha * blurred.square().sum()) / len(x)
+
+    @abstractmethod
+    def blur(self, images: Tensor) -> Tensor:
+        """Return images (n, C, H, W) blurred channel by channel."""
+
+    @property
+    @abstractmethod
+    def alpha(self) -> float:
+        """Return the weight of the blurred term."""
+
+    @abstractmethod
+    def options(self) -> dict[str, object]:
+        """Return all that decides the loss, by name."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.alpha < math.inf:
+            raise UsageError(f"weight must be a number that is not negative, not {self.alpha}")
+
+
+@dataclass(frozen=True)
+class SeparableBlurred(Blurred):
+    """A blur by the same weights along both axes, which add up to one."""
+
+    radius: int = 31
+    """Pixels from the kernel's centre to its edge; it is 2 radius + 1 wide."""
+    weight: float | None = None
+    """Weight of the blurred term; the number of the kernel's cells unless given."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 1 <= self.radius <= WIDEST:
+            raise UsageError(f"radius must be between 1 and {WIDEST}, not {self.radius}")
+
+    @property
+    def alpha(self) -> float:
+        """Return the weight of the blurred term."""
+        return float((2 * self.radius + 1) ** 2) if self.weight is None else self.weight
+
+    def options(self) -> dict[str, object]:
+        """Return all that decides the loss, by name."""
+        return {"radius": self.radius, "weight": self.alpha}
+
+    def blur(self, images: Tensor) -> Tensor:
+        """Return images (n, C, H, W) blurred channel by channel."""
+        return separable_blur(images, self.weights())
+
+    @abstractmethod
+    def weights(self) -> Weights:
+        """Return the kernel along one axis."""
+
+
+@dataclass(frozen=True)
+class BoxBlurred(SeparableBlurred):
+    r"""MSE and MSE after a box blur [Michlo2022]_, section 3.4: every cell of the kernel is 1 / (2 radius + 1)^2."""
+
+    def weights(self) -> Weights:
+        """Return the kernel along one axis."""
+        side = 2 * self.radius + 1
+        return (1 / side,) * side
+
+
+@dataclass(frozen=True)
+class GaussBlurred(SeparableBlurred):
+    r"""MSE and MSE after a Gaussian blur [Michlo2022]_, section 6.1: its deviation is a quarter of the radius."""
+
+    def weights(self) -> Weights:
+        """Return the kernel along one axis."""
+        places = np.arange(-self.radius, self.radius + 1)
+        heights = np.exp(-0.5 * (places / (self.radius / 4)) ** 2)
+        return tuple((heights / heights.sum()).tolist())

@@ -1,0 +1,85 @@
+"""The loss whose blur is a kernel from a file, such as a learned one."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from unweave.errors import UsageError
+from unweave.losses.blur import fourier_blur
+from unweave.losses.blurred import Blurred
+
+DIGITS = 16
+
+
+@dataclass(frozen=True)
+class KernelBlurred(Blurred):
+    r"""MSE and MSE after a convolution with a kernel from a file [Michlo2022]_, eq. 6.3.
+
+    The kernel is taken as it is, not scaled; a file is read once in a process.
+    """
+
+    path: str = ""
+    """A .npy file: one array of odd height and width."""
+    weight: float = 1.0
+    """Weight of the blurred term."""
+    sha256: str = ""
+    """The first digits of the file's SHA-256, where it must be a certain file: a run's record has them."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.path:
+            raise UsageError("the loss mse-kernel needs a kernel: mse-kernel:path=kernel.npy")
+
+    @property
+    def alpha(self) -> float:
+        """Return the weight of the blurred term."""
+        return self.weight
+
+    def options(self) -> dict[str, object]:
+        """Return all that decides the loss, by name; the file's place and content are looked up."""
+        place = str(Path(self.path).expanduser().resolve())
+        if "," in place:
+            raise UsageError(f"a kernel's path may have no comma: '{place}'")
+        content = self.content()
+        _parse(self.path, content)
+        return {"path": place, "weight": self.weight, "sha256": hashlib.sha256(content).hexdigest()[:DIGITS]}
+
+    def blur(self, images: Tensor) -> Tensor:
+        """Return images (n, C, H, W) blurred channel by channel."""
+        return fourier_blur(images, _kernel(self, images.device))
+
+    def content(self) -> bytes:
+        """Return the file's bytes, which must be those of `sha256` where it is given."""
+        try:
+            content = Path(self.path).expanduser().read_bytes()
+        except OSError as error:
+            raise UsageError(f"the kernel '{self.path}' cannot be read: {error.strerror}") from error
+        if not hashlib.sha256(content).hexdigest().startswith(self.sha256):
+            raise UsageError(f"the kernel '{self.path}' is not the file of SHA-256 {self.sha256}…; it has changed")
+        return content
+
+
+@cache
+def _kernel(loss: KernelBlurred, device: torch.device) -> Tensor:
+    return torch.from_numpy(_parse(loss.path, loss.content())).to(device)
+
+
+def _parse(path: str, content: bytes) -> np.ndarray:
+    """Return the kernel in a .npy file's bytes as float32; nothing is unpickled."""
+    try:
+        array = np.lib.format.read_array(BytesIO(content), allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        raise UsageError(f"the kernel '{path}' is no .npy file of numbers") from error
+    if array.ndim != 2 or not all(side % 2 for side in array.shape):
+        raise UsageError(f"a kernel has an odd height and an odd width, but '{path}' has the shape {array.shape}")
+    if array.dtype.kind not in "iuf" or not np.isfinite(array).all():
+        raise UsageError(f"the kernel '{path}' holds values that are no finite numbers")
+    return array.astype(np.float32)

@@ -1,0 +1,36 @@
+"""The adaptive triplet loss: negatives are to differ in few latents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from unweave.methods.adaptive import absolute, require_fraction, shared
+from unweave.methods.triplets import TripletLoss
+from unweave.nets import Gaussian
+from unweave.schedules import Schedule, Scheduled, value_at
+
+
+@dataclass(frozen=True)
+class AdaptiveTriplet(TripletLoss):
+    """Weighs the latents that anchor and negative seem to share less in their distance [Michlo2022]_, 5.17 to 5.21."""
+
+    omega: Scheduled = field(default=Schedule(1.0, 0.5, 20_000))
+    """Weight of shared latents, 0 to 1; best lowered over the whole run: give it the run's steps."""
+    eta: Scheduled = 0.5
+    """Share of the way from the least to the largest difference below which latents are shared; 0: none is."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_fraction(self, "omega", "eta")
+
+    def weights(self, anchor: Gaussian, negative: Gaussian, step: int) -> Tensor:
+        """Return omega for latents that are shared and 1 for the others."""
+        delta = self.delta(anchor, negative)
+        return torch.where(shared(delta, value_at(self.eta, step)), value_at(self.omega, step), 1.0)
+
+    def delta(self, anchor: Gaussian, negative: Gaussian) -> Tensor:
+        """Return how far apart the latents of anchors and negatives are."""
+        return absolute(anchor, negative)

@@ -1,0 +1,87 @@
+"""The Ada-TVAE, with triplets ordered by factors or by the images themselves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from unweave.errors import UsageError, unknown
+from unweave.losses import loss_of
+from unweave.losses.pixelwise import sigmoid
+from unweave.methods.ada_triplet import AdaptiveTriplet
+from unweave.methods.adaptive import DIFFERENCES
+from unweave.methods.base import Batch
+from unweave.methods.beta_vae import BetaVAE
+from unweave.methods.triplets import Triplets
+from unweave.nets import Gaussian, Posterior
+
+CHUNK = 64
+"""Pairs of images compared at once."""
+
+
+@dataclass(frozen=True)
+class AdaptiveTripletVAE(AdaptiveTriplet, BetaVAE):
+    """A beta-VAE with the adaptive triplet loss."""
+
+    difference: str = "absolute"
+    """How far apart two posteriors are: absolute (of their means), symmetric-kl or kl."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.difference not in DIFFERENCES:
+            raise unknown("difference of posteriors", self.difference, DIFFERENCES)
+
+    def delta(self, anchor: Gaussian, negative: Gaussian) -> Tensor:
+        """Return how far apart the latents of anchors and negatives are."""
+        return DIFFERENCES[self.difference](anchor, negative)
+
+
+@dataclass(frozen=True)
+class AdaTVAE(AdaptiveTripletVAE, Triplets):
+    r"""Ada-TVAE [Michlo2022]_, eq. 5.22: beta-VAE + scale * adaptive triplet loss of the means of (a, p, n)."""
+
+
+@dataclass(frozen=True)
+class UnsupervisedAdaTVAE(AdaptiveTripletVAE):
+    r"""Unsupervised Ada-TVAE [Michlo2022]_, section 5.5: Ada-TVAE on triplets of a batch ordered by their pixels."""
+
+    triplets: int = 512
+    """Triplets made of each batch."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.triplets < 1:
+            raise UsageError(f"a batch must give at least 1 triplet, not {self.triplets}")
+
+    def split(self, batch: Batch, q: Posterior, step: int) -> list[Gaussian]:
+        """Return the posteriors of anchors, positives and negatives, ordered by the reconstruction loss, eq. 5.24."""
+        if len(batch.x) < 3:
+            raise UsageError(f"triplets need a batch of at least 3 images, not {len(batch.x)}")
+        a, p, n = distinct_triples(len(batch.x), self.triplets, step).to(batch.x.device)
+        swap = self.unlikeness(batch.x, a, p) > self.unlikeness(batch.x, a, n)
+        rows = (a, torch.where(swap, n, p), torch.where(swap, p, n))
+        return [Gaussian(q.mean[row], q.log_variance[row]) for row in rows]
+
+    @torch.no_grad()
+    def unlikeness(self, x: Tensor, rows: Tensor, others: Tensor) -> Tensor:
+        """Return the reconstruction loss of images of x against others that stand for what a decoder gave."""
+        loss = loss_of(self.loss)
+        output = torch.logit(x, eps=1e-6) if loss.mean is sigmoid else x
+        distance = torch.vmap(lambda i, j: loss.distance(i[None], j[None]))
+        parts = zip(rows.split(CHUNK), others.split(CHUNK), strict=True)
+        return torch.cat([distance(x[i], output[j]) for i, j in parts])
+
+
+def distinct_triples(images: int, count: int, step: int) -> Tensor:
+    """Return positions (3, count) in a batch, three different ones a column.
+
+    They depend on the step alone. The images of a batch are independent draws, so any places are as random as others.
+    """
+    generator = torch.Generator().manual_seed(step)
+    a, p, n = (torch.randint(images - k, (count,), generator=generator) for k in range(3))
+    p = p + (p >= a)
+    low, high = torch.minimum(a, p), torch.maximum(a, p)
+    n = n + (n >= low)
+    return torch.stack([a, p, n + (n >= high)])

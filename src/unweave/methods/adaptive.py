@@ -1,0 +1,62 @@
+"""Which latents two images share, as the adaptive methods guess it from their posteriors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from unweave.errors import UsageError
+from unweave.methods.base import Method
+from unweave.nets import Gaussian, Posterior
+from unweave.schedules import extremes
+
+
+def symmetric_kl(a: Posterior, b: Posterior) -> Tensor:
+    """Return (KL(a || b) + KL(b || a)) / 2 for every image and latent."""
+    return (kl(a, b) + kl(b, a)) / 2
+
+
+def kl(a: Posterior, b: Posterior) -> Tensor:
+    """Return KL(a || b) of Gaussians for every image and latent."""
+    logs = a.log_variance - b.log_variance
+    return 0.5 * (logs.exp() + (a.mean - b.mean).square() * (-b.log_variance).exp() - 1 - logs)
+
+
+def absolute(a: Posterior, b: Posterior) -> Tensor:
+    """Return the distance of the means for every image and latent."""
+    return (a.mean - b.mean).abs()
+
+
+DIFFERENCES: dict[str, Callable[[Posterior, Posterior], Tensor]] = {
+    "symmetric-kl": symmetric_kl,
+    "kl": kl,
+    "absolute": absolute,
+}
+"""How far two posteriors (n, latents) are apart, latent by latent: delta_i."""
+
+
+@torch.no_grad()
+def shared(delta: Tensor, eta: float) -> Tensor:
+    """Return which latents two images share: delta_i < (1 - eta) min_j delta_j + eta max_j delta_j.
+
+    This is [Michlo2022]_, eq. 5.16; eta = 1/2 is [Locatello2020]_. With eta = 0, or all delta_i equal, none is shared.
+    """
+    low, high = delta.aminmax(dim=1, keepdim=True)
+    return delta < low + eta * (high - low)
+
+
+def parts(q: Posterior, groups: int) -> list[Gaussian]:
+    """Return the posteriors of the first images that were drawn together, of the second …"""
+    pieces = zip(q.mean.chunk(groups), q.log_variance.chunk(groups), strict=True)
+    return [Gaussian(mean, log_variance) for mean, log_variance in pieces]
+
+
+def require_fraction(method: Method, *names: str) -> None:
+    """Refuse hyper-parameters, numbers or schedules, that are ever outside [0, 1]."""
+    for name in names:
+        value = getattr(method, name)
+        low, high = extremes(value)
+        if not 0 <= low <= high <= 1:
+            raise UsageError(f"{name} must lie between 0 and 1, not {value}")

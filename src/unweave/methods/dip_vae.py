@@ -1,0 +1,53 @@
+"""The DIP-VAE: codes whose covariance is the prior's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from unweave.errors import unknown
+from unweave.methods.base import Method
+from unweave.nets import Model, Posterior
+from unweave.schedules import Scheduled, value_at
+
+KINDS = ("I", "II")
+
+
+@dataclass(frozen=True)
+class DIPVAE(Method):
+    r"""DIP-VAE [Kumar2018]_, eq. 6: VAE + lambda_od sum_{i!=j} C_ij^2 + lambda_d sum_i (C_ii - 1)^2, C = Cov[z]."""
+
+    kind: str = "I"
+    """Which covariance: I, of the posterior means; II, of samples: that of the means plus the mean variances."""
+    lambda_od: Scheduled = 10.0
+    """Weight of the squares off the covariance's diagonal."""
+    lambda_d: Scheduled = 100.0
+    """Weight of the diagonal's squared distance from 1; the large study takes 10 lambda_od for I, lambda_od for II."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.kind not in KINDS:
+            raise unknown("kind of DIP-VAE", self.kind, KINDS)
+        self.require_positive("lambda_od", "lambda_d")
+
+    def penalty(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
+        """Return the KL term and the two weighted terms of the covariance."""
+        covariance = covariance_of_means(q.mean)
+        if self.kind == "II":
+            covariance = covariance + q.log_variance.exp().mean(0).diag()
+        diagonal = covariance.diagonal()
+        off_diagonal = covariance.square().sum() - diagonal.square().sum()
+        return {
+            "kl": q.kl().sum(1).mean(),
+            "off_diagonal": value_at(self.lambda_od, step) * off_diagonal,
+            "diagonal": value_at(self.lambda_d, step) * (diagonal - 1).square().sum(),
+        }
+
+
+def covariance_of_means(mean: Tensor) -> Tensor:
+    """Return the covariance (latents, latents) of a batch's codes (n, latents), divided by n."""
+    centred = mean - mean.mean(0)
+    with torch.autocast(mean.device.type, enabled=False):  # a product in bfloat16 would be too coarse
+        return centred.T @ centred / len(mean)

@@ -1,0 +1,86 @@
+"""The FactorVAE: total correlation by a discriminator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call
+from torch.nn import functional
+
+from unweave.errors import UsageError
+from unweave.methods.base import Method
+from unweave.nets import Model, Posterior
+from unweave.schedules import Scheduled, value_at
+
+LAYERS = 6
+SLOPE = 0.2
+
+
+@dataclass(frozen=True)
+class FactorVAE(Method):
+    r"""FactorVAE [Kim2018]_, eq. 2: -E_q[log p(x|z)] + KL(q(z|x) || p(z)) + gamma KL(q(z) || prod_j q(z_j)).
+
+    An adversary learns to tell codes from codes whose latents come from different images each; its log-odds estimate
+    the last divergence, the total correlation.
+    """
+
+    gamma: Scheduled = 35.0
+    """Weight of the total correlation; 35 is the paper's for dSprites."""
+    same_batch: bool = False
+    """Shuffle the latents of the batch itself, as disentanglement_lib does; the paper shuffles those of another one."""
+    adversary_units: int = 1000
+    """Units in each of the adversary's six hidden layers."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.require_positive("gamma")
+        if self.adversary_units < 1:
+            raise UsageError(f"the adversary needs at least one unit a layer, not {self.adversary_units}")
+
+    def adversary(self, latents: int) -> nn.Module:
+        """Return the discriminator: codes (n, latents) to two logits, of codes as they are and of shuffled ones."""
+        widths = [latents, *[self.adversary_units] * LAYERS]
+        hidden = [
+            layer
+            for i in range(LAYERS)
+            for layer in (nn.Linear(widths[i], widths[i + 1]), nn.LeakyReLU(SLOPE, inplace=True))
+        ]
+        return nn.Sequential(*hidden, nn.Linear(self.adversary_units, 2))
+
+    def adversary_loss(self, model: Model, z: Tensor, other: Tensor) -> Tensor:
+        """Return the cross-entropy of telling codes (class 0) from shuffled ones (class 1)."""
+        shuffled = shuffle(z if self.same_batch else other)
+        logits = discriminator(model)(torch.cat([z, shuffled]))
+        classes = torch.arange(2, device=z.device).repeat_interleave(len(z))
+        return functional.cross_entropy(logits, classes)
+
+    def penalty(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
+        """Return the KL term and the weighted total correlation, which moves the encoder and not the adversary."""
+        adversary = discriminator(model)
+        weights = {name: weight.detach() for name, weight in adversary.named_parameters()}
+        logits = functional_call(adversary, weights, z).float()
+        total_correlation = (logits[:, 0] - logits[:, 1]).mean()
+        return {
+            "kl": q.kl().sum(1).mean(),
+            "total_correlation": value_at(self.gamma, step) * total_correlation,
+        }
+
+
+def shuffle(z: Tensor) -> Tensor:
+    """Return codes whose latents come from different images each: latent j of row i is that of row i + j.
+
+    Rows are independent draws, so that any permutations of the columns do. These need no randomness, and no two
+    latents of a row share an image as long as there are as many rows as latents.
+    """
+    n, latents = z.shape
+    rows = torch.arange(n, device=z.device)[:, None] + torch.arange(latents, device=z.device)
+    return z.gather(0, rows % n)
+
+
+def discriminator(model: Model) -> nn.Module:
+    """Return the model's adversary, which is there if the model was built for this method."""
+    if model.adversary is None:
+        raise ValueError("the model was built without an adversary")
+    return model.adversary

@@ -1,0 +1,45 @@
+"""The quantised-latent autoencoder."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from torch import Tensor
+
+from unweave.methods.base import Method
+from unweave.nets import Model, Posterior
+from unweave.nets.quantised import Quantised
+from unweave.schedules import Scheduled, value_at
+
+
+@dataclass(frozen=True)
+class QLAE(Method):
+    r"""QLAE [Hsu2023]_: -log p(x|v) + pixels * mean_j (quantisation (sg[c_j] - v_j)^2 + commitment (c_j - sg[v_j])^2).
+
+    Each latent is one of ten learned values: v_j is the one nearest to the encoder's c_j, and sg stops gradients. The
+    paper's terms are means over pixels and latents; times the number of pixels, its weights keep their meaning.
+    """
+
+    bottleneck: ClassVar[str] = "codebook"
+
+    quantisation: Scheduled = 0.01
+    """Weight of the term that draws the codebook's values to the codes, relative to the mean loss of a pixel."""
+    commitment: Scheduled = 0.01
+    """Weight of the term that draws codes to their values, relative to the mean loss of a pixel."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.require_positive("quantisation", "commitment")
+
+    def penalty(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
+        """Return the weighted terms of quantisation and commitment."""
+        assert isinstance(q, Quantised), "the bottleneck is a codebook"
+        pixels = math.prod(model.shape)
+        to_codes = (q.continuous.detach() - q.nearest).square().mean()
+        to_values = (q.continuous - q.nearest.detach()).square().mean()
+        return {
+            "quantisation": value_at(self.quantisation, step) * pixels * to_codes,
+            "commitment": value_at(self.commitment, step) * pixels * to_values,
+        }

@@ -1,0 +1,65 @@
+"""The SlowVAE: a sparse prior on what changes between two images."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from unweave.errors import UsageError
+from unweave.methods.adaptive import parts
+from unweave.methods.pairs import Pairs
+from unweave.nets import Gaussian, Model, Posterior
+from unweave.schedules import Scheduled, extremes, value_at
+
+ENTROPY = 0.5 * math.log(2 * math.pi * math.e)
+"""Of the standard normal distribution, in nats."""
+
+
+@dataclass(frozen=True)
+class SlowVAE(Pairs):
+    r"""SlowVAE [Klindt2021]_: -E_q[log p(x, x'|z, z')] + beta KL(q(z|x) || p(z)) + gamma E_q KL(q(z'|x') || p(z'|z)).
+
+    p(z'|z) is a Laplace density of this `rate` around z. The pair's objective is taken in both directions, and
+    divided by four: a mean over images and directions.
+    """
+
+    beta: Scheduled = 1.0
+    """Weight of the KL term of an image alone."""
+    gamma: Scheduled = 10.0
+    """Weight of the KL term of an image given the other of its pair."""
+    rate: Scheduled = 6.0
+    """Rate of the Laplace prior on changes; a larger one expects smaller changes."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.require_positive("beta", "gamma", "rate")
+        if extremes(self.rate)[0] == 0:
+            raise UsageError("rate must be a positive number, not 0")
+
+    def penalty(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
+        """Return the weighted KL terms: alone, and given the other image."""
+        a, b = parts(q, 2)
+        alone = q.kl().sum(1).mean()
+        given = transition_kl(a, b, value_at(self.rate, step)).sum(1).mean()
+        return {"kl": value_at(self.beta, step) / 2 * alone, "transition": value_at(self.gamma, step) / 2 * given}
+
+
+def transition_kl(a: Gaussian, b: Gaussian, rate: float) -> Tensor:
+    """Return the mean of E_a KL(b || Laplace(z_a)) and E_b KL(a || Laplace(z_b)), exact, for every pair and latent.
+
+    Minus the entropy of a Gaussian, minus log(rate / 2), plus rate times E|z_a - z_b|, and the difference of the two
+    is Gaussian too.
+    """
+    entropy = ENTROPY + (a.log_variance + b.log_variance) / 4
+    spread = torch.logaddexp(a.log_variance, b.log_variance)
+    return -entropy - math.log(rate / 2) + rate * mean_magnitude(a.mean - b.mean, spread)
+
+
+def mean_magnitude(mean: Tensor, log_variance: Tensor) -> Tensor:
+    """Return E|d| of d ~ N(mean, exp(log_variance))."""
+    deviation = (0.5 * log_variance).exp()
+    ratio = mean / (deviation * math.sqrt(2))
+    return deviation * math.sqrt(2 / math.pi) * (-ratio.square()).exp() + mean * torch.erf(ratio)

@@ -1,0 +1,97 @@
+"""What methods share that learn from triplets of images."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from unweave.data import Dataset
+from unweave.data.sampling import ORDERS, draw_triplets
+from unweave.errors import unknown
+from unweave.methods.adaptive import parts
+from unweave.methods.base import Batch, Method
+from unweave.nets import Gaussian, Model, Posterior
+from unweave.schedules import Scheduled, value_at
+
+NORMS = {"l1": 1, "l2": 2}
+
+
+@dataclass(frozen=True)
+class TripletLoss(Method):
+    """A term that pulls the means of positives nearer to those of their anchors than the means of negatives are."""
+
+    scale: Scheduled = 1.0
+    """Weight of the triplet loss."""
+    normalise_scale: bool = True
+    """Weigh by scale * pixels: the thesis' scale, whose reconstruction loss is a mean over pixels and not a sum."""
+    margin: Scheduled = 10.0
+    """By how much negatives must be further away before the loss is zero."""
+    soft_margin: bool = False
+    """Use ln(1 + exp(d(a, p) - d(a, n))), which has no margin, instead of max(0, margin + d(a, p) - d(a, n))."""
+    norm: str = "l1"
+    """Distance of codes: l1 or l2."""
+    decoder_gradient: bool = True
+    """Let the reconstruction loss train the encoder too; without, it trains the decoder alone."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.require_positive("scale", "margin")
+        if self.norm not in NORMS:
+            raise unknown("distance of codes", self.norm, NORMS)
+
+    def terms(self, model: Model, batch: Batch, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
+        """Return every term of the objective."""
+        z = z if self.decoder_gradient else z.detach()
+        return {**super().terms(model, batch, q, z, step), "triplet": self.triplet(model, batch, q, step)}
+
+    def triplet(self, model: Model, batch: Batch, q: Posterior, step: int) -> Tensor:
+        """Return the weighted triplet loss [Michlo2022]_, eq. 5.1 and 5.2."""
+        a, p, n = self.split(batch, q, step)
+        excess = self.length(a.mean - p.mean) - self.length(self.weights(a, n, step) * (a.mean - n.mean))
+        margin = value_at(self.margin, step)
+        loss = functional.softplus(excess) if self.soft_margin else functional.relu(margin + excess)
+        pixels = math.prod(model.shape) if self.normalise_scale else 1
+        return value_at(self.scale, step) * pixels * loss.mean()
+
+    def split(self, batch: Batch, q: Posterior, step: int) -> list[Gaussian]:
+        """Return the posteriors of anchors, positives and negatives: the batch's three groups."""
+        return parts(q, 3)
+
+    def length(self, difference: Tensor) -> Tensor:
+        """Return the norm of each row."""
+        return torch.linalg.vector_norm(difference, ord=NORMS[self.norm], dim=1)
+
+    def weights(self, anchor: Gaussian, negative: Gaussian, step: int) -> Tensor | float:
+        """Return the weights of the latents in the distance of anchors and negatives: by default, 1."""
+        return 1.0
+
+
+@dataclass(frozen=True)
+class Triplets(TripletLoss):
+    """Draws triplets that are ordered by their factors."""
+
+    groups: ClassVar[int] = 3
+
+    by: str = "distance-scaled"
+    """What orders positives and negatives: difference (how many factors), distance, distance-scaled or category."""
+    category: str = ""
+    """The factor that is an image's category, for `by` category; by default, the first."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.by not in ORDERS:
+            raise unknown("order of triplets", self.by, ORDERS)
+
+    def draw(self, data: Dataset, n: int, rng: np.random.Generator) -> np.ndarray:
+        """Return the indices (3, n) of anchors, positives and negatives."""
+        return draw_triplets(data, n, rng, by=self.by, category=self.category or 0)
+
+    def check(self, data: Dataset) -> None:
+        """Refuse data without factors, or without the one that is the category."""
+        data.factors.axis(self.category or 0)

@@ -1,0 +1,111 @@
+"""Tripod: quantised codes, latent multi-information by kernels, and a normalised Hessian penalty."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from unweave.methods.base import Method
+from unweave.nets import Model, Posterior
+from unweave.nets.quantised import Quantised
+from unweave.schedules import Scheduled, value_at
+
+REACH = 0.1  # of the finite differences, in deviations of a code
+LINEAR = (nn.Linear, nn.Conv2d, nn.ConvTranspose2d, nn.Flatten, nn.Unflatten)
+
+
+@dataclass(frozen=True)
+class Tripod(Method):
+    r"""Tripod [Hsu2024]_: -log p(x|z) + pixels * (multi_information * KLM(z) + hessian * NHP(decoder, z)).
+
+    Codes are rounded to twelve levels in [-1, 1]. KLM is the latent multi-information by kernel density estimates, NHP
+    the share of the decoder's second derivatives that mixes latents, on its hidden layers. The paper's reconstruction
+    is a mean over pixels; times the number of pixels, its weights keep their meaning.
+    """
+
+    bottleneck: ClassVar[str] = "grid"
+
+    multi_information: Scheduled = 1e-4
+    """Weight of the latent multi-information, relative to the mean loss of a pixel."""
+    hessian: Scheduled = 1e-2
+    """Weight of the normalised Hessian penalty, relative to the mean loss of a pixel."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.require_positive("multi_information", "hessian")
+
+    def penalty(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
+        """Return the weighted multi-information and Hessian penalty."""
+        assert isinstance(q, Quantised), "the bottleneck is a grid"
+        pixels = math.prod(model.shape)
+        deviation = q.continuous.std(0, correction=0) + 1e-6
+        probes = draw_probes(len(z), model.latents, step).to(z) * deviation
+        with torch.autocast(z.device.type, enabled=False):  # second differences need every digit
+            mixing = hessian_penalty(model.decoder, z, probes)
+        return {
+            "multi_information": value_at(self.multi_information, step) * pixels * multi_information(z, deviation),
+            "hessian": value_at(self.hessian, step) * pixels * mixing,
+        }
+
+
+def multi_information(z: Tensor, deviation: Tensor) -> Tensor:
+    """Return mean log q(z) - sum_j log q(z_j) of codes (n, latents), densities estimated from the same codes.
+
+    Each is a mean of Gaussians around the codes: for the joint density of Silverman's bandwidth,
+    deviation * (4 / (n (latents + 2)))^(1 / (latents + 4)), for the marginal ones of the deviation itself, as the
+    authors' code has it.
+    """
+    n, latents = z.shape
+    silverman = (4 / (n * (latents + 2))) ** (1 / (latents + 4))
+    apart = (z[:, None] - z) / deviation  # (n, n, latents)
+    height = deviation.log() + 0.5 * math.log(2 * math.pi)
+    marginal = (-0.5 * apart.square() - height).logsumexp(1)  # (n, latents)
+    joint = (-0.5 * (apart / silverman).square() - height - math.log(silverman)).sum(-1).logsumexp(1)  # (n,)
+    return (joint - marginal.sum(-1)).mean() + (latents - 1) * math.log(n)
+
+
+def draw_probes(n: int, latents: int, step: int) -> Tensor:
+    """Return two directions of random signs and two of normal numbers for each code: (2 kinds, 2, n, latents).
+
+    They are the same for the same step.
+    """
+    generator = torch.Generator().manual_seed(step)
+    signs = 2.0 * torch.randint(2, (2, n, latents), generator=generator) - 1
+    return torch.stack([signs, torch.randn(2, n, latents, generator=generator)])
+
+
+def hessian_penalty(decoder: nn.Module, z: Tensor, probes: Tensor) -> Tensor:
+    """Return, summed over hidden layers, the share of the squared second derivatives that mixes latents.
+
+    For the Hessian H of a unit, the variance of v'Hv is 2 sum_{i≠j} H_ij^2 if v are random signs, and 2 sum_{ij} H_ij^2
+    if v are normal. The penalty is the ratio of the two, both means over a layer's units and the batch, with second
+    central differences for v'Hv. Where all second derivatives lie on the diagonal it is zero. (The authors' code takes
+    the ratio for each image; our decoders are piecewise linear or nearly so, and some image's denominator vanishes.)
+    """
+    moves = REACH * probes
+    codes = torch.stack([z + moves, z - moves])  # (2 sides, 2 kinds, 2 directions, n, latents)
+    total = z.new_zeros(())
+    for layer in hidden_layers(decoder, codes.flatten(0, 3)):
+        ahead, behind = layer.unflatten(0, codes.shape[:4])
+        # A second difference is (ahead + behind - 2 centre) / REACH^2; the centre is the same for both directions.
+        one, two = ((ahead + behind) / REACH**2).unbind(1)
+        mixing, whole = (one - two).square().flatten(1).mean(1) / 4  # the variance of two numbers
+        total = total + mixing / (whole + 1e-10)
+    return total
+
+
+def hidden_layers(decoder: nn.Module, z: Tensor) -> list[Tensor]:
+    """Return what comes out of each non-linear layer of a sequence; of any other decoder, its output."""
+    if not isinstance(decoder, nn.Sequential):
+        return [decoder(z)]
+    found = []
+    last = max((place for place, layer in enumerate(decoder) if not isinstance(layer, LINEAR)), default=-1)
+    for layer in list(decoder)[: last + 1]:
+        z = layer(z)
+        if not isinstance(layer, LINEAR):
+            found.append(z)
+    return found

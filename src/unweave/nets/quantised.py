@@ -1,0 +1,81 @@
+"""Bottlenecks whose codes take few values: learned ones, or the levels of a fixed grid."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+VALUES = 10
+"""Learned values a latent can take."""
+LEVELS = 12
+"""Levels of the fixed grid."""
+
+
+@dataclass(frozen=True)
+class Quantised:
+    """A deterministic code, each latent one of a few values."""
+
+    continuous: Tensor  # (n, latents): what the encoder says
+    nearest: Tensor  # (n, latents): the value next to it, differentiable in the codebook, if that is learned
+    values: int
+    """How many values a latent can take."""
+
+    @property
+    def mean(self) -> Tensor:
+        """The nearest values; gradients go straight through to the continuous code."""
+        # The difference is zero, exactly: codes are codebook values to the last bit.
+        return self.nearest.detach() + (self.continuous - self.continuous.detach())
+
+    @property
+    def log_variance(self) -> Tensor:
+        """Minus infinity, as far as numbers go: nothing is left to chance."""
+        return torch.full_like(self.continuous, -60.0)
+
+    def sample(self, noise: torch.Generator) -> Tensor:
+        """Return the code itself."""
+        return self.mean
+
+    def kl(self) -> Tensor:
+        """Return the divergence from a prior that takes all values for equally likely: log(values) each."""
+        return torch.full_like(self.continuous, math.log(self.values))
+
+
+class CodebookHead(nn.Module):
+    """A linear head, and learned values for each latent [Hsu2023]_: at first even steps of [-1/2, 1/2]."""
+
+    def __init__(self, features: int, latents: int) -> None:
+        super().__init__()
+        self.mean = nn.Linear(features, latents)
+        # What is learned is how far the values have moved, for all parameters but weight matrices start at zero.
+        self.moves = nn.Parameter(torch.empty(latents, VALUES))
+
+    @property
+    def codebook(self) -> Tensor:
+        """The values (latents, VALUES) that codes take."""
+        return torch.linspace(-0.5, 0.5, VALUES, device=self.moves.device) + self.moves
+
+    def forward(self, features: Tensor) -> Quantised:
+        """Return the code, in float32 whatever the precision of the features."""
+        continuous, codebook = self.mean(features).float(), self.codebook
+        places = (continuous.detach()[..., None] - codebook.detach()).abs().argmin(-1)  # (n, latents)
+        # Picked by a product, whose gradient is the same every time on every device.
+        nearest = (functional.one_hot(places, VALUES) * codebook).sum(-1)
+        return Quantised(continuous, nearest, VALUES)
+
+
+class GridHead(nn.Module):
+    """A linear head, squashed by tanh and rounded to one of `LEVELS` even steps of [-1, 1] [Mentzer2024]_."""
+
+    def __init__(self, features: int, latents: int) -> None:
+        super().__init__()
+        self.mean = nn.Linear(features, latents)
+
+    def forward(self, features: Tensor) -> Quantised:
+        """Return the code, in float32 whatever the precision of the features."""
+        continuous = torch.tanh(self.mean(features).float())
+        steps = (LEVELS - 1) / 2
+        return Quantised(continuous, ((continuous.detach() + 1) * steps).round() / steps - 1, LEVELS)
