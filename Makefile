@@ -12,7 +12,7 @@ INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --con
 
 demo: .venv/installed
 	$(BIN)/unweave train beta-vae --data rooms3d --steps 1200 --out runs/demo
-	$(BIN)/unweave evaluate runs/demo --preset fast
+	$(BIN)/unweave evaluate runs/demo --preset fast --metrics mig sap dci factor-vae-score linearity axis-alignment
 	$(BIN)/unweave report runs/demo
 
 # One torch thread per test worker: two workers share two cores without fighting over them.
