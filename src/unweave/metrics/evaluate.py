@@ -75,16 +75,8 @@ def evaluate(
     from threadpoolctl import ThreadpoolController
 
     changes = _checked_options(preset, options or {})
-    inputs: dict[str, Any] = {"test": test, "seed": seed, "encode": codebook, "jacobians": jacobians}
-    inputs["label_noise"] = label_noise
-    if factors is None:
-        inputs |= {"codes": check_codes(codes)}
-    else:
-        split(codes, factors, test, seed)  # a mistake in the test rows is answered before any work
-        inputs |= dict(zip(("codes", "factors"), check(codes, factors), strict=True))
-        if label_noise is not None:
-            inputs |= _with_noise(inputs["factors"], test, label_noise, names, seed)
-    inputs["means"] = inputs["codes"]
+    inputs: dict[str, Any] = {"seed": seed, "encode": codebook, "jacobians": jacobians, "label_noise": label_noise}
+    inputs |= _rows_given(codes, factors, test, label_noise, names, seed)
     inputs |= _posterior(inputs["codes"], log_variances, reconstruction, seed)
     chosen = choose(metrics, inputs)
     if replicates is not None:
@@ -139,6 +131,24 @@ def _checked_options(preset: str, options: Options) -> Options:
             raise unknown("metric", name, METRICS)
         METRICS[name].chosen_options(preset, changes)
     return options
+
+
+def _rows_given(
+    codes: ArrayLike,
+    factors: ArrayLike | None,
+    test: GivenPair | None,
+    label_noise: int | None,
+    names: Sequence[str] | None,
+    seed: int,
+) -> dict[str, Any]:
+    """Return codes, factors and test rows, checked, with noise on the labels where that is asked for."""
+    if factors is None:
+        values = check_codes(codes)
+        return {"codes": values, "means": values, "test": test}
+    split(codes, factors, test, seed)  # a mistake in the test rows is answered before any work
+    values, labels = check(codes, factors)
+    given = {"codes": values, "means": values, "factors": labels, "test": test}
+    return given if label_noise is None else given | _with_noise(labels, test, label_noise, names, seed)
 
 
 def _with_noise(
