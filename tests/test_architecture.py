@@ -13,15 +13,16 @@ PACKAGE = Path(unweave.__file__).parent
 LAYERS = (
     ("errors", "files", "text"),
     ("schedules",),
-    ("data", "devices", "gaussian"),
+    ("data", "devices", "gaussian", "geometry"),
     ("nets",),
     ("losses",),
     ("methods",),
-    ("config",),
+    ("config", "presets"),
     ("runs",),
     ("training", "metrics"),
     ("scoring",),
     ("report",),
+    ("reproduce",),
     ("cli",),
 )
 RANK = {part: rank for rank, parts in enumerate(LAYERS) for part in parts}

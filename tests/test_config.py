@@ -7,8 +7,9 @@ import json
 import pytest
 
 from unweave.config import Config, Training
+from unweave.data.labels import Labels
 from unweave.errors import UsageError
-from unweave.methods import BetaVAE
+from unweave.methods import BetaVAE, Schedule
 from unweave.nets import Net
 
 CONFIG = Config(BetaVAE(beta=4, loss="bce"), {"name": "xysquares", "spacing": 8, "size": 64})
@@ -37,8 +38,29 @@ def test_every_setting_changes_the_identity():
         Config(CONFIG.method, {**CONFIG.data, "spacing": 7}),
         Config(CONFIG.method, CONFIG.data, Net(latents=9)),
         Config(CONFIG.method, CONFIG.data, training=Training(seed=1)),
+        Config(CONFIG.method, CONFIG.data, training=Training(weight_decay=0.1)),
+        Config(CONFIG.method, CONFIG.data, training=Training(clip=1)),
+        Config(CONFIG.method, CONFIG.data, labels=Labels()),
+        Config(CONFIG.method, CONFIG.data, labels=Labels(count=10)),
     ]
-    assert len({config.id for config in [CONFIG, *others]}) == 6
+    assert len({config.id for config in [CONFIG, *others]}) == 10
+
+
+def test_what_came_later_is_written_only_where_it_is_used():
+    """So the identities of earlier runs stand; the pinned one above is from before weight decay and labels."""
+    plain = CONFIG.to_json()
+    assert set(plain) == {"method", "data", "net", "training"}
+    assert set(plain["training"]) == {"steps", "batch", "lr", "seed", "standardise", "precision"}
+    used = Config(CONFIG.method, CONFIG.data, training=Training(weight_decay=0.1, clip=2)).to_json()["training"]
+    assert (used["weight_decay"], used["clip"]) == (0.1, 2.0)
+
+
+@pytest.mark.parametrize("labels", [Labels(), Labels(50, Schedule(0, 5, 100), "cross-entropy", "partial", factors="a")])
+def test_labels_and_decay_survive_json(labels):
+    config = Config(CONFIG.method, CONFIG.data, training=Training(weight_decay=0.1, clip=1), labels=labels)
+    again = Config.from_json(json.loads(json.dumps(config.to_json())))
+    assert again == config
+    assert again.id == config.id
 
 
 def test_differences_are_readable():
@@ -48,6 +70,11 @@ def test_differences_are_readable():
         "data.name xysquares → shapes2d",
         "data.spacing 8 → absent",
     ]
+
+
+def test_labels_differ_readably():
+    other = Config(CONFIG.method, CONFIG.data, labels=Labels(count=7))
+    assert "labels.count absent → 7" in CONFIG.differences(other)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pytest
 from unweave.config import Config
 from unweave.errors import UsageError
 from unweave.methods import BetaVAE, Schedule
+from unweave.schedules import in_steps
 
 
 def test_a_line_and_then_its_end():
@@ -14,15 +15,37 @@ def test_a_line_and_then_its_end():
     assert [schedule.at(step) for step in range(6)] == [0.0, 2.5, 5.0, 7.5, 10.0, 10.0]
 
 
-@pytest.mark.parametrize("text", ["1:4@10000", "0.5:0@1", "1e-05:2@30"])
+@pytest.mark.parametrize("text", ["1:4@10000", "0.5:0@1", "1e-05:2@30", "1:0.5@100%", "0:4@2.5%"])
 def test_written_and_read(text):
     assert str(Schedule.read(text)) == text
 
 
-@pytest.mark.parametrize("text", ["", "4", "1:4", "1@3", "a:b@3", "1:4@0", "1:4@2.5", "1:inf@3", "1:2:3@4"])
+@pytest.mark.parametrize(
+    "text", ["", "4", "1:4", "1@3", "a:b@3", "1:4@0", "1:4@2.5", "1:inf@3", "1:2:3@4", "1:2@0%", "1:2@101%", "1:2@%"]
+)
 def test_what_is_no_schedule(text):
     with pytest.raises(UsageError, match="schedule"):
         Schedule.read(text)
+
+
+def test_a_share_becomes_steps_of_the_run():
+    assert str(Schedule.read("1:0.5@100%").in_steps(750)) == "1:0.5@750"
+    assert Schedule(0, 4, share=0.25).in_steps(1000) == Schedule(0, 4, 250)
+    assert Schedule(0, 4, share=0.001).in_steps(100) == Schedule(0, 4, 1)
+    assert Schedule(0, 4, 30).in_steps(100) == Schedule(0, 4, 30)
+    method = BetaVAE(beta=Schedule(1, 2, share=0.5), loss="mse")
+    assert in_steps(method, 60) == BetaVAE(beta=Schedule(1, 2, 30), loss="mse")
+
+
+def test_a_share_of_an_unknown_run_has_no_value():
+    with pytest.raises(ValueError, match="share of a run"):
+        Schedule(0, 4, share=0.5).at(3)
+
+
+def test_steps_or_a_share_and_not_both():
+    for lengths in ({}, {"steps": 3, "share": 0.5}):
+        with pytest.raises(UsageError, match="either a number of steps or a share"):
+            Schedule(0, 1, **lengths)
 
 
 def test_a_run_remembers_its_schedule():

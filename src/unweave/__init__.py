@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from unweave import data as data
+    from unweave import gaussian as gaussian
     from unweave import losses as losses
     from unweave import methods as methods
     from unweave import metrics as metrics
     from unweave import nets as nets
+    from unweave import presets as presets
     from unweave import report as report
+    from unweave import reproduce as reproduce
     from unweave import training as training
     from unweave.data import load as load
     from unweave.errors import UsageError as UsageError
@@ -26,7 +29,7 @@ _HOME = {
     "Run": "unweave.runs",
     "UsageError": "unweave.errors",
 }
-_MODULES = ("data", "losses", "methods", "metrics", "nets", "report", "training")
+_MODULES = ("data", "gaussian", "losses", "methods", "metrics", "nets", "presets", "report", "reproduce", "training")
 
 __all__ = ["Run", "UsageError", "evaluate", "load", "train"]
 

@@ -6,16 +6,20 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import torch
 
+from unweave.data.labels import Labels
 from unweave.errors import UsageError, unknown
 from unweave.methods import METHODS, Method, Schedule
 from unweave.nets import Model, Net, Shape
+from unweave.schedules import require_not_negative
 
 PRECISIONS = ("fp32", "bf16")
+LATER = {"later": True}
+"""Marks a field that came later: at its default it is not written, so that earlier runs keep their identity."""
 
 
 @dataclass(frozen=True)
@@ -29,11 +33,15 @@ class Training:
     lr: float = 1e-3
     """Learning rate of Adam."""
     seed: int = 0
-    """Seed of initialisation, batches and noise."""
+    """Seed of all that is random: initialisation, batches, noise, labels."""
     standardise: bool = False
     """Give every channel mean 0 and deviation 1 (the thesis' table A.2); needs the loss mse."""
     precision: str = "fp32"
     """Arithmetic of the network: fp32 or bf16 (autocast)."""
+    weight_decay: float = field(default=0.0, metadata=LATER)
+    """Weight decay of AdamW: a step takes lr * weight_decay of each weight matrix away; 0: Adam."""
+    clip: float = field(default=0.0, metadata=LATER)
+    """Cut every entry of the gradient to [-clip, clip]; 0: not at all."""
 
     def __post_init__(self) -> None:
         if self.steps < 1 or self.batch < 1:
@@ -44,25 +52,28 @@ class Training:
             raise UsageError(f"a seed is 0 or more, not {self.seed}")
         if self.precision not in PRECISIONS:
             raise unknown("precision", self.precision, PRECISIONS)
+        require_not_negative(self, "weight_decay", "clip")
 
 
 @dataclass(frozen=True)
 class Config:
-    """A method, a data set, a net and a way of training."""
+    """A method, a data set, a net, a way of training, and a few labels, if there are any."""
 
     method: Method
     data: Mapping[str, Any]
     net: Net = field(default_factory=Net)
     training: Training = field(default_factory=Training)
+    labels: Labels | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the configuration as plain JSON values; `from_json` is the inverse."""
-        return {
+        plain = {
             "method": {"name": method_name(self.method), **_plain(self.method)},
             "data": dict(self.data),
             "net": _plain(self.net),
             "training": _plain(self.training),
         }
+        return plain if self.labels is None else {**plain, "labels": _plain(self.labels)}
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Config:
@@ -72,8 +83,14 @@ class Config:
             name = method.pop("name")
             if name not in METHODS:
                 raise unknown("method", name, METHODS)
-            net, training = Net(**values["net"]), Training(**values["training"])
-            return cls(METHODS[name](**_with_schedules(METHODS[name], method)), dict(values["data"]), net, training)
+            labels = values.get("labels")
+            return cls(
+                METHODS[name](**_with_schedules(METHODS[name], method)),
+                dict(values["data"]),
+                Net(**values["net"]),
+                Training(**values["training"]),
+                None if labels is None else Labels(**_with_schedules(Labels, labels)),
+            )
         except (KeyError, TypeError) as error:
             raise UsageError(f"this is not the configuration of a run: {error}") from error
 
@@ -86,10 +103,6 @@ class Config:
     def build(self, shape: Shape, generator: torch.Generator) -> Model:
         """Return the model that this method trains, its weights drawn from `generator`."""
         return self.net.build(shape, generator, self.method.bottleneck, self.method.adversary)
-
-    def with_loss(self, loss: str) -> Config:
-        """Return the same configuration with another reconstruction loss."""
-        return replace(self, method=replace(self.method, loss=loss))
 
     def differences(self, other: Config) -> list[str]:
         """Return, as readable text, every setting in which `other` differs."""
@@ -110,7 +123,7 @@ def method_name(method: Method) -> str:
     raise UsageError(f"add {type(method).__name__} to unweave.methods.METHODS, so that its runs can be read again")
 
 
-def _plain(settings: Method | Net | Training) -> dict[str, Any]:
+def _plain(settings: Method | Net | Training | Labels) -> dict[str, Any]:
     """Return a dataclass's fields as JSON has them: a schedule as text, and in a field for floats a float always.
 
     So 4 and 4.0 are one run.
@@ -118,13 +131,15 @@ def _plain(settings: Method | Net | Training) -> dict[str, Any]:
     plain: dict[str, Any] = {}
     for spec in fields(settings):
         value = getattr(settings, spec.name)
+        if spec.metadata.get("later") and value == spec.default:
+            continue
         number = spec.type in ("float", "Scheduled") and not isinstance(value, Schedule)
         plain[spec.name] = str(value) if isinstance(value, Schedule) else float(value) if number else value
     return plain
 
 
-def _with_schedules(kind: type[Method], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a method's fields with every schedule that is written as text read."""
+def _with_schedules(kind: type[Method | Labels], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a dataclass with every schedule that is written as text read."""
     scheduled = {spec.name for spec in fields(kind) if spec.type == "Scheduled"}
     return {
         name: Schedule.read(value) if name in scheduled and isinstance(value, str) else value

@@ -4,48 +4,72 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from typing import Any, TypeVar
 
 from unweave.errors import UsageError
 
-WRITTEN = re.compile(r"(?P<start>[^:@]+):(?P<end>[^:@]+)@(?P<steps>[^:@]+)")
+WRITTEN = re.compile(r"(?P<start>[^:@]+):(?P<end>[^:@]+)@(?:(?P<steps>[^:@%]+)|(?P<percent>[^:@%]+)%)")
+Settings = TypeVar("Settings")
 
 
 @dataclass(frozen=True)
 class Schedule:
     """A number that goes from `start` to `end` in a straight line over `steps` steps, and stays there.
 
+    Its length may also be a `share` of the run, which becomes a number of steps when the run is set up.
+
     >>> Schedule(1.0, 4.0, 300).at(100)
     2.0
     >>> str(Schedule.read("1:4@300"))
     '1:4@300'
+    >>> str(Schedule.read("1:4@50%").in_steps(2000))
+    '1:4@1000'
     """
 
     start: float
     end: float
-    steps: int
+    steps: int | None = None
+    share: float | None = None
+    """The part of the run that it takes, above 0 and at most 1, instead of `steps`."""
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.start) and math.isfinite(self.end) and self.steps >= 1):
+        if (self.steps is None) == (self.share is None):
+            raise UsageError("a schedule takes either a number of steps or a share of the run")
+        if not (math.isfinite(self.start) and math.isfinite(self.end) and (self.steps is None or self.steps >= 1)):
             raise UsageError(f"a schedule goes between two finite numbers in at least one step, not '{self}'")
+        if self.share is not None and not 0 < self.share <= 1:
+            raise UsageError(f"a schedule takes more than 0 % and at most 100 % of a run, not '{self}'")
 
     @classmethod
     def read(cls, text: str) -> Schedule:
-        """Return the schedule written as START:END@STEPS."""
+        """Return the schedule written as START:END@STEPS or START:END@SHARE%."""
         found = WRITTEN.fullmatch(text)
         try:
             if found is None:
                 raise ValueError
-            return cls(float(found["start"]), float(found["end"]), int(found["steps"]))
+            start, end = float(found["start"]), float(found["end"])
+            if found["percent"]:
+                return cls(start, end, share=float(found["percent"]) / 100)
+            return cls(start, end, int(found["steps"]))
         except ValueError:
-            raise UsageError(f"'{text}' is neither a number nor a schedule such as 1:4@10000 (from:to@steps)") from None
+            raise UsageError(
+                f"'{text}' is neither a number nor a schedule such as 1:4@10000 or 1:4@50% (from:to@steps)"
+            ) from None
 
     def __str__(self) -> str:
-        return f"{self.start:g}:{self.end:g}@{self.steps}"
+        length = f"{100 * self.share:g}%" if self.share is not None else self.steps
+        return f"{self.start:g}:{self.end:g}@{length}"
 
     def at(self, step: int) -> float:
         """Return the number before step `step`, counted from 0."""
+        if self.steps is None:
+            raise ValueError(f"'{self}' is a share of a run; in_steps says of which")
         return self.start + (self.end - self.start) * min(step / self.steps, 1.0)
+
+    def in_steps(self, run: int) -> Schedule:
+        """Return the schedule in steps, for a run of this many."""
+        return self if self.share is None else Schedule(self.start, self.end, max(round(self.share * run), 1))
 
 
 Scheduled = float | Schedule
@@ -60,3 +84,20 @@ def value_at(value: Scheduled, step: int) -> float:
 def extremes(value: Scheduled) -> tuple[float, float]:
     """Return the least and the largest number a hyper-parameter takes."""
     return (min(value.start, value.end), max(value.start, value.end)) if isinstance(value, Schedule) else (value, value)
+
+
+def in_steps(settings: Settings, run: int) -> Settings:
+    """Return a dataclass with all its schedules in steps, for a run of this many."""
+    instance: Any = settings
+    values = {spec.name: getattr(instance, spec.name) for spec in fields(instance)}
+    moving = {name: value.in_steps(run) for name, value in values.items() if isinstance(value, Schedule)}
+    return replace(instance, **moving)
+
+
+def require_not_negative(settings: object, *names: str) -> None:
+    """Refuse hyper-parameters, numbers or schedules, that are ever negative or not finite."""
+    for name in names:
+        value: Scheduled = getattr(settings, name)
+        low, high = extremes(value)
+        if not 0 <= low <= high < math.inf:
+            raise UsageError(f"{name} must be a number that is not negative, not {value}")

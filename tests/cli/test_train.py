@@ -17,9 +17,11 @@ from unweave import training
 from unweave.cli.progress import Progress
 from unweave.cli.train import Place
 from unweave.config import Training
+from unweave.data.labels import Labels
 from unweave.data.xysquares import XYSquares
-from unweave.methods import METHODS, BetaVAE
+from unweave.methods import METHODS, BetaVAE, Schedule
 from unweave.nets import Net
+from unweave.presets import PRESETS
 from unweave.runs import Run
 
 
@@ -46,6 +48,18 @@ def test_every_option_reaches_the_run(cli, tmp_path):
     assert run.settings.net == Net("mlp", 3, 0.05)
     assert run.settings.training == Training(3, 4, 0.01, 7, True, "bf16")
     assert run.settings.data == {"name": "xysquares", "size": 32, "spacing": 2}
+
+
+def test_labels_reach_the_run(cli, tiny, tmp_path):
+    words = "--labels 20 --label-weight 0:5@50% --label-term cross-entropy --label-kind partial --label-factors x_R,y_B"
+    code, out, _ = cli("train", "vae", *tiny, *words.split(), "--steps", "4", "--out", tmp_path / "run")
+    assert code == 0
+    assert " + supervised " in out
+    expected = Labels(20, Schedule(0, 5, 2), "cross-entropy", "partial", factors="x_R,y_B", batch=8)
+    assert Run.open(tmp_path / "run").settings.labels == expected
+    code, _, err = cli("train", "vae", *tiny, "--labels", "20", "--label-kind", "prefect")
+    assert code == 2
+    assert err.startswith("unweave: no kind of labels is called 'prefect'; did you mean 'perfect'?")
 
 
 def test_without_a_folder_the_run_goes_below_runs(cli, tiny, tmp_path, monkeypatch):
@@ -76,6 +90,24 @@ def test_the_result_for_machines(cli, tiny, run):
     assert result["steps"] == 20
     assert result["loss"] == pytest.approx(sum(result["terms"].values()))
     assert result["steps_per_second"] == pytest.approx(20 / result["seconds"], abs=1e-3)
+
+
+def test_what_is_only_watched_is_no_term(cli, tiny, tmp_path):
+    words = (
+        "train",
+        "factor-vae",
+        *tiny,
+        "--adversary-units",
+        "5",
+        "--steps",
+        "2",
+        "--json",
+        "--out",
+        tmp_path / "run",
+    )
+    result = json.loads(cli(*words).out)
+    assert list(result["terms"]) == ["reconstruction", "kl", "total_correlation"]
+    assert result["loss"] == pytest.approx(sum(result["terms"].values()), rel=1e-5)
 
 
 @pytest.mark.filterwarnings("default")
@@ -191,12 +223,76 @@ def test_options_and_their_defaults_are_those_of_the_function():
     asked = {field.name: field.default for field in fields(Place)}
     for name in ("device", "threads", "checkpoint_every", "log_every", "out"):
         assert asked[name] == known[name].default
-    ours = {"method", "watch", "net", *asked, *(field.name for kind in (Net, Training) for field in fields(kind))}
+    ours = {
+        "method",
+        "watch",
+        "net",
+        "labels",
+        *asked,
+        *(field.name for kind in (Net, Training) for field in fields(kind)),
+    }
     assert set(known) <= ours
 
 
 def test_no_option_means_two_things():
+    # Options of labels begin with "label"; no other does.
     shared = [field.name for kind in (Place, Training) for field in fields(kind)] + ["net", "latents", "width"]
     assert len(set(shared)) == len(shared)
     for kind in METHODS.values():
         assert not {field.name for field in fields(kind)} & set(shared)
+        assert not any(field.name.startswith("label") for field in fields(kind))
+
+
+def test_a_preset_fills_what_is_not_given(cli, tiny, tmp_path):
+    words = ("--preset", "thesis-3.3.4", "--steps", "2", "--normalise-beta", "--latents=7", "--out", tmp_path / "run")
+    assert cli("train", "beta-vae", *tiny, *words).code == 0
+    settings = Run.open(tmp_path / "run").settings
+    assert settings.method == BetaVAE(beta=0.001, normalise_beta=True, loss="mse")
+    assert settings.net == Net("mlp", 7, 0.02)
+    training = settings.training
+    assert (training.steps, training.batch, training.lr, training.standardise) == (2, 8, 1e-3, True)
+
+
+@pytest.mark.filterwarnings("ignore:the loss bce")
+def test_what_a_preset_switches_on_can_be_switched_off(cli, tiny, tmp_path):
+    words = ("--preset=thesis-3.3.4", "--steps", "1", "--no-standardise", "--no-normalise-beta", "--loss", "bce")
+    assert cli("train", "beta-vae", *tiny, *words, "--out", tmp_path / "run").code == 0
+    settings = Run.open(tmp_path / "run").settings
+    assert settings.method == BetaVAE(beta=0.001, loss="bce")
+    assert not settings.training.standardise
+
+
+def test_a_preset_may_depend_on_the_data(cli, tiny, tmp_path):
+    words = ("--preset", "tripod", "--loss", "mse", "--steps", "1", "--out", tmp_path / "run")
+    assert cli("train", "tripod", *tiny, *words).code == 0
+    settings = Run.open(tmp_path / "run").settings
+    assert settings.net.latents == 12  # twice the factors
+    assert settings.training.clip == 3072  # one a pixel
+
+
+def test_help_shows_presets_and_what_they_set(cli):
+    _, out, _ = cli("train", "--help")
+    assert all(f"\n  {name} " in out for name in PRESETS)
+    _, out, _ = cli("train", "tripod", "--help")
+    assert "presets of tripod: tripod\n" in out
+    _, out, _ = cli("train", "beta-vae", "--preset", "dlib", "--help")
+    text = " ".join(out.replace("│", " ").split())
+    assert "Number of updates. (default: 300000)" in text
+    assert "--loss STR" in text
+    assert "else mse. (default: bce)" in text
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("beta-vae", "--preset", "qlae"), "the preset qlae is for qlae, not for beta-vae (presets of beta-vae: dlib"),
+        (("vae", "--preset", "dilb"), "no preset is called 'dilb'; did you mean 'dlib'?"),
+        (("vae", "--preset"), "--preset needs a value"),
+        (("vae", "--preset", "dlib", "--bta", "3"), "unknown option --bta"),
+    ],
+)
+def test_a_wrong_preset_is_one_line(cli, words, message):
+    code, out, err = cli("train", words[0], "--data", "shapes2d", *words[1:])
+    assert (code, out) == (2, "")
+    assert err.startswith(f"unweave: {message}")
+    assert err.count("\n") == 1

@@ -126,13 +126,16 @@ def test_weights_may_move_with_the_step():
     assert [b - a for a, b in pairwise(values)] == pytest.approx([values[2] / 2, values[2] / 2, 0])
 
 
-def test_the_stratified_estimator_is_told_the_size_of_the_data():
+def test_the_stratified_estimator_takes_the_size_of_the_data():
     data = load("xysquares:size=32")
-    BetaTCVAE().check(data)
-    BetaTCVAE(estimator="stratified", data_size=len(data)).check(data)
-    for wrong in (0, 7):
-        with pytest.raises(UsageError, match=f"needs data_size={len(data)}"):
-            BetaTCVAE(estimator="stratified", data_size=wrong).check(data)
+    filled = BetaTCVAE(estimator="stratified").filled(data)
+    assert filled == BetaTCVAE(estimator="stratified", data_size=len(data))
+    filled.check(data)
+    assert BetaTCVAE().filled(data) == BetaTCVAE()  # which has no use for it, and keeps its identity
+    wrong = BetaTCVAE(estimator="stratified", data_size=7)
+    assert wrong.filled(data) == wrong
+    with pytest.raises(UsageError, match=f"needs data_size={len(data)}"):
+        wrong.check(data)
 
 
 def test_bad_settings_are_refused():

@@ -9,13 +9,22 @@ import pytest
 import torch
 
 from unweave.errors import UsageError
-from unweave.methods import BetaVAE, Schedule
+from unweave.methods import Batch, BetaVAE, Schedule
 from unweave.methods.hfs import HFS, draw_pairs, shrinkage, support_distances
-from unweave.nets import Gaussian, Net
+from unweave.nets import Gaussian, Model, Net
 
 
 def codes(n: int = 7, latents: int = 4) -> torch.Tensor:
     return torch.randn(n, latents, generator=torch.Generator().manual_seed(0))
+
+
+def seeded(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def terms_of(method: BetaVAE, model: Model, q: Gaussian, step: int = 0, seed: int = 0) -> dict[str, torch.Tensor]:
+    batch = Batch(torch.zeros(len(q.mean), *np.roll(model.shape, 1)), choices=seeded(seed))
+    return method.terms(model, batch, q, q.mean, step)
 
 
 def by_loops(z: np.ndarray, i: int, j: int) -> float:
@@ -51,31 +60,41 @@ def test_a_missing_combination_and_a_diagonal_are_as_far_as_they_look():
     assert support_distances(line, all_pairs(2)).item() == 4
 
 
-def test_pairs_are_distinct_all_if_there_are_no_more_and_others_at_other_steps():
-    assert draw_pairs(4, 25, 0).T.tolist() == [list(pair) for pair in combinations(range(4), 2)]
-    drawn = [draw_pairs(10, 25, step) for step in range(50)]
+def test_pairs_are_distinct_all_if_there_are_no_more_and_others_every_time():
+    assert draw_pairs(4, 25, seeded()).T.tolist() == [list(pair) for pair in combinations(range(4), 2)]
+    choices = seeded()
+    drawn = [draw_pairs(10, 25, choices) for _ in range(50)]
     assert all(len(set(map(tuple, pairs.T.tolist()))) == 25 for pairs in drawn)
-    assert torch.equal(drawn[3], draw_pairs(10, 25, 3))
+    assert not torch.equal(drawn[3], drawn[4])
     assert len({tuple(pair) for pairs in drawn for pair in pairs.T.tolist()}) == 45
-    assert draw_pairs(1, 25, 0).shape == (2, 0)
+    assert draw_pairs(1, 25, seeded()).shape == (2, 0)
+
+
+def test_the_pairs_of_a_step_come_from_the_batch():
+    model = Net("mlp", latents=8, width=0.02).build((32, 32, 3), seeded())
+    q = Gaussian(codes(latents=8), torch.zeros(7, 8))
+    one, again, other = (terms_of(HFS(pairs=3, loss="mse"), model, q, seed=seed)["support"] for seed in (1, 1, 2))
+    assert one == again != other
 
 
 def test_terms_are_the_beta_vaes_and_the_weighted_distances():
     model = Net("mlp", latents=4, width=0.02).build((32, 32, 3), torch.Generator().manual_seed(0))
     q = Gaussian(codes(), torch.zeros(7, 4))
-    method = HFS(beta=2, gamma=Schedule(0, 10, 100), delta=3)
-    terms = method.penalty(model, q, q.mean, 50)
-    torch.testing.assert_close(terms["kl"], BetaVAE(beta=2).penalty(model, q, q.mean, 50)["kl"])
+    method = HFS(beta=2, gamma=Schedule(0, 10, 100), delta=3, loss="mse")
+    terms = terms_of(method, model, q, 50)
+    for name, value in terms_of(BetaVAE(beta=2, loss="mse"), model, q, 50).items():
+        torch.testing.assert_close(terms[name], value)
     expected = sum(by_loops(codes().numpy(), i, j) for i, j in combinations(range(4), 2))
     assert terms["support"].item() == pytest.approx(5 * expected, rel=1e-5)
     assert terms["scale"].item() == pytest.approx(3 * shrinkage(codes()).item())
-    assert set(HFS().penalty(model, q, q.mean, 0)) == {"kl", "support"}
+    assert set(terms_of(HFS(loss="mse"), model, q)) == {"reconstruction", "kl", "support"}
 
 
 def test_one_latent_has_no_pairs():
     model = Net("mlp", latents=1, width=0.02).build((32, 32, 3), torch.Generator().manual_seed(0))
     q = model.encode(torch.rand(4, 3, 32, 32))
-    terms = HFS().penalty(model, q, q.mean, 0)
+    assert isinstance(q, Gaussian)
+    terms = terms_of(HFS(loss="mse"), model, q)
     assert terms["support"].item() == 0
     sum(terms.values(), torch.zeros(())).backward()
 

@@ -10,6 +10,7 @@ import torch
 from unweave.errors import UsageError
 from unweave.methods import METHODS, VAE, Batch, BetaVAE, Method, Schedule
 from unweave.nets import Model, Net
+from unweave.schedules import in_steps
 
 SHAPE = (32, 32, 3)
 
@@ -30,6 +31,7 @@ def noise() -> torch.Generator:
 
 def terms_of(method: Method, model, x, step: int = 0) -> dict[str, torch.Tensor]:
     """The terms on a batch: x for each of the images that the method draws together."""
+    method = in_steps(method, 1000)
     batch = Batch(torch.cat([x] * method.groups), method.groups)
     return method.terms(model, batch, *method.infer(model, batch, step, noise()), step)
 

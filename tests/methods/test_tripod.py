@@ -13,9 +13,14 @@ from unweave.errors import UsageError
 from unweave.methods import Batch
 from unweave.methods.tripod import Tripod, draw_probes, hessian_penalty, hidden_layers, multi_information
 from unweave.nets import Net
+from unweave.nets.modulated import ModulatedDecoder
 from unweave.nets.quantised import Quantised
 
 LATENTS = 4
+
+
+def seeded(seed: int) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
 
 
 def codes(n: int = 12) -> Tensor:
@@ -59,7 +64,7 @@ def test_multi_information_is_the_same_on_any_scale_and_larger_for_dependent_cod
 
 
 def test_the_penalty_is_the_share_of_the_second_derivatives_that_mixes_latents():
-    z, probes = codes(2000), draw_probes(2000, LATENTS, 0).double()
+    z, probes = codes(2000), draw_probes(2000, LATENTS, seeded(0)).double()
     apart = torch.diag_embed(torch.rand(5, LATENTS, generator=torch.Generator().manual_seed(1), dtype=torch.float64))
     mixed = torch.ones(5, LATENTS, LATENTS, dtype=torch.float64) - torch.eye(LATENTS, dtype=torch.float64)
     assert hessian_penalty(Quadratic(apart), z, probes).item() == pytest.approx(0, abs=1e-12)
@@ -75,7 +80,7 @@ def test_the_variances_are_twice_the_squared_entries_of_the_hessian_off_the_diag
     n = 20_000
     hessian = torch.randn(1, LATENTS, LATENTS, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
     hessian = hessian + hessian.mT
-    probes = draw_probes(n, LATENTS, 0).double()
+    probes = draw_probes(n, LATENTS, seeded(0)).double()
     values = torch.einsum("kpni,ij,kpnj->kpn", probes, hessian[0], probes)
     signs, normal = values.var(1, correction=0).mean(1) * 2
     squares = hessian[0].square()
@@ -88,7 +93,7 @@ def test_the_penalty_is_the_ratio_of_variances_written_out_and_has_no_scale():
     z = codes(n)
     hessians = torch.randn(3, LATENTS, LATENTS, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
     hessians = hessians + hessians.mT
-    probes = draw_probes(n, LATENTS, 7).double()
+    probes = draw_probes(n, LATENTS, seeded(7)).double()
     variances = np.zeros((2, n, 3))
     for kind in range(2):
         for image in range(n):
@@ -116,16 +121,26 @@ def test_hidden_layers_are_what_comes_out_of_the_non_linear_ones(net, count):
     assert hidden_layers(nn.Sequential(nn.Linear(LATENTS, 3)), z) == []
 
 
+@pytest.mark.parametrize("net", ["qlae", "tripod"])
+def test_hidden_layers_of_a_modulated_decoder_are_its_conditions_and_stages(net):
+    model = Net(net, latents=LATENTS, width=0.05).build((32, 32, 3), torch.Generator().manual_seed(0))
+    assert isinstance(model.decoder, ModulatedDecoder)
+    z = torch.randn(2, LATENTS, generator=torch.Generator().manual_seed(1))
+    found, shown = hidden_layers(model.decoder, z), model.decoder.hidden(z)
+    assert len(found) == 3  # conditions, and two of three stages
+    assert all(torch.equal(ours, theirs) for ours, theirs in zip(found, shown, strict=True))
+
+
 def test_terms_are_weighted_and_reach_encoder_and_decoder():
     model = Net("mlp", latents=LATENTS, width=0.02).build((32, 32, 3), torch.Generator().manual_seed(0), "grid")
-    batch = Batch(torch.rand(6, 3, 32, 32, generator=torch.Generator().manual_seed(1)))
+    batch = Batch(torch.rand(6, 3, 32, 32, generator=seeded(1)), choices=seeded(3))
     method = Tripod(multi_information=0.5, hessian=0.25, loss="mse")
     q, z = method.infer(model, batch, 3, torch.Generator())
     terms = method.terms(model, batch, q, z, 3)
     assert isinstance(q, Quantised)
     deviation = q.continuous.std(0, correction=0) + 1e-6
     torch.testing.assert_close(terms["multi_information"], 0.5 * 3072 * multi_information(z, deviation))
-    probes = draw_probes(6, LATENTS, 3) * deviation
+    probes = draw_probes(6, LATENTS, seeded(3)) * deviation
     torch.testing.assert_close(terms["hessian"], 0.25 * 3072 * hessian_penalty(model.decoder, z, probes))
     for name in ("multi_information", "hessian"):
         weights = [next(model.encoder.parameters()), next(model.decoder.parameters())]
@@ -135,12 +150,12 @@ def test_terms_are_weighted_and_reach_encoder_and_decoder():
         assert (reached[1] is not None) == (name == "hessian")
 
 
-def test_probes_are_signs_and_normal_numbers_the_same_for_the_same_step():
-    signs, normal = draw_probes(500, LATENTS, 1)
+def test_probes_are_signs_and_normal_numbers_new_every_time():
+    choices = seeded(1)
+    signs, normal = draw_probes(500, LATENTS, choices)
     assert signs.unique().tolist() == [-1, 1]
     assert normal.std().item() == pytest.approx(1, abs=0.05)
-    assert torch.equal(draw_probes(5, 3, 4), draw_probes(5, 3, 4))
-    assert not torch.equal(draw_probes(5, 3, 4), draw_probes(5, 3, 5))
+    assert not torch.equal(signs, draw_probes(500, LATENTS, choices)[0])
 
 
 def test_it_trains_in_half_precision_and_its_codes_lie_on_the_grid(tmp_path):

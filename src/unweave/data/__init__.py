@@ -13,6 +13,7 @@ from unweave.data.cars3d import Cars3D
 from unweave.data.dataset import Dataset
 from unweave.data.dsprites import DSprites
 from unweave.data.factors import FactorSpace
+from unweave.data.labels import Labels
 from unweave.data.mpi3d import MPI3DReal, MPI3DRealistic, MPI3DToy
 from unweave.data.own import FORMATS, data_of_path
 from unweave.data.restricted import Correlated, Restricted
@@ -28,7 +29,18 @@ from unweave.data.xyobject import XYObject, XYObjectShaded
 from unweave.data.xysquares import XYSquares
 from unweave.errors import UsageError, unknown
 
-__all__ = ["DATASETS", "FORMATS", "WRAPPERS", "Dataset", "FactorSpace", "Statistics", "Table", "Wrapper", "load"]
+__all__ = [
+    "DATASETS",
+    "FORMATS",
+    "WRAPPERS",
+    "Dataset",
+    "FactorSpace",
+    "Labels",
+    "Statistics",
+    "Table",
+    "Wrapper",
+    "load",
+]
 
 DATASETS: dict[str, type[Dataset]] = {
     "xysquares": XYSquares,

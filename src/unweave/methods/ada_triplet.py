@@ -17,8 +17,8 @@ from unweave.schedules import Schedule, Scheduled, value_at
 class AdaptiveTriplet(TripletLoss):
     """Weighs the latents that anchor and negative seem to share less in their distance [Michlo2022]_, 5.17 to 5.21."""
 
-    omega: Scheduled = field(default=Schedule(1.0, 0.5, 20_000))
-    """Weight of shared latents, 0 to 1; best lowered over the whole run: give it the run's steps."""
+    omega: Scheduled = field(default=Schedule(1.0, 0.5, share=1.0))
+    """Weight of shared latents, 0 to 1; best lowered over the whole run, as by default."""
     eta: Scheduled = 0.5
     """Share of the way from the least to the largest difference below which latents are shared; 0: none is."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -47,6 +48,8 @@ class AdaTVAE(AdaptiveTripletVAE, Triplets):
 class UnsupervisedAdaTVAE(AdaptiveTripletVAE):
     r"""Unsupervised Ada-TVAE [Michlo2022]_, section 5.5: Ada-TVAE on triplets of a batch ordered by their pixels."""
 
+    fewest: ClassVar[int] = 3
+
     triplets: int = 512
     """Triplets made of each batch."""
 
@@ -57,9 +60,7 @@ class UnsupervisedAdaTVAE(AdaptiveTripletVAE):
 
     def split(self, batch: Batch, q: Posterior, step: int) -> list[Gaussian]:
         """Return the posteriors of anchors, positives and negatives, ordered by the reconstruction loss, eq. 5.24."""
-        if len(batch.x) < 3:
-            raise UsageError(f"triplets need a batch of at least 3 images, not {len(batch.x)}")
-        a, p, n = distinct_triples(len(batch.x), self.triplets, step).to(batch.x.device)
+        a, p, n = distinct_triples(len(batch.x), self.triplets, batch.choices).to(batch.x.device)
         swap = self.unlikeness(batch.x, a, p) > self.unlikeness(batch.x, a, n)
         rows = (a, torch.where(swap, n, p), torch.where(swap, p, n))
         return [Gaussian(q.mean[row], q.log_variance[row]) for row in rows]
@@ -74,13 +75,9 @@ class UnsupervisedAdaTVAE(AdaptiveTripletVAE):
         return torch.cat([distance(x[i], output[j]) for i, j in parts])
 
 
-def distinct_triples(images: int, count: int, step: int) -> Tensor:
-    """Return positions (3, count) in a batch, three different ones a column.
-
-    They depend on the step alone. The images of a batch are independent draws, so any places are as random as others.
-    """
-    generator = torch.Generator().manual_seed(step)
-    a, p, n = (torch.randint(images - k, (count,), generator=generator) for k in range(3))
+def distinct_triples(images: int, count: int, choices: torch.Generator) -> Tensor:
+    """Return positions (3, count) in a batch, three different ones a column."""
+    a, p, n = (torch.randint(images - k, (count,), generator=choices) for k in range(3))
     p = p + (p >= a)
     low, high = torch.minimum(a, p), torch.maximum(a, p)
     n = n + (n >= low)

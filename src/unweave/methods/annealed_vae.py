@@ -30,3 +30,7 @@ class AnnealedVAE(Method):
         """Return how far the batch's mean KL is from the capacity, weighted."""
         distance = (q.kl().sum(1).mean() - value_at(self.capacity, step)).abs()
         return {"capacity": value_at(self.gamma, step) * distance}
+
+    def watch(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
+        """Return the KL term itself, in nats: it should follow the capacity."""
+        return {"kl": q.kl().sum(1).mean()}

@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from unweave.data import Dataset
-from unweave.errors import UsageError
 from unweave.losses import loss_of
 from unweave.nets import Model, Posterior
-from unweave.schedules import Scheduled, extremes
+from unweave.schedules import require_not_negative
 
 
 @dataclass(frozen=True)
 class Batch:
-    """The images of one step: `groups` of the same number, one group after another."""
+    """What one step is given: images, `groups` of the same number, one group after another, and chance."""
 
     x: Tensor  # (groups * n, C, H, W)
     groups: int = 1
     factors: Tensor | None = None  # (groups * n, k), where the method asks for them
+    choices: torch.Generator = field(default_factory=torch.Generator)
+    """Where a method's random choices come from, beside the noise of z; on the CPU."""
 
 
 @dataclass(frozen=True)
@@ -34,14 +35,18 @@ class Method(ABC):
     All terms are sums over pixels and latents, means over the batch, in nats, and already weighted: the
     trainer adds them up, so what is logged is what is optimised.
 
-    Beside `penalty` a method may override what it draws (`groups`, `labelled`, `draw`, `check`), the bottleneck it
-    needs, what it makes of the posteriors (`posterior`), and may have an `adversary` with an objective of its own.
+    Beside `penalty` a method may override what it draws (`groups`, `fewest`, `labelled`, `draw`, `check`), the
+    bottleneck it needs, what it makes of the posteriors (`posterior`), what it takes from the data set (`filled`),
+    what is logged and not optimised (`watch`), and may have an `adversary` with an objective of its own. One whose
+    terms look at the batch, or make random choices, overrides `terms`.
     """
 
     bottleneck: ClassVar[str] = "gaussian"
     """How codes come out of the encoder: a name of `unweave.nets.BOTTLENECKS`."""
     groups: ClassVar[int] = 1
     """Images that are drawn together: 1, pairs or triplets."""
+    fewest: ClassVar[int] = 1
+    """Images a batch must have at least: more than one where the objective compares them."""
     labelled: ClassVar[bool] = False
     """Whether the batch brings the factors of its images."""
 
@@ -62,6 +67,10 @@ class Method(ABC):
         reconstruction = loss_of(self.loss).distance(batch.x, model.decode(z))
         return {"reconstruction": reconstruction, **self.penalty(model, q, z, step)}
 
+    def watch(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
+        """Return what is to be logged beside the terms, and is no part of the objective: by default, nothing."""
+        return {}
+
     def posterior(self, q: Posterior, step: int) -> Posterior:
         """Return what the method makes of the encoder's posteriors: by default, the same."""
         return q
@@ -75,6 +84,10 @@ class Method(ABC):
         """Return the indices (groups, n) of a batch's images."""
         return data.sample(n, rng)[None]
 
+    def filled(self, data: Dataset) -> Self:
+        """Return the method with the fields that were left to the data set: by default, none is."""
+        return self
+
     def check(self, data: Dataset) -> None:  # noqa: B027
         """Raise a `UsageError` if the data set does not suit the method."""
 
@@ -82,14 +95,10 @@ class Method(ABC):
         """Return a network that is trained against the model, or None."""
         return None
 
-    def adversary_loss(self, model: Model, z: Tensor, other: Tensor) -> Tensor:
-        """Return what the adversary minimises, from codes of the batch and of another one, both detached."""
+    def adversary_loss(self, model: Model, z: Tensor, another: Callable[[], Tensor]) -> Tensor:
+        """Return what the adversary minimises, from detached codes: of the batch, and of another one, if it asks."""
         raise NotImplementedError(f"{type(self).__name__} has an adversary without an objective")
 
     def require_positive(self, *names: str) -> None:
         """Refuse hyper-parameters, numbers or schedules, that are ever negative or not finite."""
-        for name in names:
-            value: Scheduled = getattr(self, name)
-            low, high = extremes(value)
-            if not 0 <= low <= high < math.inf:
-                raise UsageError(f"{name} must be a number that is not negative, not {value}")
+        require_not_negative(self, *names)

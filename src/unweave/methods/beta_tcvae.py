@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
 
 import torch
 from torch import Tensor
@@ -26,6 +27,8 @@ class BetaTCVAE(Method):
     what the first two leave of the KL term, which is exact, so that the three add up to it.
     """
 
+    fewest: ClassVar[int] = 2
+
     beta: Scheduled = 6.0
     """Weight of the total correlation KL(q(z) || prod_j q(z_j))."""
     alpha: Scheduled = 1.0
@@ -33,9 +36,9 @@ class BetaTCVAE(Method):
     gamma: Scheduled = 1.0
     """Weight of the divergence of each latent from its prior."""
     estimator: str = "weighted"
-    """How q(z) is estimated: weighted (every image of the batch counts the same) or stratified (needs data_size)."""
+    """How q(z) is estimated: weighted (every image of the batch counts the same) or stratified (one of data_size)."""
     data_size: int = 0
-    """Number of images in the data set, for the stratified estimator."""
+    """Number of images in the data set, for the stratified estimator; 0: as many as there are."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -45,8 +48,12 @@ class BetaTCVAE(Method):
         if self.data_size < 0:
             raise UsageError(f"data_size is a number of images, not {self.data_size}")
 
+    def filled(self, data: Dataset) -> Self:
+        """Return the method with the number of images, where the estimator needs it."""
+        return self if self.estimator == "weighted" or self.data_size else replace(self, data_size=len(data))
+
     def check(self, data: Dataset) -> None:
-        """Refuse a stratified estimate that is not told how many images there are."""
+        """Refuse a stratified estimate with another number of images than there are."""
         if self.estimator == "stratified" and (self.data_size != len(data) or len(data) < 2):
             raise UsageError(f"the stratified estimator needs data_size={len(data)} (2 or more) for '{data.name}'")
 

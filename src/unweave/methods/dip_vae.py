@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -18,6 +19,8 @@ KINDS = ("I", "II")
 @dataclass(frozen=True)
 class DIPVAE(Method):
     r"""DIP-VAE [Kumar2018]_, eq. 6: VAE + lambda_od sum_{i!=j} C_ij^2 + lambda_d sum_i (C_ii - 1)^2, C = Cov[z]."""
+
+    fewest: ClassVar[int] = 2
 
     kind: str = "I"
     """Which covariance: I, of the posterior means; II, of samples: that of the means plus the mean variances."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -25,6 +27,8 @@ class FactorVAE(Method):
     An adversary learns to tell codes from codes whose latents come from different images each; its log-odds estimate
     the last divergence, the total correlation.
     """
+
+    fewest: ClassVar[int] = 2
 
     gamma: Scheduled = 35.0
     """Weight of the total correlation; 35 is the paper's for dSprites."""
@@ -49,9 +53,9 @@ class FactorVAE(Method):
         ]
         return nn.Sequential(*hidden, nn.Linear(self.adversary_units, 2))
 
-    def adversary_loss(self, model: Model, z: Tensor, other: Tensor) -> Tensor:
+    def adversary_loss(self, model: Model, z: Tensor, another: Callable[[], Tensor]) -> Tensor:
         """Return the cross-entropy of telling codes (class 0) from shuffled ones (class 1)."""
-        shuffled = shuffle(z if self.same_batch else other)
+        shuffled = shuffle(z if self.same_batch else another())
         logits = discriminator(model)(torch.cat([z, shuffled]))
         classes = torch.arange(2, device=z.device).repeat_interleave(len(z))
         return functional.cross_entropy(logits, classes)

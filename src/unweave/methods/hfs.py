@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
 
 from unweave.errors import UsageError
+from unweave.methods.base import Batch
 from unweave.methods.beta_vae import BetaVAE
 from unweave.nets import Model, Posterior
 from unweave.schedules import Scheduled, value_at
@@ -20,6 +22,8 @@ class HFS(BetaVAE):
     Z are the batch's posterior means, Z_i their values of latent i. Where every combination of two latents' values is
     in the batch, the term is zero, however unevenly they occur.
     """
+
+    fewest: ClassVar[int] = 2
 
     beta: Scheduled = 1.0
     """Weight of the KL term; a number, or a schedule such as 1:4@10000."""
@@ -36,20 +40,20 @@ class HFS(BetaVAE):
         if self.pairs < 1:
             raise UsageError(f"pairs must be at least 1, not {self.pairs}")
 
-    def penalty(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
-        """Return the weighted KL term, the distance of supports and the scale term."""
-        chosen = draw_pairs(model.latents, self.pairs, step).to(q.mean.device)
-        terms = super().penalty(model, q, z, step)
+    def terms(self, model: Model, batch: Batch, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
+        """Return the terms of the beta-VAE, the distance of supports and the scale term."""
+        chosen = draw_pairs(model.latents, self.pairs, batch.choices).to(q.mean.device)
+        terms = super().terms(model, batch, q, z, step)
         terms["support"] = value_at(self.gamma, step) * support_distances(q.mean, chosen).sum()
         if self.delta:
             terms["scale"] = value_at(self.delta, step) * shrinkage(q.mean)
         return terms
 
 
-def draw_pairs(latents: int, count: int, step: int) -> Tensor:
-    """Return `count` distinct pairs of latents (2, count), the same ones for the same step."""
+def draw_pairs(latents: int, count: int, choices: torch.Generator) -> Tensor:
+    """Return `count` distinct pairs of latents (2, count), or all if there are no more."""
     every = torch.triu_indices(latents, latents, offset=1)
-    order = torch.randperm(every.shape[1], generator=torch.Generator().manual_seed(step))
+    order = torch.randperm(every.shape[1], generator=choices)
     return every[:, order[:count].sort().values]
 
 

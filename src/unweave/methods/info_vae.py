@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -22,6 +23,8 @@ TAIL = 18.0
 @dataclass(frozen=True)
 class InfoVAE(Method):
     r"""InfoVAE [Zhao2019]_: -E_q[log p(x|z)] + (1 - alpha) KL(q(z|x) || p(z)) + (alpha + lambda - 1) MMD(q(z), p)."""
+
+    fewest: ClassVar[int] = 2
 
     alpha: Scheduled = 1.0
     """Preference for information between image and code: 0 leaves the KL term whole, 1 takes it away (MMD-VAE)."""

@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from unweave.data import Dataset
 from unweave.data.sampling import ORDERS, draw_triplets
-from unweave.errors import unknown
+from unweave.errors import UsageError, unknown
 from unweave.methods.adaptive import parts
 from unweave.methods.base import Batch, Method
 from unweave.nets import Gaussian, Model, Posterior
@@ -93,5 +93,10 @@ class Triplets(TripletLoss):
         return draw_triplets(data, n, rng, by=self.by, category=self.category or 0)
 
     def check(self, data: Dataset) -> None:
-        """Refuse data without factors, or without the one that is the category."""
-        data.factors.axis(self.category or 0)
+        """Refuse data whose factors order nothing: none of them varies, or the one that is the category does not."""
+        sizes = data.factors.sizes
+        category = data.factors.axis(self.category or 0)
+        if max(sizes) < 2:
+            raise UsageError(f"{data.name} has no factor that varies, so nothing orders a triplet")
+        if self.by == "category" and sizes[category] < 2:
+            raise UsageError(f"the category '{data.factors.names[category]}' has one value only; choose another")

@@ -9,8 +9,9 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from unweave.methods.base import Method
+from unweave.methods.base import Batch, Method
 from unweave.nets import Model, Posterior
+from unweave.nets.modulated import ModulatedDecoder
 from unweave.nets.quantised import Quantised
 from unweave.schedules import Scheduled, value_at
 
@@ -28,6 +29,7 @@ class Tripod(Method):
     """
 
     bottleneck: ClassVar[str] = "grid"
+    fewest: ClassVar[int] = 2
 
     multi_information: Scheduled = 1e-4
     """Weight of the latent multi-information, relative to the mean loss of a pixel."""
@@ -38,18 +40,25 @@ class Tripod(Method):
         super().__post_init__()
         self.require_positive("multi_information", "hessian")
 
-    def penalty(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
-        """Return the weighted multi-information and Hessian penalty."""
-        assert isinstance(q, Quantised), "the bottleneck is a grid"
+    def terms(self, model: Model, batch: Batch, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
+        """Return the reconstruction, the weighted multi-information and the weighted Hessian penalty."""
+        terms = super().terms(model, batch, q, z, step)
         pixels = math.prod(model.shape)
-        deviation = q.continuous.std(0, correction=0) + 1e-6
-        probes = draw_probes(len(z), model.latents, step).to(z) * deviation
+        probes = draw_probes(len(z), model.latents, batch.choices).to(z) * spread(q)
         with torch.autocast(z.device.type, enabled=False):  # second differences need every digit
             mixing = hessian_penalty(model.decoder, z, probes)
-        return {
-            "multi_information": value_at(self.multi_information, step) * pixels * multi_information(z, deviation),
-            "hessian": value_at(self.hessian, step) * pixels * mixing,
-        }
+        return {**terms, "hessian": value_at(self.hessian, step) * pixels * mixing}
+
+    def penalty(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
+        """Return the weighted multi-information."""
+        weight = value_at(self.multi_information, step) * math.prod(model.shape)
+        return {"multi_information": weight * multi_information(z, spread(q))}
+
+
+def spread(q: Posterior) -> Tensor:
+    """Return the deviation (latents,) of the codes in a batch before they are rounded."""
+    assert isinstance(q, Quantised), "the bottleneck is a grid"
+    return q.continuous.std(0, correction=0) + 1e-6
 
 
 def multi_information(z: Tensor, deviation: Tensor) -> Tensor:
@@ -68,14 +77,10 @@ def multi_information(z: Tensor, deviation: Tensor) -> Tensor:
     return (joint - marginal.sum(-1)).mean() + (latents - 1) * math.log(n)
 
 
-def draw_probes(n: int, latents: int, step: int) -> Tensor:
-    """Return two directions of random signs and two of normal numbers for each code: (2 kinds, 2, n, latents).
-
-    They are the same for the same step.
-    """
-    generator = torch.Generator().manual_seed(step)
-    signs = 2.0 * torch.randint(2, (2, n, latents), generator=generator) - 1
-    return torch.stack([signs, torch.randn(2, n, latents, generator=generator)])
+def draw_probes(n: int, latents: int, choices: torch.Generator) -> Tensor:
+    """Return two directions of random signs and two of normal numbers for each code: (2 kinds, 2, n, latents)."""
+    signs = 2.0 * torch.randint(2, (2, n, latents), generator=choices) - 1
+    return torch.stack([signs, torch.randn(2, n, latents, generator=choices)])
 
 
 def hessian_penalty(decoder: nn.Module, z: Tensor, probes: Tensor) -> Tensor:
@@ -99,7 +104,9 @@ def hessian_penalty(decoder: nn.Module, z: Tensor, probes: Tensor) -> Tensor:
 
 
 def hidden_layers(decoder: nn.Module, z: Tensor) -> list[Tensor]:
-    """Return what comes out of each non-linear layer of a sequence; of any other decoder, its output."""
+    """Return what a modulated decoder shows, or each non-linear layer of a sequence gives; of any other, its output."""
+    if isinstance(decoder, ModulatedDecoder):
+        return decoder.hidden(z)
     if not isinstance(decoder, nn.Sequential):
         return [decoder(z)]
     found = []

@@ -18,11 +18,13 @@ from unweave.nets.bottlenecks import BOTTLENECKS
 from unweave.nets.conv import conv, dlib
 from unweave.nets.mlp import mlp
 from unweave.nets.model import Model
+from unweave.nets.qlae import qlae
+from unweave.nets.tripod import tripod
 
 __all__ = ["BOTTLENECKS", "NETS", "Body", "Gaussian", "Model", "Net", "Point", "Posterior", "Shape"]
 
 WIDEST = 100
-NETS: dict[str, Builder] = {"conv": conv, "dlib": dlib, "mlp": mlp}
+NETS: dict[str, Builder] = {"conv": conv, "dlib": dlib, "mlp": mlp, "qlae": qlae, "tripod": tripod}
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,7 @@ class Net:
     """Which network, and how large: enough to build it again."""
 
     name: str = "conv"
-    """Architecture: conv (the thesis' table A.1), dlib (disentanglement_lib's) or mlp."""
+    """Architecture: conv (the thesis' table A.1), dlib (disentanglement_lib's), mlp, qlae or tripod (large)."""
     latents: int = 10
     """Number of latent units."""
     width: float = 1.0

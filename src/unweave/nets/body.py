@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -37,3 +38,8 @@ def glorot_normal(weight: Tensor, generator: torch.Generator) -> Tensor:
 def glorot_uniform(weight: Tensor, generator: torch.Generator) -> Tensor:
     """Draw from U(-a, a) with a = sqrt(6 / (fan_in + fan_out)) [Glorot2010]_."""
     return nn.init.xavier_uniform_(weight, generator=generator)
+
+
+def fan_in_uniform(weight: Tensor, generator: torch.Generator) -> Tensor:
+    """Draw from U(-a, a) with a = 1 / sqrt(fan_in): the default of torch and of equinox."""
+    return nn.init.kaiming_uniform_(weight, a=math.sqrt(5), generator=generator)

@@ -37,9 +37,9 @@ def dlib(shape: Shape, latents: int, width: float) -> Body:
 
 def _pair(shape: Shape, latents: int, width: float, kernels: Sequence[int]) -> tuple[nn.Module, nn.Module, int]:
     height, breadth, channels = shape
-    halvings = _halvings(height, breadth)
-    inner = (height >> halvings, breadth >> halvings)
-    stages = [scaled(32 if stage < 2 else 64, width) for stage in range(halvings)]
+    count = halvings(height, breadth)
+    inner = (height >> count, breadth >> count)
+    stages = [scaled(32 if stage < 2 else 64, width) for stage in range(count)]
     hidden = scaled(HIDDEN, width)
     flat = stages[-1] * inner[0] * inner[1]
 
@@ -64,7 +64,8 @@ def _pair(shape: Shape, latents: int, width: float, kernels: Sequence[int]) -> t
     return encoder, decoder, hidden
 
 
-def _halvings(height: int, breadth: int) -> int:
+def halvings(height: int, breadth: int) -> int:
+    """Return how often a convolutional net halves an image: until a side is at most four pixels, or odd."""
     count = 0
     while math.gcd(height, breadth) % 2 ** (count + 1) == 0 and min(height, breadth) >> count > SMALLEST:
         count += 1

@@ -46,10 +46,12 @@ class Model(nn.Module):
     def initialise(self, draw: Draw, generator: torch.Generator) -> None:
         """Draw every weight matrix from `generator`, set biases to zero and pixels to be taken as they are."""
         for name, parameter in self.named_parameters():
-            if name.endswith("weight"):
-                draw(parameter, generator)
-            else:
+            if not name.endswith("weight"):
                 nn.init.zeros_(parameter)
+            elif parameter.ndim == 1:  # the scale of a normalisation
+                nn.init.ones_(parameter)
+            else:
+                draw(parameter, generator)
         self.set_pixel_scale([0.0], [1.0])
 
     def set_pixel_scale(self, mean: list[float], deviation: list[float]) -> None:

@@ -8,9 +8,15 @@ import polars
 import torch
 from torch import Tensor
 
+WATCHED = "watched/"
+"""How the names of columns begin that are no part of the loss; TensorBoard shows them as a group."""
+
 
 class History:
-    """Rows of (step, seconds, loss, terms…), and the running sums of the window under way."""
+    """Rows of (step, seconds, loss, terms…, what is watched…), and the running sums of the window under way.
+
+    The loss is the sum of the terms. What is only watched has a name that says so.
+    """
 
     def __init__(self, every: int, rows: list[dict[str, float]] | None = None) -> None:
         self.every = every
@@ -18,9 +24,10 @@ class History:
         self._sums: dict[str, Tensor] = {}
         self._count = 0
 
-    def add(self, loss: Tensor, terms: dict[str, Tensor]) -> None:
-        """Add the terms of one step, without waiting for the device."""
-        for name, value in {"loss": loss, **terms}.items():
+    def add(self, loss: Tensor, terms: dict[str, Tensor], watched: dict[str, Tensor]) -> None:
+        """Add the terms of one step, and what is watched, without waiting for the device."""
+        aside = {f"{WATCHED}{name}": value for name, value in watched.items()}
+        for name, value in {"loss": loss, **terms, **aside}.items():
             # Double sums where the device has doubles: the mean does not depend on the window's length.
             value = value.detach() if value.device.type == "mps" else value.detach().double()
             self._sums[name] = self._sums[name] + value if name in self._sums else value

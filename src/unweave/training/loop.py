@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,10 +11,10 @@ import torch
 
 from unweave.config import Config, Training, method_name
 from unweave.data import Dataset, load
+from unweave.data.labels import Labels
 from unweave.devices import choose_device
 from unweave.errors import UsageError, unknown
 from unweave.files import write_json
-from unweave.losses import full_name
 from unweave.methods import METHODS, Batch, Method
 from unweave.nets import Net
 from unweave.runs import STATUS, Run
@@ -23,6 +22,7 @@ from unweave.training import trackers
 from unweave.training.folder import claimed
 from unweave.training.interrupt import Interrupted, deferred_interrupts
 from unweave.training.memory import keep_freed_memory
+from unweave.training.resolve import resolved
 from unweave.training.state import CHECKPOINT, TrainingState
 
 Watch = Callable[[dict[str, float]], None]
@@ -43,6 +43,9 @@ def train(
     width: float = Net.width,
     standardise: bool = Training.standardise,
     precision: str = Training.precision,
+    weight_decay: float = Training.weight_decay,
+    clip: float = Training.clip,
+    labels: Labels | None = None,
     device: str = "auto",
     threads: int | None = None,
     checkpoint_every: int = 1000,
@@ -65,10 +68,12 @@ def train(
         A data set, or its name, with options after a colon: "xysquares:spacing=4".
     out
         The run's folder; by default one below `runs/`, named after method, data and identity.
-    steps, batch, lr, seed, standardise, precision
+    steps, batch, lr, seed, standardise, precision, weight_decay, clip
         See `unweave.config.Training`.
     net, latents, width
         See `unweave.nets.Net`.
+    labels
+        A few labelled images, for a supervised term beside the method's own: see `unweave.data.labels.Labels`.
     device
         "auto", "cpu", "cuda", "mps" …
     threads
@@ -88,16 +93,8 @@ def train(
         raise UsageError(f"training needs at least one thread, not {threads}")
     keep_freed_memory()
     data = load(data) if isinstance(data, str) else data
-    config = _resolved(
-        Config(
-            _method(method),
-            data.description,
-            Net(net, latents, width),
-            Training(steps, batch, lr, seed, standardise, precision),
-        ),
-        data,
-    )
-    config.method.check(data)
+    training = Training(steps, batch, lr, seed, standardise, precision, weight_decay, clip)
+    config = resolved(Config(_method(method), data.description, Net(net, latents, width), training, labels), data)
     folder = Path(out) if out is not None else _default_folder(config)
     place = choose_device(device)
     trackers.check(track)
@@ -134,13 +131,19 @@ def _fit(
             with torch.autocast(device.type, torch.bfloat16, enabled=training.precision == "bf16"):
                 q, z = method.infer(model, batch, state.step, state.streams.noise)
                 terms = method.terms(model, batch, q, z, state.step)
+                if state.supervision is not None:
+                    terms["supervised"] = state.supervision.term(model, state.step)
+            with torch.no_grad():
+                watched = method.watch(model, q, z, state.step)
             loss = torch.stack(list(terms.values())).sum()
             state.optimiser.zero_grad()
             loss.backward()
+            if training.clip:
+                torch.nn.utils.clip_grad_value_(model.own_parameters(), training.clip)
             state.optimiser.step()
             if state.adversary is not None:
-                terms = terms | {"adversary": _train_adversary(state.adversary, method, data, training.batch, state, z)}
-            state.history.add(loss, terms)
+                watched["adversary"] = _train_adversary(state.adversary, method, data, training.batch, state, z)
+            state.history.add(loss, terms, watched)
             state.step += 1
             state.seconds = time.perf_counter() - clock
 
@@ -168,36 +171,24 @@ def _draw(method: Method, data: Dataset, size: int, state: TrainingState) -> Bat
     indices = method.draw(data, size, state.streams.batches).ravel()
     x = state.model.pixels(data.images(indices))  # (groups * size, C, H, W) in [0, 1] or standardised
     factors = torch.from_numpy(data.values(indices)).to(x.device) if method.labelled else None
-    return Batch(x, method.groups, factors)
+    return Batch(x, method.groups, factors, state.streams.choices)
 
 
 def _train_adversary(
     optimiser: torch.optim.Optimizer, method: Method, data: Dataset, size: int, state: TrainingState, z: torch.Tensor
 ) -> torch.Tensor:
     """Take the adversary's step on the codes of the batch and of another one, and return its loss."""
-    with torch.no_grad():
-        _, other = method.infer(state.model, _draw(method, data, size, state), state.step, state.streams.noise)
-    loss = method.adversary_loss(state.model, z.detach(), other)
+
+    @torch.no_grad()
+    def another() -> torch.Tensor:
+        batch = _draw(method, data, size, state)
+        return method.infer(state.model, batch, state.step, state.streams.noise)[1]
+
+    loss = method.adversary_loss(state.model, z.detach(), another)
     optimiser.zero_grad()
     loss.backward()
     optimiser.step()
     return loss.detach()
-
-
-def _resolved(config: Config, data: Dataset) -> Config:
-    """Return the configuration with the loss chosen, warning of one that does not suit the data."""
-    loss = config.method.loss
-    if loss == "auto":
-        return config.with_loss("bce" if data.binary and not config.training.standardise else "mse")
-    if loss == "bce" and config.training.standardise:
-        raise UsageError("the loss bce needs pixels in [0, 1]; use the loss mse with standardise")
-    if loss == "bce" and not data.binary:
-        warnings.warn(
-            f"the loss bce takes pixels for probabilities, but '{data.name}' is not black and white: "
-            "its minimum is not zero; consider mse",
-            stacklevel=3,
-        )
-    return config.with_loss(full_name(loss))
 
 
 def _method(method: Method | str) -> Method:

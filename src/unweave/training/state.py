@@ -10,7 +10,7 @@ import polars
 import torch
 from safetensors.torch import save as save_tensors
 
-from unweave.config import Config
+from unweave.config import Config, Training
 from unweave.data import Dataset
 from unweave.errors import UsageError
 from unweave.files import write_atomically
@@ -18,6 +18,7 @@ from unweave.nets import Model
 from unweave.runs import LOG, WEIGHTS, write_table
 from unweave.training.history import History
 from unweave.training.streams import Streams
+from unweave.training.supervision import Supervision
 
 CHECKPOINT = "checkpoint.pt"
 
@@ -30,6 +31,8 @@ class TrainingState:
     optimiser: torch.optim.Optimizer
     adversary: torch.optim.Optimizer | None
     """The optimiser of the adversary, where the method has one."""
+    supervision: Supervision | None
+    """The labelled images, where there are any."""
     streams: Streams
     history: History
     step: int = 0
@@ -42,13 +45,16 @@ class TrainingState:
         model = config.build(data.shape, streams.initialisation)
         if config.training.standardise:
             statistics = data.statistics()
+            if not min(statistics.deviation):
+                raise UsageError(f"a channel of '{data.name}' never changes within an image: it cannot be standardised")
             model.set_pixel_scale(list(statistics.mean), list(statistics.deviation))
         model = model.to(device)
-        optimiser = torch.optim.Adam(model.own_parameters(), lr=config.training.lr, fused=True)
+        optimiser = _optimiser(model, config.training)
         adversary = None
         if model.adversary is not None:
             adversary = torch.optim.Adam(model.adversary.parameters(), lr=1e-4, betas=(0.5, 0.9), fused=True)
-        return cls(model, optimiser, adversary, streams, History(log_every))
+        supervision = config.labels and Supervision(config.labels, data, streams.labels)
+        return cls(model, optimiser, adversary, supervision, streams, History(log_every))
 
     def finite(self) -> bool:
         """Tell whether the loss of the window under way and every weight are finite numbers."""
@@ -103,3 +109,14 @@ class TrainingState:
     def _weights(self) -> dict[str, torch.Tensor]:
         # Plain row-major tensors: readers without torch know no channels_last.
         return {name: value.detach().cpu().contiguous() for name, value in self.model.state_dict().items()}
+
+
+def _optimiser(model: Model, training: Training) -> torch.optim.Optimizer:
+    """Return Adam, or AdamW, which lets weight matrices decay and neither biases nor codebooks."""
+    if not training.weight_decay:
+        return torch.optim.Adam(model.own_parameters(), lr=training.lr, fused=True)
+    matrices = {id(weight) for name, weight in model.named_parameters() if name.endswith("weight") and weight.ndim > 1}
+    decaying = [weight for weight in model.own_parameters() if id(weight) in matrices]
+    others = [weight for weight in model.own_parameters() if id(weight) not in matrices]
+    groups = [{"params": decaying}, {"params": others, "weight_decay": 0.0}]
+    return torch.optim.AdamW(groups, lr=training.lr, weight_decay=training.weight_decay, fused=True)

@@ -1,0 +1,59 @@
+"""The networks of QLAE: three convolutions a stage, and a decoder that codes modulate."""
+
+from __future__ import annotations
+
+from torch import nn
+
+from unweave.nets.body import Body, Shape, fan_in_uniform
+from unweave.nets.conv import halvings, scaled
+from unweave.nets.modulated import ModulatedDecoder, Modulation, Steered
+
+CHANNELS = (32, 64, 128, 256)
+HIDDEN = 256
+SLOPE = 0.2
+EPS = 1e-6
+START = 0.1
+"""The constant picture's first value."""
+
+
+def qlae(shape: Shape, latents: int, width: float) -> Body:
+    """Return the pair of [Hsu2023]_ as the authors' code has it, for images of any size.
+
+    Encoder: in each stage two 3 × 3 convolutions and a 4 × 4 one of stride 2, each normalised per image and channel;
+    then 256, 256. Decoder: 256, 256, and the stages in reverse, each convolution followed by a modulation.
+    """
+    height, breadth, channels = shape
+    count = halvings(height, breadth)
+    inner = (height >> count, breadth >> count)
+    stages = [scaled(CHANNELS[min(stage, len(CHANNELS) - 1)], width) for stage in range(count)]
+    hidden = scaled(HIDDEN, width)
+
+    down: list[nn.Module] = []
+    for before, after in zip([channels, *stages], stages, strict=False):
+        for layer in (_conv(before, after), _conv(after, after), nn.Conv2d(after, after, 4, 2, 1, bias=False)):
+            down += [layer, nn.GroupNorm(after, after, eps=EPS), nn.LeakyReLU(SLOPE, inplace=True)]
+    flat = stages[-1] * inner[0] * inner[1]
+    encoder = nn.Sequential(*down, nn.Flatten(), *_dense(flat, hidden))
+
+    up = [_up(before, after, hidden) for before, after in zip([stages[-1], *stages[::-1]], stages[::-1], strict=False)]
+    up[-1].append(_conv(stages[0], channels))
+    condition = nn.Sequential(*_dense(latents, hidden))
+    return Body(encoder, ModulatedDecoder(condition, up, (stages[-1], *inner), START), hidden, fan_in_uniform)
+
+
+def _up(before: int, after: int, units: int) -> Steered:
+    """Return a stage of the decoder, which doubles the picture's sides."""
+    layers: list[nn.Module] = []
+    for layer in (_conv(before, after), _conv(after, after), nn.ConvTranspose2d(after, after, 4, 2, 1, bias=False)):
+        # Scales and shifts are rectified, as in the authors' code.
+        styles = nn.Sequential(nn.Linear(units, 2 * after), nn.ReLU(inplace=True))
+        layers += [layer, nn.LeakyReLU(SLOPE, inplace=True), Modulation(styles, offset=0.0, eps=EPS)]
+    return Steered(layers)
+
+
+def _conv(before: int, after: int) -> nn.Conv2d:
+    return nn.Conv2d(before, after, 3, padding=1, bias=False)
+
+
+def _dense(before: int, hidden: int) -> list[nn.Module]:
+    return [nn.Linear(before, hidden), nn.ReLU(inplace=True), nn.Linear(hidden, hidden), nn.ReLU(inplace=True)]

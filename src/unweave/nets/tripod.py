@@ -1,0 +1,80 @@
+"""The networks of Tripod: residual blocks, and a decoder that codes modulate."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from torch import Tensor, nn
+
+from unweave.nets.body import Body, Shape, fan_in_uniform
+from unweave.nets.conv import halvings, scaled
+from unweave.nets.modulated import ModulatedDecoder, Modulation, Steered, SteeredResidual
+
+FIRST, LAST = 32, 512
+CONDITION = 256
+EPS = 1e-5
+START = 1.0
+"""The constant picture's first value."""
+
+
+class Residual(nn.Module):
+    """Two normalised convolutions, whose result is added to what went in, its channels adjusted where they differ."""
+
+    def __init__(self, before: int, after: int) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(*_normalised(before, after), *_normalised(after, after))
+        self.skip = nn.Identity() if before == after else nn.Conv2d(before, after, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return x plus what the layers make of it."""
+        return self.skip(x) + self.layers(x)
+
+
+def tripod(shape: Shape, latents: int, width: float) -> Body:
+    """Return the pair of [Hsu2024]_ as the authors' code has it, for images of any size.
+
+    Encoder: in each stage two residual blocks of two 3 × 3 convolutions, and a 2 × 2 one of stride 2; the mean over
+    pixels, then 512. Decoder: 256, 256, and in each stage two modulated residual blocks, the picture doubled, and a
+    3 × 3 convolution.
+    """
+    height, breadth, channels = shape
+    count = halvings(height, breadth)
+    inner = (height >> count, breadth >> count)
+    sizes = [scaled(min(FIRST << stage, LAST), width) for stage in range(count + 1)]
+    units, features = scaled(CONDITION, width), scaled(LAST, width)
+
+    down: list[nn.Module] = []
+    for stage, (size, after) in enumerate(pairwise(sizes)):
+        down += [Residual(size if stage else channels, size), Residual(size, size), nn.Conv2d(size, after, 2, 2)]
+    encoder = nn.Sequential(*down, nn.AdaptiveAvgPool2d(1), nn.Flatten(), *_dense(sizes[-1], features))
+
+    # At 64 × 64 the decoder's stages are 512, 256, 128, 64: the encoder's but for its first.
+    widths = sizes[:0:-1]
+    up = [
+        Steered(
+            [_block(size, units), _block(size, units), nn.Upsample(scale_factor=2), nn.Conv2d(size, after, 3, 1, 1)]
+        )
+        for size, after in zip(widths, [*widths[1:], channels], strict=True)
+    ]
+    condition = nn.Sequential(*_dense(latents, units), *_dense(units, units))
+    return Body(encoder, ModulatedDecoder(condition, up, (widths[0], *inner), START), features, fan_in_uniform)
+
+
+def _block(channels: int, units: int) -> SteeredResidual:
+    layers: list[nn.Module] = []
+    for _ in range(2):
+        styles = nn.Linear(units, 2 * channels)
+        layers += [nn.Conv2d(channels, channels, 3, 1, 1), Modulation(styles, offset=1.0, eps=EPS), _gelu()]
+    return SteeredResidual(layers)
+
+
+def _normalised(before: int, after: int) -> list[nn.Module]:
+    return [nn.Conv2d(before, after, 3, 1, 1), nn.GroupNorm(after, after, eps=EPS), _gelu()]
+
+
+def _dense(before: int, after: int) -> list[nn.Module]:
+    return [nn.Linear(before, after), nn.LayerNorm(after), _gelu()]
+
+
+def _gelu() -> nn.Module:
+    return nn.GELU(approximate="tanh")

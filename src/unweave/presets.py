@@ -1,0 +1,179 @@
+"""Published settings, by name: network, optimiser and a method's fields as a paper has them.
+
+To add one: an entry in `PRESETS`. What is given beside a preset wins over it. A run's record holds the settings and not
+the preset's name, so that it means the same for ever.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from unweave.data import Dataset, load
+from unweave.errors import UsageError, unknown
+from unweave.methods import METHODS, Schedule
+
+Settings = Mapping[str, Any]
+"""Options by name; a value that is a function is called with the data set once that is known."""
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Where settings come from, what they are, and for which methods."""
+
+    about: str
+    options: Settings
+    """Options of `unweave.train`."""
+    methods: Mapping[str, Settings]
+    """The fields of every method that the settings are for."""
+
+
+def preset(name: str, method: str, data: Dataset | str | None = None, **given: Any) -> dict[str, Any]:
+    """Return the arguments of `unweave.train` for published settings of a method; what is `given` wins.
+
+    >>> found = preset("dlib", "beta-vae", "shapes2d", beta=8, seed=1)
+    >>> found["method"].beta, found["lr"], found["seed"]
+    (8, 0.0001, 1)
+
+    Parameters
+    ----------
+    name
+        A name of `PRESETS`.
+    method
+        A name of `unweave.methods.METHODS`.
+    data
+        A data set, or its name. Without it, settings that depend on the data are left out.
+    given
+        Fields of the method and options of `unweave.train`.
+    """
+    found = _found(name, method)
+    settings = {"data": data, **found.options, **found.methods[method], **given}
+    if asked := [key for key, value in settings.items() if callable(value)]:
+        settings["data"] = data = load(data) if isinstance(data, str) else data
+        for key in asked:
+            value = settings.pop(key)
+            settings |= {} if data is None else {key: value(data)}
+    kind = METHODS[method]
+    own = {spec.name: settings.pop(spec.name) for spec in fields(kind) if spec.name in settings}
+    return {"method": kind(**own), **settings}
+
+
+def presets_for(method: str) -> dict[str, Preset]:
+    """Return the presets that a method has."""
+    return {name: found for name, found in PRESETS.items() if method in found.methods}
+
+
+def _found(name: str, method: str) -> Preset:
+    if name not in PRESETS:
+        raise unknown("preset", name, PRESETS)
+    if method not in METHODS:
+        raise unknown("method", method, METHODS)
+    found = PRESETS[name]
+    if method not in found.methods:
+        others = ", ".join(presets_for(method)) or "none"
+        raise UsageError(
+            f"the preset {name} is for {', '.join(found.methods)}, not for {method} (presets of {method}: {others})"
+        )
+    return found
+
+
+def twice_factors(data: Dataset) -> int:
+    """Return twice the number of factors that vary."""
+    varying = sum(size > 1 for size in data.factors.sizes)
+    if not varying:
+        raise UsageError(f"the preset takes twice as many latents as factors, but '{data.name}' has none; give latents")
+    return 2 * varying
+
+
+def one_a_pixel(data: Dataset) -> float:
+    """Return the clip of 1 that a paper whose loss is a mean over pixels has, where it is a sum."""
+    return float(math.prod(data.shape))
+
+
+def tripod_weight(usual: float, mpi3d: float) -> Callable[[Dataset], float]:
+    """Return a weight of Tripod's, which the authors tuned for each data set: that of 3D Shapes, or of MPI3D."""
+    return lambda data: mpi3d if data.name.startswith("mpi3d") else usual
+
+
+def _thesis(about: str, methods: Mapping[str, Settings], **options: Any) -> Preset:
+    """Return settings of an experiment in [Michlo2022]_: those of appendix A.3, and what its table adds."""
+    common = {"net": "conv", "latents": 25, "batch": 256, "lr": 1e-3, "standardise": True, "loss": "mse"}
+    return Preset(f"Michlo 2022, section {about}", {**common, **options}, methods)
+
+
+def _single_and_paired(beta: float) -> dict[str, Settings]:
+    """Return the fields of the two methods that most of the thesis' experiments compare."""
+    settings = {"beta": beta, "normalise_beta": True}
+    return {"beta-vae": settings, "ada-gvae": settings}
+
+
+TRIPLETS = {"margin": 10.0, "scale": 1.0, "normalise_scale": True, "norm": "l1", "soft_margin": False}
+TRIPLET_VAE = {**TRIPLETS, "beta": 0.01, "normalise_beta": True}
+ADAPTIVE = {**TRIPLET_VAE, "omega": Schedule(1.0, 0.5, share=1.0), "eta": 0.5, "difference": "absolute"}
+
+PRESETS: dict[str, Preset] = {
+    "dlib": Preset(
+        "Locatello et al. 2019: the large study by disentanglement_lib",
+        {"net": "dlib", "latents": 10, "batch": 64, "lr": 1e-4, "steps": 300_000, "loss": "bce"},
+        {
+            "vae": {},
+            "beta-vae": {"beta": 4.0},
+            "annealed-vae": {"gamma": 1000.0, "capacity": Schedule(0.0, 25.0, 100_000)},
+            "factor-vae": {"gamma": 30.0, "same_batch": True},
+            "dip-vae": {"kind": "I", "lambda_od": 10.0, "lambda_d": 100.0},
+            "beta-tcvae": {"beta": 6.0},
+        },
+    ),
+    "thesis-3.3.3": _thesis("3.3.3: an adversarial data set", _single_and_paired(0.00316), steps=115_200, latents=9),
+    "thesis-3.3.4": _thesis("3.3.4: levels of overlap", _single_and_paired(0.001), steps=57_600, latents=9),
+    "thesis-3.4.1": _thesis(
+        "3.4.1: an augmented loss", _single_and_paired(0.0316), steps=57_600, loss="mse-box:radius=31"
+    ),
+    "thesis-4.3": _thesis("4.3: perceived distances", _single_and_paired(0.00316), steps=57_600),
+    "thesis-5.3": _thesis("5.3: triplet autoencoders", {"beta-tvae": {**TRIPLET_VAE, "by": "distance"}}, steps=57_600),
+    "thesis-5.4": _thesis(
+        "5.4: axis-aligned metric learning", {"ada-tvae": {**ADAPTIVE, "by": "distance-scaled"}}, steps=86_400
+    ),
+    "thesis-5.5": _thesis(
+        "5.5: triplets without labels", {"ada-tvae-unsupervised": {**ADAPTIVE, "triplets": 512}}, steps=86_400
+    ),
+    "thesis-6.1": _thesis(
+        "6.1: learning to disentangle", _single_and_paired(0.01), steps=57_600, loss="mse-box:radius=31"
+    ),
+    "thesis-7.2": _thesis("7.2: the choice of factors", _single_and_paired(0.01), steps=57_600, latents=9),
+    "thesis-7.3": _thesis("7.3: random external factors", _single_and_paired(0.01), steps=57_600, latents=9),
+    "qlae": Preset(
+        "Hsu et al. 2023: latent quantisation",
+        {
+            "net": "qlae",
+            "latents": twice_factors,
+            "batch": 128,
+            "lr": 1e-3,
+            "steps": 200_000,
+            "weight_decay": 0.1,
+            "clip": one_a_pixel,
+            "loss": "bce",
+        },
+        {"qlae": {"quantisation": 0.01, "commitment": 0.01}},
+    ),
+    "tripod": Preset(
+        "Hsu et al. 2024: three inductive biases",
+        {
+            "net": "tripod",
+            "latents": twice_factors,
+            "batch": 64,
+            "lr": 2e-4,
+            "steps": 250_000,
+            "clip": one_a_pixel,
+            "loss": "bce",
+        },
+        {
+            "tripod": {
+                "multi_information": tripod_weight(1e-4, mpi3d=1e-8),
+                "hessian": tripod_weight(1e-2, mpi3d=1e-4),
+            }
+        },
+    ),
+}
