@@ -68,6 +68,21 @@ COMMANDS = {
         "list the metrics",
         "unweave metrics list",
     ),
+    "gaussian": Command(
+        "unweave.cli.gaussian:gaussian",
+        "study a linear-Gaussian VAE, where every score is exact",
+        "unweave gaussian 3-in-2 --repeats 40 --out gaussian.png",
+    ),
+    "reproduce": Command(
+        "unweave.cli.reproduce:run",
+        "compute a published result anew",
+        "unweave reproduce impossibility --preset smoke",
+    ),
+    "reproduce list": Command(
+        "unweave.cli.reproduce:list_all",
+        "list the published results",
+        "unweave reproduce list",
+    ),
 }
 """To add a command: a line here, and its function, which takes the words after the command's name."""
 

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from unweave.errors import UsageError
+from unweave.gaussian.information import tables
+from unweave.gaussian.matrices import SINGULAR, matrix
 from unweave.gaussian.partitions import set_partitions
+from unweave.gaussian.search import PartitionSearch
 
 MOST_FACTORS = 12
-"""With one factor more there are 27 million partitions."""
-SINGULAR = 1e-12
-"""A share of variance at most this large is rounding: what is left of it is determined exactly by the rest."""
+"""Tables of all sets of factors, and of all parts of these sets, still take a moment: there are 3**12 of them."""
 TIE = 1e-9
 """Assignments within this many nats of the best are as good."""
-CHUNK = 2**18
-"""Partitions looked at together, to bound memory."""
+FEW_FACTORS = 8
+"""Up to this many, all partitions (4140) are looked at together, which is as quick as a search."""
 
 
 class ImScore(NamedTuple):
@@ -36,37 +38,37 @@ def im_score(sigma_x: ArrayLike, sigma_xv: ArrayLike, sigma_v: ArrayLike) -> ImS
     for jointly Gaussian codes x, of covariance `sigma_x` (m, m), and factors v, of covariance `sigma_v` (s, s), with
     cross-covariance `sigma_xv` (m, s). Groups may be empty. Of `sigma_x` only the diagonal counts.
 
-    All partitions of the factors are looked at. Of assignments within 1e-9 nats of the best the one with the fewest
-    groups that are not empty is given, of these the first in the order of partitions that put factors 0, 1, ... in the
-    earliest group, and of its labels the ones with the lowest codes: codes that know nothing give one group, of code 0.
-    A code of variance 0 knows nothing. Infinite information (a factor that the other factors determine, a code that the
-    factors determine) and more than 12 factors are refused.
+    The search is exact: it lists all partitions of the factors, or rules them out by branch and bound. Of assignments
+    within 1e-9 nats of the best the one with the fewest groups that are not empty is given, of these the first in the
+    order of partitions that put factors 0, 1, ... in the earliest group, and of its labels the ones with the lowest
+    codes: codes that know nothing give one group, of code 0. A code of variance 0 knows nothing. Infinite information
+    (a factor that the other factors determine, a code that the factors determine) is refused, and so are more than 12
+    factors: `im_bounds` takes any number.
 
     >>> im_score([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.8], [0.6, 0.0]], [[1.0, 0.0], [0.0, 1.0]]).groups
     (frozenset({1}), frozenset({0}))
     """
-    cross, factors = _correlations(sigma_x, sigma_xv, sigma_v)
-    known, entropy = _tables(cross, factors)
-    s, m = len(factors), len(cross)
-    partitions = set_partitions(s, min(s, m))
-    penalties, bounds = _penalties_and_bounds(partitions, known, entropy)
-    chosen = _best(partitions, known, penalties, bounds)
-    codes, gain = _lowest_labels(known[:, partitions[chosen][partitions[chosen] > 0]])
-    groups: list[frozenset[int]] = [frozenset()] * m
-    for code, mask in zip(codes, partitions[chosen].tolist(), strict=False):
-        groups[code] = frozenset(i for i in range(s) if mask >> i & 1)
-    return ImScore(max(0.0, gain - float(penalties[chosen])), tuple(groups))
+    cross, factors = correlations(sigma_x, sigma_xv, sigma_v)
+    if (s := len(factors)) > MOST_FACTORS:
+        raise UsageError(
+            f"the exact I_m score takes at most {MOST_FACTORS} factors, got {s}; im_bounds takes any number"
+        )
+    known, entropy = tables(cross, factors)
+    groups, penalty = _listed(known, entropy) if len(factors) <= FEW_FACTORS else _searched(known, entropy)
+    codes, gain = _lowest_labels(known[:, groups])
+    owned: list[frozenset[int]] = [frozenset()] * len(cross)
+    for code, mask in zip(codes, groups, strict=True):
+        owned[code] = frozenset(i for i in range(len(factors)) if mask >> i & 1)
+    return ImScore(max(0.0, gain - penalty), tuple(owned))
 
 
-def _correlations(sigma_x: ArrayLike, sigma_xv: ArrayLike, sigma_v: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+def correlations(sigma_x: ArrayLike, sigma_xv: ArrayLike, sigma_v: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Return the correlations of codes and factors (m, s) and of factors (s, s), checked."""
-    x, xv, v = _matrix(sigma_x, "sigma_x"), _matrix(sigma_xv, "sigma_xv"), _matrix(sigma_v, "sigma_v")
+    x, xv, v = matrix(sigma_x, "sigma_x"), matrix(sigma_xv, "sigma_xv"), matrix(sigma_v, "sigma_v")
     m, s = xv.shape
     if x.shape != (m, m) or v.shape != (s, s):
         shapes = f"sigma_x {x.shape}, sigma_xv {xv.shape}, sigma_v {v.shape}"
         raise UsageError(f"covariances must have shapes (m, m), (m, s) and (s, s), got {shapes}")
-    if s > MOST_FACTORS:
-        raise UsageError(f"the I_m score goes through all partitions of at most {MOST_FACTORS} factors, got {s}")
     if (np.diag(x) < 0).any() or (np.diag(v) <= 0).any() or not np.allclose(v, v.T):
         raise UsageError("sigma_x and sigma_v must be covariances: symmetric, the variances of factors above 0")
     spread = np.sqrt(np.diag(v))
@@ -84,50 +86,45 @@ def _correlations(sigma_x: ArrayLike, sigma_xv: ArrayLike, sigma_v: ArrayLike) -
     return cross, factors
 
 
-def _matrix(values: ArrayLike, name: str) -> np.ndarray:
-    try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise UsageError(f"{name} cannot be read as a matrix: {str(error).splitlines()[0]}") from error
-    if array.ndim != 2 or 0 in array.shape or not np.isfinite(array).all():
-        raise UsageError(f"{name} must be a matrix of finite numbers, got shape {array.shape}")
-    return array
+def _listed(known: np.ndarray, entropy: np.ndarray) -> tuple[list[int], float]:
+    """Return the groups of the best partition and what they share, from a list of all partitions."""
+    s = len(entropy).bit_length() - 1
+    partitions = set_partitions(s, min(s, len(known)))
+    penalties, bounds = _penalties_and_bounds(partitions, known, entropy)
+    chosen = _best(partitions, known, penalties, bounds)
+    return [mask for mask in partitions[chosen].tolist() if mask], float(penalties[chosen])
 
 
-def _tables(cross: np.ndarray, factors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return I(x_i; v_S), (m, 2**s), and the entropy of v_S up to a sum over its factors, (2**s,), of all sets S."""
-    m, s = cross.shape
-    known, entropy = np.zeros((m, 2**s)), np.zeros(2**s)
-    masks = np.arange(2**s)
-    members = masks[:, None] >> np.arange(s) & 1
-    for size in range(1, s + 1):  # all sets of one size at once
-        sets = masks[members.sum(axis=1) == size]
-        chosen = np.nonzero(members[sets])[1].reshape(-1, size)
-        inner = factors[chosen[:, :, None], chosen[:, None, :]]  # (sets, size, size)
-        outer = np.moveaxis(cross[:, chosen], 0, -1)  # (sets, size, m)
-        explained = (outer * np.linalg.solve(inner, outer)).sum(axis=1)  # (sets, m)
-        known[:, sets] = np.maximum(-0.5 * np.log1p(-np.minimum(explained, 1 - SINGULAR)).T, 0.0)
-        entropy[sets] = 0.5 * np.linalg.slogdet(inner)[1]
-    return known, entropy
+def _searched(known: np.ndarray, entropy: np.ndarray) -> tuple[list[int], float]:
+    """Return the same by branch and bound."""
+    s = len(entropy).bit_length() - 1
+
+    def judge(groups: tuple[int, ...]) -> float:
+        return _gain(known[:, groups]) - _penalty(groups, entropy)
+
+    owners = known[:, 1 << np.arange(s)].argmax(axis=0)  # a first guess: every factor to the code that knows it best
+    guess = {int(code): sum(1 << j for j in range(s) if owners[j] == code) for code in owners}
+    search = PartitionSearch(known, entropy, min(s, len(known)))
+    best = search.best(judge, max(judge((2**s - 1,)), judge(tuple(guess.values()))))
+    groups = search.first(judge, best - TIE)
+    return list(groups), _penalty(groups, entropy)
+
+
+def _penalty(groups: tuple[int, ...], entropy: np.ndarray) -> float:
+    """Return what groups share, pair by pair: I(S; T) = H(S) + H(T) - H(S, T)."""
+    pairs = combinations(groups, 2)
+    return float(sum(max(0.0, entropy[one] + entropy[other] - entropy[one | other]) for one, other in pairs))
 
 
 def _penalties_and_bounds(
     partitions: np.ndarray, known: np.ndarray, entropy: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return what the groups of every partition share, and a value that none of its assignments exceeds."""
-    penalties, bounds = np.empty(len(partitions)), np.empty(len(partitions))
-    most = known.max(axis=0)
-    for start in range(0, len(partitions), CHUNK):
-        part = slice(start, start + CHUNK)
-        groups = np.ascontiguousarray(partitions[part].T)
-        penalty = np.zeros(groups.shape[1])
-        for i, group in enumerate(groups):
-            for other in groups[:i]:
-                # I(S; T) = H(S) + H(T) - H(S, T), which is 0 where one of them is empty.
-                penalty += np.maximum(entropy[group] + entropy[other] - entropy[group | other], 0.0)
-        penalties[part] = penalty
-        bounds[part] = most[groups].sum(axis=0) - penalty  # each group to the code that knows it best, were it free
-    return penalties, bounds
+    penalties = np.zeros(len(partitions))
+    groups = np.ascontiguousarray(partitions.T)
+    for one, other in combinations(groups, 2):  # 0 where one of them is empty
+        penalties += np.maximum(entropy[one] + entropy[other] - entropy[one | other], 0.0)
+    return penalties, known.max(axis=0)[groups].sum(axis=0) - penalties  # each group to the code that knows it best
 
 
 def _best(partitions: np.ndarray, known: np.ndarray, penalties: np.ndarray, bounds: np.ndarray) -> int:

@@ -1,0 +1,118 @@
+"""`unweave reproduce …`: published results, computed anew."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event, Timer
+from typing import Annotated
+
+from tyro.conf import Positional, arg
+
+from unweave.cli.manners import writing
+from unweave.cli.parsing import Flag, parse, refuse_negative
+from unweave.reproduce import RESULTS, Outcome, find, reproduce
+from unweave.reproduce.frame import Watch
+from unweave.text import table, to_json
+
+PATIENCE = 2.0
+"""Seconds without a bar."""
+
+
+@dataclass(frozen=True)
+class List:
+    """List the published results that can be computed anew."""
+
+    json: Flag = False
+    """Print one JSON object instead of a table."""
+
+
+def list_all(words: list[str]) -> None:
+    """Run `unweave reproduce list`."""
+    options = parse(List, words, "reproduce list")
+    kinds = {name: find(name) for name in RESULTS}
+    rows = [
+        {"name": name, "source": kind.source.replace("]_", "]"), "about": kind.summary} for name, kind in kinds.items()
+    ]
+    if options.json:
+        presets = [list(kind.presets) for kind in kinds.values()]
+        return print(to_json({"results": [row | {"presets": each} for row, each in zip(rows, presets, strict=True)]}))
+    print(table(rows), f"\nnext: unweave reproduce {next(iter(RESULTS))} --preset smoke", sep="\n")
+
+
+@dataclass(frozen=True)
+class Reproduce:
+    """Compute a published result anew, and show the printed numbers beside ours.
+
+    The outcome is saved as result.json and result.md, with the figures beside.
+    """
+
+    name: Annotated[Positional[str], arg(metavar="NAME")]
+    """The result; unweave reproduce list names them."""
+    preset: str = "small"
+    """How much of it: smoke (seconds), small, or paper (as published)."""
+    seed: int = 0
+    """Seed of everything random."""
+    out: Annotated[
+        Path | None, arg(metavar="FOLDER", help_behavior_hint="(default: runs/reproduce/NAME-PRESET-SEED)")
+    ] = None
+    """Where to save it."""
+    json: Flag = False
+    """Print one JSON object instead of a table."""
+
+    def __post_init__(self) -> None:
+        refuse_negative(seed=self.seed)
+
+
+def run(words: list[str]) -> None:
+    """Run `unweave reproduce NAME`."""
+    options = parse(Reproduce, words or ["--help"], "reproduce")
+    folder = options.out or Path("runs", "reproduce", f"{options.name}-{options.preset}-{options.seed}")
+    with _watching() as watch, writing(folder):
+        outcome = reproduce(options.name, preset=options.preset, seed=options.seed, out=folder, watch=watch)
+    if options.json:
+        return print(to_json({"folder": str(folder)} | outcome.record()))
+    print(
+        f"{outcome.name}: {outcome.summary} {outcome.source}",
+        outcome.table(),
+        "\n".join(outcome.findings.notes),
+        f"saved in {shlex.quote(str(folder))}, after {outcome.seconds:,.1f} s",
+        f"next: {_following(outcome)}",
+        sep="\n\n",
+    )
+
+
+def _following(outcome: Outcome) -> str:
+    """Return the command of the next larger preset, or else of the list."""
+    presets = list(find(outcome.name).presets)
+    larger = presets[presets.index(outcome.preset) + 1 :]
+    return f"unweave reproduce {outcome.name} --preset {larger[0]}" if larger else "unweave reproduce list"
+
+
+@contextmanager
+def _watching() -> Iterator[Watch]:
+    """Show on a terminal what is being done, once it has taken longer than people wait without a sign."""
+    from tqdm import tqdm
+
+    with tqdm(leave=False, disable=None, delay=PATIENCE) as bar:
+        waited = Event()
+
+        def show() -> None:
+            waited.set()
+            bar.delay = 0  # or it would take itself for unseen at the end, and not go
+            bar.refresh()
+
+        def watch(what: str, done: int, total: int) -> None:
+            bar.total, bar.n = total, done
+            bar.set_description(what, refresh=waited.is_set())
+
+        timer = Timer(PATIENCE, show)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield watch
+        finally:
+            timer.cancel()

@@ -1,0 +1,244 @@
+"""Blahut-Arimoto iterations: encoder and decoder, each the best for the other, by turns, for many cells at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unweave.errors import UsageError, unknown
+from unweave.gaussian.model import Decoder, Encoder, World
+
+Noise = Literal["full", "diagonal", "isotropic"]
+Start = Literal["random", "principal"]
+REST = 1e-9
+"""Iterates that move by at most this share of their size have come to rest."""
+CEILING = 1e4
+"""Precision of a code, in units of the prior, above which its noise no longer matters to any score."""
+STEPS = 1000
+
+CONVERGED, STOPPED, DIVERGED, UNFINISHED, OUTSIDE = "converged", "stopped", "diverged", "unfinished", "outside"
+STATES = (CONVERGED, STOPPED, DIVERGED, UNFINISHED, OUTSIDE)
+
+
+@dataclass(frozen=True, eq=False)
+class Solutions:
+    """What the iterations of all cells came to. Every array has one entry a cell."""
+
+    encoder: Encoder
+    decoder: Decoder
+    state: np.ndarray
+    """"converged": at rest within the tolerance; "stopped": left it, and this is the last iterate inside; "diverged":
+    ever more information, cut off; "unfinished": out of steps, still moving, inside; "outside": never came inside."""
+    error: np.ndarray
+    """E |Y - A X|^2 as a share of E |Y|^2."""
+    steps: np.ndarray
+    """The iteration that this is."""
+
+    @classmethod
+    def joined(cls, parts: Sequence[Solutions]) -> Solutions:
+        """Return the cells of several as one."""
+
+        def row(arrays: Iterable[np.ndarray]) -> np.ndarray:
+            return np.concatenate(list(arrays))
+
+        return cls(
+            Encoder(*(row(pieces) for pieces in zip(*(part.encoder for part in parts), strict=True))),
+            Decoder(*(row(pieces) for pieces in zip(*(part.decoder for part in parts), strict=True))),
+            *(row(getattr(part, name) for part in parts) for name in ("state", "error", "steps")),
+        )
+
+
+def blahut_arimoto(
+    world: World,
+    gamma: ArrayLike,
+    lam: ArrayLike,
+    *,
+    seeds: ArrayLike = 0,
+    noise: Noise = "full",
+    start: Start = "random",
+    tolerance: float = 0.05,
+    steps: int = STEPS,
+) -> Solutions:
+    r"""Minimise the loss of eq. 3 [Vu2024]_ by the iterations of eq. 9 and 10, in cells of (gamma, lambda, seed).
+
+    With P = A^T (gamma S_Z^-1 + 2 lambda I), all from the iterate before, one iteration is
+
+        S_W = (I + P A)^-1,  B = S_W P                                    the best encoder (eq. 9)
+        A = S_Y B^T (B S_Y B^T + S_W)^-1,  S_Z = S_Y - A B S_Y            the best decoder (eq. 10)
+
+    `noise` keeps all of S_Z ("full", as eq. 10 is printed), its diagonal ("diagonal", as the text says) or the mean of
+    that ("isotropic": with gamma = 1, lambda = 0 these are the EM steps of probabilistic PCA [Tipping1999]_). Each is
+    the best decoder of its kind, so that no iteration raises the loss.
+
+    With gamma < 1 and lambda = 0 the best solution ignores Y, with gamma > 1 its information is infinite: the paper
+    asks for a reconstruction error of at most 5 %. So the last iterate with an error of at most `tolerance` (a share of
+    tr S_Y) is kept, and `Solutions.state` says how it ended; codes of more than 1e4 times the prior's precision end it
+    too. A cell that is never inside keeps the iterate of least error.
+
+    `start` is a decoder with white noise of the world's variance and "random" weights, independent N(0, 1), or the
+    "principal" axes of Y, scaled to their deviations and turned by a random rotation; random by the cell's seed.
+    `gamma`, `lam` and `seeds` are broadcast against each other and flattened.
+    """
+    g, lam, seeds = _cells(world, gamma, lam, seeds, tolerance, steps)
+    if noise not in NOISES:
+        raise unknown("noise of a decoder", str(noise), NOISES)
+    if start not in STARTS:
+        raise unknown("start of the iterations", str(start), STARTS)
+    weights = np.stack([STARTS[start](world, np.random.default_rng(seed)) for seed in seeds])
+    cells = _Cells(world, g, lam, noise, tolerance, weights)
+    for step in range(1, steps + 1):
+        if not cells.advance(step):
+            break
+    return cells.solutions()
+
+
+def _cells(
+    world: World, gamma: ArrayLike, lam: ArrayLike, seeds: ArrayLike, tolerance: float, steps: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return gamma, lambda and seed of every cell, checked."""
+    arrays = np.broadcast_arrays(np.asarray(gamma, float), np.asarray(lam, float), np.asarray(seeds, int))
+    g, lm, sd = (array.reshape(-1) for array in arrays)
+    if not len(g):
+        raise UsageError("there must be at least one gamma, one lambda and one seed")
+    if not (np.isfinite(g).all() and np.isfinite(lm).all() and (g > 0).all()):
+        raise UsageError("gamma must be above 0, and gamma and lambda finite")
+    largest = float(np.linalg.eigvalsh(world.sigma_y)[-1])
+    if (bad := g + 2 * lm * largest <= 0).any():
+        least = -g[bad][0] / (2 * largest)
+        raise UsageError(f"lambda = {lm[bad][0]:g} rewards error without end; it must be above {least:.3g} here")
+    if (sd < 0).any():
+        raise UsageError(f"a seed must be 0 or more, not {sd.min()}")
+    if not 0 < tolerance <= 1:
+        raise UsageError(f"the tolerance is a share of the variance of Y, above 0 and at most 1, not {tolerance}")
+    if steps < 1:
+        raise UsageError(f"the number of steps must be 1 or more, not {steps}")
+    return g, lm, sd
+
+
+class _Cells:
+    """The cells still under way, and what has been kept of all of them.
+
+    An iterate is A, P and Q = I + P A, which is the precision of the encoder's noise.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        gamma: np.ndarray,
+        lam: np.ndarray,
+        noise: Noise,
+        tolerance: float,
+        start: np.ndarray,
+    ) -> None:
+        cells, n, m = start.shape
+        self.y, self.power = world.sigma_y, np.trace(world.sigma_y)
+        self.noise: Noise = noise
+        self.tolerance = tolerance
+        self.gamma, self.lam = gamma[:, None, None], lam[:, None, None]
+        self.a = start
+        self.p = (self.gamma / world.noise + 2 * self.lam) * start.swapaxes(1, 2)
+        self.q = np.eye(m) + self.p @ self.a
+        self.alive = np.arange(cells)
+        self.inside = np.zeros(cells, dtype=bool)  # whether an iterate within the tolerance has been kept
+        self.state = np.full(cells, UNFINISHED, dtype="<U10")
+        self.kept_a, self.kept_p, self.kept_q = (
+            np.empty((cells, n, m)),
+            np.empty((cells, m, n)),
+            np.empty((cells, m, m)),
+        )
+        self.error, self.steps = np.full(cells, np.inf), np.zeros(cells, dtype=int)
+
+    def advance(self, step: int) -> bool:
+        """Make one iteration of every cell under way; tell whether any is left."""
+        py = self.p @ self.y
+        # The decoder of eq. 10 for B = Q^-1 P and S_W = Q^-1 is A = S_Y P^T (Q + P S_Y P^T)^-1 Q.
+        turned = np.linalg.solve(self.q + py @ self.p.swapaxes(1, 2), py)
+        a = turned.swapaxes(1, 2) @ self.q
+        errors = np.diag(self.y) - (turned * py).sum(axis=1)  # the diagonal of S_Y - A B S_Y
+        error = errors.sum(axis=1) / self.power
+        self._keep(step, a, error)
+        p = self.gamma * self._weighed(a, errors) + 2 * self.lam * a.swapaxes(1, 2)
+        q = p @ a
+        self._go_on(a, p, np.eye(q.shape[1]) + (q + q.swapaxes(1, 2)) / 2, error)
+        return len(self.alive) > 0
+
+    def _weighed(self, a: np.ndarray, errors: np.ndarray) -> np.ndarray:
+        """Return A^T S_Z^-1; with all of S_Z it is S_W^-1 B, that is P."""
+        if self.noise == "full":
+            return self.p
+        if self.noise == "isotropic":
+            errors = errors.mean(axis=1, keepdims=True)
+        return a.swapaxes(1, 2) / errors[:, None, :]
+
+    def _keep(self, step: int, a: np.ndarray, error: np.ndarray) -> None:
+        """Keep the iterates within the tolerance, and of cells that never were inside those of least error."""
+        cells = self.alive
+        inside = error <= self.tolerance
+        better = inside | (~self.inside[cells] & (error < self.error[cells]))
+        chosen = cells[better]
+        self.kept_a[chosen], self.kept_p[chosen], self.kept_q[chosen] = a[better], self.p[better], self.q[better]
+        self.error[chosen], self.steps[chosen] = error[better], step
+        self.inside[cells[inside]] = True
+
+    def _go_on(self, a: np.ndarray, p: np.ndarray, q: np.ndarray, error: np.ndarray) -> None:
+        """Decide which cells have ended, and how, and go on with the others."""
+        cells = self.alive
+        outside = error > self.tolerance
+        left = outside & self.inside[cells]
+        endless = np.trace(q, axis1=1, axis2=2) > CEILING * q.shape[1]
+        moved = np.abs(q - self.q).max(axis=(1, 2)) + np.abs(a - self.a).max(axis=(1, 2))
+        still = moved <= REST * np.abs(q).max(axis=(1, 2))
+        for state, where in (
+            (UNFINISHED, ~outside),
+            (OUTSIDE, outside),
+            (CONVERGED, still & ~outside),
+            (DIVERGED, endless & ~outside),
+            (STOPPED, left),
+        ):
+            self.state[cells[where]] = state
+        going = ~(left | still | endless)
+        self.alive = cells[going]
+        self.a, self.p, self.q = a[going], p[going], q[going]
+        self.gamma, self.lam = self.gamma[going], self.lam[going]
+
+    def solutions(self) -> Solutions:
+        """Return what has been kept, with the covariances written out."""
+        a, p, q = self.kept_a, self.kept_p, self.kept_q
+        encoder = Encoder(np.linalg.solve(q, p), np.linalg.inv(q))
+        noise = NOISES[self.noise](self.y - a @ encoder.weights @ self.y)
+        return Solutions(encoder, Decoder(a, noise), self.state, self.error, self.steps)
+
+
+def _diagonal(covariance: np.ndarray) -> np.ndarray:
+    return np.diagonal(covariance, axis1=1, axis2=2)[:, None, :] * np.eye(covariance.shape[1])
+
+
+def _isotropic(covariance: np.ndarray) -> np.ndarray:
+    return np.diagonal(covariance, axis1=1, axis2=2).mean(axis=1)[:, None, None] * np.eye(covariance.shape[1])
+
+
+NOISES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "full": lambda covariance: (covariance + covariance.swapaxes(1, 2)) / 2,
+    "diagonal": _diagonal,
+    "isotropic": _isotropic,
+}
+"""What a decoder of each kind keeps of the covariance of the error."""
+
+
+def _random(world: World, rng: np.random.Generator) -> np.ndarray:
+    return rng.normal(size=(world.n, world.m))
+
+
+def _principal(world: World, rng: np.random.Generator) -> np.ndarray:
+    values, axes = np.linalg.eigh(world.sigma_y)
+    turn, triangle = np.linalg.qr(rng.normal(size=(world.m, world.m)))
+    turn = turn * np.sign(np.diag(triangle))  # uniform over all rotations and reflections
+    return axes[:, -world.m :] * np.sqrt(values[-world.m :]) @ turn
+
+
+STARTS: dict[str, Callable[[World, np.random.Generator], np.ndarray]] = {"random": _random, "principal": _principal}
+"""The decoder's weights at the start, (n, m)."""

@@ -1,0 +1,22 @@
+"""What every function of this folder asks of a matrix that it is given."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unweave.errors import UsageError
+
+SINGULAR = 1e-12
+"""A share of variance at most this large is rounding: what is left of it is determined exactly by the rest."""
+
+
+def matrix(values: ArrayLike, name: str) -> np.ndarray:
+    """Return `values` as a matrix of finite numbers, or say what is wrong with the argument `name`."""
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"{name} cannot be read as a matrix: {str(error).splitlines()[0]}") from error
+    if array.ndim != 2 or 0 in array.shape or not np.isfinite(array).all():
+        raise UsageError(f"{name} must be a matrix of finite numbers, got shape {array.shape}")
+    return array

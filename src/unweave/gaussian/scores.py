@@ -1,0 +1,157 @@
+"""Scores of linear-Gaussian codes, exact from covariances, for many cells at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+
+import numpy as np
+
+from unweave.gaussian.im import TIE, im_score
+from unweave.gaussian.information import tables
+from unweave.gaussian.model import Groups, World, as_partition
+
+MOST_ASSIGNMENTS = 5000
+"""Up to this many, m**s, all cells go through all assignments together; beyond it they are searched one by one."""
+CHUNK = 2**21
+"""Values of assignments held at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """The scores of cells; every array has one entry a cell, `im_groups` and `sap_groups` one partition."""
+
+    im: np.ndarray
+    """I_m [Vu2024]_, eq. 5 and 6, in nats."""
+    im_groups: tuple[tuple[frozenset[int], ...], ...]
+    """The group of factors of each code."""
+    sap: np.ndarray
+    """SAP [Kumar2018]_ with squared correlations (eq. 7 and 8)."""
+    sap_groups: tuple[tuple[frozenset[int], ...], ...]
+    """The factors that each code is best correlated with."""
+    mig: np.ndarray
+    dci_disentanglement: np.ndarray
+    dci_completeness: np.ndarray
+    dci_informativeness: np.ndarray
+    total_correlation: np.ndarray
+
+    def succeeded(self, truth: Groups) -> tuple[np.ndarray, np.ndarray]:
+        r"""Tell in which cells I_m, and SAP, find the true groups of factors.
+
+        I_m succeeds where its best partition is the truth [Vu2024]_; which code has which group does not matter. What
+        counts as success for SAP the paper does not say. Here SAP, too, is asked for a partition: eq. 8 names for every
+        factor j the code i(j) that is best correlated with it, and factors with the same code are a group. Both
+        scores are then judged by one rule, and without a threshold.
+        """
+        im, sap = (
+            np.array([as_partition(groups) == truth for groups in found], dtype=bool)
+            for found in (self.im_groups, self.sap_groups)
+        )
+        return im, sap
+
+
+def score(world: World, sigma_x: np.ndarray, sigma_xv: np.ndarray) -> Scores:
+    r"""Score codes of covariances `sigma_x` (cells, m, m) and `sigma_xv` (cells, m, s) in a world.
+
+    MIG [Chen2018]_ is the mean over factors of the gap in I(x_i; v_k) between the best code and the next, as a share of
+    I(x; v_k): a continuous factor has no entropy to divide by that would not depend on its unit. DCI [Eastwood2018]_
+    has the sizes of standardised regression coefficients for importances, and informativeness 1 - sqrt(1 - R^2), the
+    mean over factors. The total correlation [Watanabe1960]_ is that of the codes, in nats.
+    """
+    spread, width = np.sqrt(np.diag(world.sigma_v)), np.sqrt(np.diagonal(sigma_x, axis1=1, axis2=2))
+    correlations = sigma_xv / width[:, :, None] / spread  # (cells, m, s)
+    codes = sigma_x / width[:, :, None] / width[:, None, :]
+    squared = np.minimum(correlations**2, 1.0)
+    weights = np.linalg.solve(codes, correlations)  # of standardised codes, to foretell standardised factors
+    explained = np.clip((weights * correlations).sum(axis=1), 0.0, 1 - 1e-15)  # R^2 of all codes, (cells, s)
+    values, groups = _im_of_cells(correlations, world.sigma_v / spread[:, None] / spread)
+    return Scores(
+        im=values,
+        im_groups=groups,
+        sap=_gap(squared).mean(axis=1),
+        sap_groups=_owned(squared),
+        mig=_share(_gap(_nats(squared)), _nats(explained)).mean(axis=1),
+        dci_disentanglement=_disentanglement(np.abs(weights)),
+        dci_completeness=_disentanglement(np.abs(weights).swapaxes(1, 2)),
+        dci_informativeness=(1 - np.sqrt(1 - explained)).mean(axis=1),
+        total_correlation=np.maximum(-0.5 * np.linalg.slogdet(codes)[1], 0.0),
+    )
+
+
+def _nats(explained: np.ndarray) -> np.ndarray:
+    """Return the information, in nats, of a Gaussian that explains this share of another's variance."""
+    return -0.5 * np.log1p(-np.minimum(explained, 1 - 1e-15))
+
+
+def _gap(table: np.ndarray) -> np.ndarray:
+    """Return the largest minus the second largest entry over codes: (cells, m, s) to (cells, s)."""
+    if table.shape[1] == 1:
+        return table[:, 0]
+    ordered = np.partition(table, -2, axis=1)
+    return ordered[:, -1] - ordered[:, -2]
+
+
+def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
+
+
+def _owned(table: np.ndarray) -> tuple[tuple[frozenset[int], ...], ...]:
+    """Return, for every cell, the columns whose largest entry is in each row."""
+    m, s = table.shape[1:]
+    return tuple(
+        tuple(frozenset(k for k in range(s) if owners[k] == i) for i in range(m))
+        for owners in table.argmax(axis=1).tolist()
+    )
+
+
+def _disentanglement(importance: np.ndarray) -> np.ndarray:
+    """Return D of DCI of importances (cells, d, k); 0 where nothing is used, 1 where there is one column."""
+    total = importance.sum(axis=(1, 2))
+    if importance.shape[2] == 1:
+        return (total > 0).astype(np.float64)
+    rows = importance.sum(axis=2)
+    shares = _share(importance, np.broadcast_to(rows[:, :, None], importance.shape))
+    entropies = -(shares * np.log(np.where(shares > 0, shares, 1.0))).sum(axis=2)
+    lacking = _share((rows * entropies).sum(axis=1), total * np.log(importance.shape[2]))
+    return np.where(total > 0, np.clip(1 - lacking, 0.0, 1.0), 0.0)
+
+
+def _im_of_cells(cross: np.ndarray, factors: np.ndarray) -> tuple[np.ndarray, tuple[tuple[frozenset[int], ...], ...]]:
+    """Return I_m of every cell, and its groups, from correlations (cells, m, s) and (s, s)."""
+    m, s = cross.shape[1:]
+    if m**s > MOST_ASSIGNMENTS:
+        found = [im_score(np.eye(m), each, factors) for each in cross]  # of codes only the variances count
+        return np.array([score.value for score in found]), tuple(score.groups for score in found)
+    sets, groups = _assignments(s, m)
+    known, entropy = tables(cross.reshape(-1, s), factors)
+    known = known.reshape(-1, m, 2**s)
+    penalties = np.zeros(len(sets))
+    for i in range(m):
+        for j in range(i):
+            penalties += np.maximum(entropy[sets[:, i]] + entropy[sets[:, j]] - entropy[sets[:, i] | sets[:, j]], 0.0)
+    best, chosen = np.empty(len(known)), np.empty(len(known), dtype=int)
+    step = max(1, CHUNK // len(sets))
+    for first in range(0, len(known), step):
+        part = slice(first, first + step)
+        values = sum(known[part, i][:, sets[:, i]] for i in range(m)) - penalties  # (cells, assignments)
+        best[part] = values.max(axis=1)
+        chosen[part] = (values >= best[part, None] - TIE).argmax(axis=1)  # the first, in the order of ties
+    return np.maximum(best, 0.0), tuple(groups[k] for k in chosen.tolist())
+
+
+@lru_cache(maxsize=8)
+def _assignments(s: int, m: int) -> tuple[np.ndarray, tuple[tuple[frozenset[int], ...], ...]]:
+    """Return all ways to give s factors to m codes, best first among equals as in `im_score`.
+
+    They are the sets of the codes as masks of bits, (ways, m), and the same as groups.
+    """
+
+    def rank(codes: tuple[int, ...]) -> tuple[int, list[int], tuple[int, ...]]:
+        opened = list(dict.fromkeys(codes))
+        return len(opened), [opened.index(code) for code in codes], codes
+
+    ways = sorted(product(range(m), repeat=s), key=rank)
+    sets = np.array([[sum(1 << k for k in range(s) if way[k] == i) for i in range(m)] for way in ways])
+    groups = tuple(tuple(frozenset(k for k in range(s) if way[k] == i) for i in range(m)) for way in ways)
+    return sets, groups

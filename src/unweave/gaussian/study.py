@@ -1,0 +1,113 @@
+"""A grid of (gamma, lambda), many starts each: what is found, how well it scores, how often it succeeds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from unweave.errors import UsageError
+from unweave.gaussian.iterations import STEPS, Noise, Solutions, Start, blahut_arimoto
+from unweave.gaussian.model import World
+from unweave.gaussian.scores import Scores, score
+
+GAMMAS = (0.98, 0.99, 1.0, 1.01, 1.02)
+LAMBDAS = (-0.02, -0.01, 0.0, 0.01, 0.02)
+"""The grid of [Vu2024]_."""
+NAMES = {
+    "im": "I_m",
+    "sap": "SAP",
+    "mig": "MIG",
+    "dci_disentanglement": "DCI disentanglement",
+    "dci_completeness": "DCI completeness",
+    "dci_informativeness": "DCI informativeness",
+    "total_correlation": "total correlation",
+}
+"""The scores, and how people call them."""
+BATCH = 2500
+"""Cells iterated together: few enough for their matrices to stay in a processor's cache."""
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """The cells of a study; arrays have the shape (gammas, lambdas, repeats)."""
+
+    world: World
+    gammas: np.ndarray
+    lambdas: np.ndarray
+    repeats: int
+    solutions: Solutions
+    """Of all cells, in one row."""
+    scores: Scores
+    """Of all cells, in one row."""
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """The number of gammas, of lambdas, and of starts of each pair."""
+        return len(self.gammas), len(self.lambdas), self.repeats
+
+    def score(self, name: str) -> np.ndarray:
+        """Return a score of all cells, by the name it has in `NAMES`."""
+        return getattr(self.scores, name).reshape(self.shape)
+
+    @property
+    def successes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Tell where I_m, and SAP, find the true groups; a cell outside the tolerance has not succeeded."""
+        inside = self.solutions.state != "outside"
+        im, sap = self.scores.succeeded(self.world.groups)
+        return (im & inside).reshape(self.shape), (sap & inside).reshape(self.shape)
+
+    @property
+    def states(self) -> Counter[str]:
+        """How many cells ended how."""
+        return Counter(self.solutions.state.tolist())
+
+    @property
+    def partitions(self) -> Counter[tuple[frozenset[int], ...]]:
+        """How many cells have which best partition by I_m, without the order of codes."""
+        found = (sorted((group for group in groups if group), key=min) for groups in self.scores.im_groups)
+        return Counter(tuple(groups) for groups in found)
+
+    @property
+    def information(self) -> tuple[np.ndarray, np.ndarray]:
+        """I(X; Y) and I(X; V) of all cells, in nats: what codes hold of the observations, and of the factors."""
+        sigma_x, sigma_xv = self.world.seen_by(self.solutions.encoder)
+        blind = sigma_x - sigma_xv @ np.linalg.solve(self.world.sigma_v, sigma_xv.swapaxes(1, 2))
+        logs = [np.linalg.slogdet(matrix)[1] for matrix in (sigma_x, self.solutions.encoder.noise, blind)]
+        return 0.5 * (logs[0] - logs[1]).reshape(self.shape), 0.5 * (logs[0] - logs[2]).reshape(self.shape)
+
+
+def study(
+    world: World,
+    gammas: Sequence[float] = GAMMAS,
+    lambdas: Sequence[float] = LAMBDAS,
+    *,
+    repeats: int = 1,
+    seed: int = 0,
+    noise: Noise = "full",
+    start: Start = "principal",
+    tolerance: float = 0.05,
+    steps: int = STEPS,
+    watch: Callable[[int, int], None] = lambda done, total: None,
+) -> Study:
+    """Solve every (gamma, lambda) of a grid from `repeats` starts of its own, and score the codes.
+
+    Options are those of `blahut_arimoto`. Every cell has a start of its own, drawn by `seed`.
+    """
+    if repeats < 1 or not len(gammas) or not len(lambdas):
+        raise UsageError("a study needs at least one gamma, one lambda and one start")
+    shape = (len(gammas), len(lambdas), repeats)
+    g, lam, _ = np.meshgrid(np.asarray(gammas, float), np.asarray(lambdas, float), np.empty(repeats), indexing="ij")
+    cells = g.size
+    seeds = np.random.SeedSequence(seed).generate_state(cells, np.uint32).astype(np.int64)
+    parts = []
+    for first in range(0, cells, BATCH):
+        watch(first, cells)
+        part = slice(first, first + BATCH)
+        options = {"noise": noise, "start": start, "tolerance": tolerance, "steps": steps}
+        parts.append(blahut_arimoto(world, g.ravel()[part], lam.ravel()[part], seeds=seeds[part], **options))
+    solutions = Solutions.joined(parts)
+    found = score(world, *world.seen_by(solutions.encoder))
+    return Study(world, np.asarray(gammas, float), np.asarray(lambdas, float), shape[2], solutions, found)

@@ -1,0 +1,56 @@
+"""What a reproduction of a published result is, and the table it ends in."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Watch = Callable[[str, int, int], None]
+"""Told what is being done, how much is done, and of how much."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table: a published number beside ours."""
+
+    what: str
+    published: float | None
+    """As printed, or as claimed exactly; None where the source has no number."""
+    ours: float
+    low: float
+    high: float
+    """The 95 % interval of ours, from `low` on."""
+
+    @property
+    def difference(self) -> float | None:
+        """Ours less the published one."""
+        return None if self.published is None else self.ours - self.published
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What came out: numbers, remarks, and figures by the names of their files."""
+
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...] = ()
+    figures: Mapping[str, Figure] = field(default_factory=dict)
+
+
+class Reproduction(ABC):
+    """A published result, computed anew. One class a result, in a file of its own, and a line in `RESULTS`."""
+
+    source: ClassVar[str]
+    """Where it is printed: "[Vu2024]_, tables 1 and 2"."""
+    summary: ClassVar[str]
+    """What it says, in one line."""
+    presets: ClassVar[Mapping[str, Any]]
+    """Settings by name, of a type of the result's own: smoke (seconds), small (minutes) and paper (as published)."""
+
+    @abstractmethod
+    def run(self, settings: Any, *, seed: int, watch: Watch) -> Findings:
+        """Compute the result. Everything random comes from `seed`; `watch` is called before each part."""

@@ -1,0 +1,225 @@
+"""Two models of equal likelihood, one with disentangled codes and one without."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.gaussian.impossibility import Entangler
+from unweave.reproduce.frame import Findings, Reproduction, Row, Watch
+from unweave.reproduce.intervals import Estimate, mean_and_interval, share_and_interval
+
+Points = NDArray[np.floating[Any]]
+Scores = dict[str, Estimate]
+
+EVEN = (1 - np.sqrt(0.5)) / 2
+"""The alpha at which two coordinates are mixed in equal parts."""
+LEVEL = 0.05
+"""Of the tests: this share of true hypotheses is rejected."""
+CELLS = 10
+"""Parts of equal probability that codes are cut in to test their independence."""
+VALUES = 4
+"""Parts of equal probability that coordinates are cut in: metrics want factors as whole numbers."""
+DIGITS = 12
+"""Decimals of log-likelihoods that are compared; the ones behind are rounding."""
+METRICS = {"mig": "MIG", "dci-disentanglement": "DCI disentanglement"}
+NOTES = (
+    "published is what the theorem claims, exactly: it prints no numbers.",
+    f"rejected: samples of f(z) whose marginals (Kolmogorov–Smirnov) or pairs (χ² of {CELLS} × {CELLS} cells) differ "
+    f"from the prior's at the level {LEVEL}. A test rejects that share of what is true.",
+    "MIG cuts codes in 20 equal widths, too coarse where tails are long: hence less than 1 for z itself.",
+)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How much is drawn."""
+
+    samples: int
+    """Rows that codes are scored on."""
+    repeats: int
+    """Samples that are tested."""
+    rows: int
+    """Rows of each of them."""
+    alphas: int
+    """Members of the family in the second picture."""
+
+
+class Impossibility(Reproduction):
+    """Theorem 1: for every model there is another of the same likelihood with entangled codes."""
+
+    source: ClassVar[str] = "[Locatello2019]_, theorem 1 and appendix A"
+    summary: ClassVar[str] = (
+        "Models of equal likelihood have disentangled or entangled codes: data alone cannot choose."
+    )
+    presets: ClassVar[Mapping[str, Settings]] = {
+        "smoke": Settings(samples=800, repeats=10, rows=500, alphas=3),
+        "small": Settings(samples=5_000, repeats=200, rows=1_000, alphas=13),
+        "paper": Settings(samples=10_000, repeats=2_000, rows=2_000, alphas=49),
+    }
+
+    def run(self, settings: Settings, *, seed: int, watch: Watch) -> Findings:
+        """Compare a model and its entangled twin for three priors; draw what becomes of a grid, and of scores."""
+        from unweave.reproduce.impossibility_figures import family_figure, grid_figure
+
+        cases, alphas = priors(), spread_alphas(settings.alphas)
+        steps = len(cases) + len(alphas)
+        streams = [np.random.default_rng(each) for each in np.random.SeedSequence(seed).spawn(len(cases) + 1)]
+        rows: list[Row] = []
+        notes: list[str] = []
+        for done, (name, prior) in enumerate(cases.items()):
+            watch(f"{name} prior", done, steps)
+            found, note = compare(prior, settings, streams[done])
+            rows += [replace(row, what=f"{name}: {row.what}") for row in found]
+            notes.append(f"{name}: {note}")
+        z = draw(cases["uniform"], settings.samples, streams[-1])
+        family: dict[float, Scores] = {}
+        for done, alpha in enumerate(alphas, start=len(cases)):
+            watch(f"alpha {alpha:.3f}", done, steps)
+            member = Entangler(["uniform"] * 2, alpha)
+            family[alpha] = score(member(z), factors_of(member, z), seed)
+        grids = {name: cases[name] for name in ("uniform", "normal")}
+        figures = {"grid": grid_figure(grids), "family": family_figure(family, METRICS)}
+        return Findings(tuple(rows), (*notes, *NOTES), figures)
+
+
+@dataclass(frozen=True)
+class Flow:
+    """The model x = W z, its prior over z given: it encodes x as z."""
+
+    weights: Points
+    prior: Entangler
+
+    def decode(self, z: Points) -> Points:
+        """Return x = W z."""
+        return z @ self.weights.T
+
+    def encode(self, x: Points) -> Points:
+        """Return z = W^-1 x."""
+        return np.linalg.solve(self.weights, x.T).T
+
+    def log_likelihood(self, x: Points) -> Points:
+        """Return log p(z) - log |det W|."""
+        return self.prior.log_density(self.encode(x)) - np.linalg.slogdet(self.weights)[1]
+
+
+@dataclass(frozen=True)
+class Twin:
+    """The model x = W f^-1(z'), with the same prior over z': it encodes x as z' = f(z)."""
+
+    flow: Flow
+
+    def decode(self, codes: Points) -> Points:
+        """Return x = W f^-1(z')."""
+        return self.flow.decode(self.flow.prior.inverse(codes))
+
+    def encode(self, x: Points) -> Points:
+        """Return z' = f(W^-1 x)."""
+        return self.flow.prior(self.flow.encode(x))
+
+    def log_likelihood(self, x: Points) -> Points:
+        """Return log p(z') + log |det df/dz| - log |det W|: the change of variables from x to z'."""
+        f = self.flow.prior
+        stretch = np.linalg.slogdet(f.jacobian(self.flow.encode(x)))[1]
+        return f.log_density(self.encode(x)) + stretch - np.linalg.slogdet(self.flow.weights)[1]
+
+
+def priors() -> dict[str, Entangler]:
+    """Return the priors looked at, each with an alpha that mixes its coordinates evenly."""
+    from scipy import stats
+
+    mixed = [stats.beta(2, 5), stats.triang(0.3), stats.gamma(3), stats.logistic()]
+    return {
+        "uniform": Entangler(["uniform"] * 2, EVEN),
+        "normal": Entangler(["normal"] * 2, EVEN),
+        "mixed": Entangler(mixed, alpha=0.25),
+    }
+
+
+def spread_alphas(count: int) -> list[float]:
+    """Return alphas in equal steps of the angle by which two coordinates are mixed, from nearly 0° to nearly a swap."""
+    return (np.sin(np.linspace(0, np.pi / 4, count + 2)[1:-1]) ** 2).tolist()
+
+
+def compare(prior: Entangler, settings: Settings, rng: np.random.Generator) -> tuple[list[Row], str]:
+    """Return what a model and its twin share and in what they differ, and a remark."""
+    from unweave.report.style import number
+
+    dimensions = len(prior.marginals)
+    model = Flow(rng.normal(size=(dimensions, dimensions)), prior)
+    twin = Twin(model)
+    z = draw(prior, settings.samples, rng)
+    x = model.decode(z)
+    likelihood = model.log_likelihood(x)
+    gain = twin.log_likelihood(x) - likelihood
+    unmixed = (prior.jacobian(z) == 0).any(axis=(1, 2))
+    tested = [rejected(prior, prior(draw(prior, settings.rows, rng))) for _ in range(settings.repeats)]
+    marginals, independence = np.transpose(tested)
+    factors, seed = factors_of(prior, z), int(rng.integers(2**32))
+    scores = {"z": score(model.encode(x), factors, seed), "f(z)": score(twin.encode(x), factors, seed)}
+    rows = [
+        Row("log-likelihood of the twin less the model's", 0.0, *mean_and_interval(gain.round(DIGITS))),
+        Row("points where a ∂f_i/∂z_j is 0", 0.0, *share_and_interval(unmixed)),
+        Row("marginals of f(z) rejected", LEVEL, *share_and_interval(marginals)),
+        Row("independence of f(z) rejected", LEVEL, *share_and_interval(independence)),
+        *(Row(f"{METRICS[name]} of {codes}", None, *scores[codes][name]) for name in METRICS for codes in scores),
+    ]
+    mean, largest = number(likelihood.mean()), number(np.abs(gain).max(), digits=1)
+    return (
+        rows,
+        f"both models give a row {mean} nats of log-likelihood on average, and differ in none by more than {largest}.",
+    )
+
+
+def draw(prior: Entangler, count: int, rng: np.random.Generator) -> Points:
+    """Return random points of the prior, (count, d)."""
+    uniform = rng.uniform(size=(count, len(prior.marginals)))
+    uniform = np.maximum(uniform, np.finfo(float).eps)  # a 0 would be the end of the support, which is no point of it
+    return np.column_stack([each.ppf(column) for each, column in zip(prior.marginals, uniform.T, strict=True)])
+
+
+def factors_of(prior: Entangler, z: Points) -> NDArray[np.int64]:
+    """Return the coordinates, each cut in VALUES parts of equal probability, (n, d)."""
+    return _parts(_probabilities(prior, z), VALUES)
+
+
+def rejected(prior: Entangler, codes: Points) -> tuple[bool, bool]:
+    """Tell whether codes seem to have other marginals than the prior, and whether two of them seem to depend.
+
+    The m coordinates, or pairs, are tested together: the least of m independent p-values lies below
+    1 - (1 - level)^(1/m) with the probability `level`.
+    """
+    from scipy.stats import chi2_contingency, kstest
+
+    uniform = _probabilities(prior, codes)
+    parts = _parts(uniform, CELLS)
+    marginals = [kstest(column, "uniform")[1] for column in uniform.T]
+    independence = []
+    for i, j in combinations(range(len(prior.marginals)), 2):
+        counts = np.bincount(CELLS * parts[:, i] + parts[:, j], minlength=CELLS**2).reshape(CELLS, CELLS)
+        independence.append(chi2_contingency(counts)[1])
+    first, second = (min(tests) < 1 - (1 - LEVEL) ** (1 / len(tests)) for tests in (marginals, independence))
+    return bool(first), bool(second)
+
+
+def score(codes: Points, factors: NDArray[np.int64], seed: int) -> Scores:
+    """Return the scores of codes by name."""
+    from unweave.metrics import evaluate
+
+    table = evaluate(codes, factors, ["mig", "dci"], seed=seed)
+    return {row["metric"]: Estimate(row["value"], row["low"], row["high"]) for row in table.iter_rows(named=True)}
+
+
+def _probabilities(prior: Entangler, z: Points) -> Points:
+    """Return the probability below each coordinate, (n, d)."""
+    columns = zip(prior.marginals, z.T, strict=True)
+    return np.column_stack([np.exp(marginal.logcdf(column)) for marginal, column in columns])
+
+
+def _parts(probabilities: Points, count: int) -> NDArray[np.int64]:
+    return np.minimum((count * probabilities).astype(np.int64), count - 1)

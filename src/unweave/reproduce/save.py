@@ -1,0 +1,176 @@
+"""The outcome of a reproduction: as a table, as JSON, as Markdown, and as files."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, is_dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from io import BytesIO
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from unweave.errors import UsageError
+from unweave.files import write_atomically
+from unweave.reproduce.frame import Findings, Reproduction, Row
+from unweave.text import facts, table, to_json
+
+RECORD = "result.json"
+PAGE = "result.md"
+PACKAGES = ("unweave", "numpy", "scipy", "scikit-learn", "torch")
+"""Those whose versions can change a number."""
+NUMBERS = ("published", "ours", "interval", "difference")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Findings, and all it takes to find them again."""
+
+    name: str
+    summary: str
+    source: str
+    command: str
+    preset: str
+    settings: Any
+    seed: int
+    versions: dict[str, str]
+    finished: str
+    """Time, in UTC."""
+    seconds: float
+    findings: Findings
+
+    @classmethod
+    def of(
+        cls, name: str, kind: type[Reproduction], preset: str, seed: int, findings: Findings, seconds: float
+    ) -> Outcome:
+        """Return the findings of a result with where, how and when they were found."""
+        return cls(
+            name=name,
+            summary=kind.summary,
+            source=re.sub(r"\]_", "]", kind.source),
+            command=f"unweave reproduce {name} --preset {preset} --seed {seed}",
+            preset=preset,
+            settings=_plain(kind.presets[preset]),
+            seed=seed,
+            versions={"python": platform.python_version()} | {package: version(package) for package in PACKAGES},
+            finished=datetime.now(UTC).isoformat(timespec="seconds"),
+            seconds=round(seconds, 3),
+            findings=findings,
+        )
+
+    def record(self) -> dict[str, Any]:
+        """Return the outcome as values that JSON knows; figures are named as files."""
+        told = {name: value for name, value in vars(self).items() if name != "findings"}
+        rows = [_numbers(row) for row in self.findings.rows]
+        return told | {
+            "rows": rows,
+            "notes": list(self.findings.notes),
+            "figures": list(map(_file, self.findings.figures)),
+        }
+
+    def table(self) -> str:
+        """Return the rows as text: published and ours beside each other."""
+        return table([_texts(row) for row in self.findings.rows], NUMBERS)
+
+    def page(self) -> str:
+        """Return the outcome as Markdown."""
+        told = {"command": self.command, "finished": f"{self.finished}, after {self.seconds:,.1f} s"}
+        parts = [
+            f"# {self.name}",
+            self.summary,
+            f"Published in {self.source}.",
+            _markdown_table([_texts(row) for row in self.findings.rows]),
+            "The interval is that of ours, 95 %; the difference is ours less the published number.",
+            "\n".join(f"- {note}" for note in self.findings.notes),
+            *(f"![{stem}]({_file(stem)})" for stem in self.findings.figures),
+            f"```\n{facts(told | self.versions)}\n```",
+        ]
+        return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def refuse_folder(folder: Path, name: str, preset: str, seed: int) -> None:
+    """Refuse, before any work, a folder that cannot be written, or that holds another result."""
+    nearest = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not nearest.is_dir():
+        raise UsageError(f"'{nearest}' is a file; a result needs a folder")
+    if not os.access(nearest, os.W_OK):
+        raise UsageError(f"the folder '{nearest}' cannot be written; choose another one")
+    try:
+        held = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+        other = {key: held[key] for key in ("name", "preset", "seed")}
+    except FileNotFoundError:
+        return
+    except (ValueError, KeyError, TypeError):
+        raise UsageError(f"'{folder / RECORD}' is not the record of a result; choose another folder") from None
+    if other != {"name": name, "preset": preset, "seed": seed}:
+        told = f"{other['name']}, preset {other['preset']}, seed {other['seed']}"
+        raise UsageError(f"'{folder}' holds another result ({told}); choose another folder")
+
+
+def save(outcome: Outcome, folder: Path) -> None:
+    """Write pictures, page and record, each whole or not at all; the record, which names the others, comes last."""
+    files = {_file(stem): _png(figure) for stem, figure in outcome.findings.figures.items()}
+    files[PAGE] = outcome.page().encode()
+    files[RECORD] = f"{to_json(outcome.record())}\n".encode()
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        write_atomically(folder / name, content)
+
+
+def _file(stem: str) -> str:
+    return f"{stem}.png"
+
+
+def _png(figure: Any) -> bytes:
+    buffer = BytesIO()
+    figure.savefig(buffer, format="png", dpi=120, facecolor="white", metadata={"Software": None})
+    return buffer.getvalue()
+
+
+def _plain(settings: Any) -> Any:
+    """Return settings of any type as values that JSON knows."""
+    values = asdict(settings) if is_dataclass(settings) and not isinstance(settings, type) else settings
+    return json.loads(json.dumps(values, default=str))
+
+
+def _numbers(row: Row) -> dict[str, Any]:
+    values = {name: getattr(row, name) for name in ("published", "ours", "low", "high", "difference")}
+    return {"what": row.what} | {name: None if value is None else float(value) for name, value in values.items()}
+
+
+def _texts(row: Row) -> dict[str, str]:
+    bounded = isfinite(row.low) and isfinite(row.high)
+    return {
+        "result": row.what,
+        "published": _number(row.published),
+        "ours": _number(row.ours),
+        "interval": f"{_number(row.low)} … {_number(row.high)}" if bounded else "–",
+        "difference": _number(row.difference),
+    }
+
+
+def _number(value: float | None) -> str:
+    """Return a number to three decimals, or in three digits where that would hide it.
+
+    >>> _number(-0.0454), _number(3e-16), _number(0.0), _number(None)
+    ('−0.045', '3e−16', '0', '–')
+    """
+    if value is None or not isfinite(value):
+        return "–"
+    if value == 0 or 0.001 <= abs(value) < 1e6:
+        return (f"{value:,.3f}" if value else "0").replace("-", "−")
+    return f"{value:.3g}".replace("-", "−").replace("e−0", "e−")
+
+
+def _markdown_table(rows: Sequence[dict[str, str]]) -> str:
+    """Return rows as a table of Markdown, numbers to the right."""
+    if not rows:
+        return ""
+    lines = [list(rows[0]), ["--:" if head in NUMBERS else "---" for head in rows[0]]]
+    lines += [[text.replace("|", r"\|") for text in row.values()] for row in rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from unweave.cli.commands import COMMANDS, Command
+from unweave.cli.gaussian import EXAMPLE
+
+
+@pytest.fixture(autouse=True)
+def command(monkeypatch):
+    monkeypatch.setitem(COMMANDS, "gaussian", Command("unweave.cli.gaussian:gaussian", "…", EXAMPLE))
+
+
+FEW = ("--repeats", "1", "--steps", "60")
+
+
+def test_it_shows_scores_groups_and_success(cli):
+    code, out, err = cli("gaussian", "3-in-2", *FEW)
+    assert (code, err) == (0, "")
+    assert "{v1, v2} {v3}" in out
+    assert "success of I_m" in out
+    assert "25 = 5 γ × 5 λ × 1 starts" in out
+    assert out.endswith("next: unweave reproduce linear-gaussian\n")
+
+
+def test_json_and_one_cell(cli):
+    code, out, _ = cli("gaussian", "3-in-1", "--gamma", "1.02", "--lam", "-0.01", *FEW, "--json")
+    record = json.loads(out)
+    assert code == 0
+    assert record["lambdas"] == [-0.01]
+    assert sum(record["states"].values()) == 1
+    assert record["true_groups"] == [[0, 1, 2]]
+    assert set(record["scores"]) >= {"im", "sap", "mig", "dci_disentanglement", "total_correlation"}
+
+
+def test_the_seed_decides(cli):
+    words = ("gaussian", "3-in-3", *FEW, "--json")
+    first, again, other = cli(*words), cli(*words), cli(*words, "--seed", "1")
+    assert first == again != other
+
+
+def test_the_picture_and_a_covariance_of_ones_own(cli, tmp_path):
+    np.savetxt(tmp_path / "v.csv", [[1.0, 0.5], [0.5, 1.0]], delimiter=",")
+    picture = tmp_path / "new" / "g.png"
+    words = ("--sigma-v", tmp_path / "v.csv", "--n", "3", "--m", "2", "--out", picture)
+    code, out, err = cli("gaussian", *FEW, *words)
+    assert (code, err) == (0, "")
+    assert f"wrote {picture}" in out
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (("3-in-4",), "no scenario is called '3-in-4'; did you mean"),
+        (("--own", "0"), "the variances of factors must be above 0"),
+        (("--m", "3"), "--n and --m go with --sigma-v"),
+        (("--out", "a.pdf"), "write --out a.png"),
+        (("--decoder", "diag"), "did you mean 'diagonal'"),
+        (("--lam", "-3"), "rewards error without end"),
+        (("--repeats", "0"), "at least one gamma"),
+        (("--seed", "-1"), "--seed must be 0 or more"),
+        (("--sigma-v", "missing.npy"), "cannot read 'missing.npy'"),
+        (("--gama", "1"), "did you mean --gamma"),
+    ],
+)
+def test_a_mistake_gets_one_line(cli, words, line):
+    code, out, err = cli("gaussian", *words)
+    assert (code, out) == (2, "")
+    assert line in err
+    assert err.count("\n") == 1
