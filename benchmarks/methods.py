@@ -1,8 +1,8 @@
 """A comparison of methods on data whose factors are known: `python benchmarks/methods.py --out comparison`.
 
-Every method of `compared` is trained on both data sets with every seed, all on the same number of images a step, and
-scored. The command goes on where it stopped: a run that is there already is neither trained nor scored again. The
-table of all scores goes to OUT/scores.csv, the means and standard deviations over the seeds to the screen and to
+Every method of `compared` is trained with every seed, all on the same number of images a step, and scored; with
+`--others` those of `others`. The command goes on where it stopped: a run that is there already is neither trained nor
+scored again. All scores go to OUT/scores.csv, means ± standard deviations over the seeds to the screen and to
 OUT/scores.md; docs/results/methods.md shows what they were.
 """
 
@@ -19,48 +19,91 @@ from pathlib import Path
 
 import polars
 
+from unweave.data import Labels
 from unweave.methods import (
+    AE,
     DIPVAE,
+    HFS,
     QLAE,
+    TAE,
+    VAE,
     AdaGVAE,
+    AdaMLVAE,
+    AdaTAE,
     AdaTVAE,
     AnnealedVAE,
     BetaTCVAE,
     BetaTVAE,
     BetaVAE,
     FactorVAE,
+    InfoVAE,
     Method,
     Schedule,
+    SlowVAE,
+    Tripod,
+    UnsupervisedAdaTVAE,
 )
 
 DATA = ("rooms3d", "xysquares")
 METRICS = ("mig", "dci", "factor-vae-score", "linearity", "axis-alignment")
 IMAGES = 96  # a step: 96 single ones, 48 pairs or 32 triplets
+MSE = "mse"
 
 
-def compared(steps: int) -> dict[str, Method]:
-    """Return the methods, each with the strength that docs/results/methods.md gives the reasons for."""
-    return {
-        "β-VAE": BetaVAE(beta=4, loss="mse"),
-        "AnnealedVAE": AnnealedVAE(capacity=Schedule(0, 25, steps), loss="mse"),
-        "FactorVAE": FactorVAE(gamma=35, adversary_units=300, loss="mse"),
-        "DIP-VAE-I": DIPVAE(kind="I", lambda_od=10, lambda_d=100, loss="mse"),
-        "DIP-VAE-II": DIPVAE(kind="II", lambda_od=10, lambda_d=10, loss="mse"),
-        "β-TCVAE": BetaTCVAE(beta=6, loss="mse"),
-        "Ada-GVAE": AdaGVAE(beta=4, loss="mse"),
-        "β-TVAE": BetaTVAE(beta=4, loss="mse"),
-        "Ada-TVAE": AdaTVAE(beta=4, omega=Schedule(1, 0.5, steps), loss="mse"),
-        "QLAE": QLAE(loss="mse"),
-        "β-VAE, box blur": BetaVAE(beta=16, loss="mse-box:radius=15"),
+@dataclass(frozen=True)
+class Case:
+    """A method, and the data sets it is tried on."""
+
+    label: str
+    method: Method
+    data: tuple[str, ...] = DATA
+    labels: Labels | None = None
+
+
+def compared(steps: int) -> list[Case]:
+    """Return the methods that the table compares, with the strengths that docs/results/methods.md gives reasons for."""
+    falling = Schedule(1, 0.5, steps)
+    return [
+        Case("β-VAE", BetaVAE(beta=4, loss=MSE)),
+        Case("AnnealedVAE", AnnealedVAE(capacity=Schedule(0, 25, steps), loss=MSE)),
+        Case("FactorVAE", FactorVAE(gamma=35, adversary_units=300, loss=MSE)),
+        Case("DIP-VAE-I", DIPVAE(kind="I", lambda_od=10, lambda_d=100, loss=MSE)),
+        Case("DIP-VAE-II", DIPVAE(kind="II", lambda_od=10, lambda_d=10, loss=MSE)),
+        Case("β-TCVAE", BetaTCVAE(beta=6, loss=MSE)),
+        Case("Ada-GVAE", AdaGVAE(beta=4, loss=MSE)),
+        Case("β-TVAE", BetaTVAE(beta=4, loss=MSE)),
+        Case("Ada-TVAE", AdaTVAE(beta=4, omega=falling, loss=MSE)),
+        Case("QLAE", QLAE(loss=MSE)),
+        Case("β-VAE, β = 1", BetaVAE(beta=1, loss=MSE), data=("xysquares",)),
+        Case("Ada-GVAE, β = 1", AdaGVAE(beta=1, loss=MSE), data=("xysquares",)),
+        Case("β-VAE, box blur", BetaVAE(beta=16, loss="mse-box:radius=15"), data=("xysquares",)),
+    ]
+
+
+def others(steps: int) -> list[Case]:
+    """Return every other method, for one result each."""
+    falling = Schedule(1, 0.5, steps)
+    methods = {
+        "VAE": VAE(loss=MSE),
+        "InfoVAE": InfoVAE(loss=MSE),
+        "AE": AE(loss=MSE),
+        "Ada-ML-VAE": AdaMLVAE(beta=4, loss=MSE),
+        "SlowVAE": SlowVAE(loss=MSE),
+        "unsupervised Ada-TVAE": UnsupervisedAdaTVAE(beta=4, omega=falling, loss=MSE),
+        "TAE": TAE(loss=MSE),
+        "Ada-TAE": AdaTAE(omega=falling, loss=MSE),
+        "HFS": HFS(loss=MSE),
+        "Tripod": Tripod(loss=MSE),
     }
+    few = Case("β-VAE, 1000 labels", BetaVAE(beta=4, loss=MSE), ("rooms3d",), Labels(count=1000))
+    return [*(Case(label, method, ("rooms3d",)) for label, method in methods.items()), few]
 
 
 @dataclass(frozen=True)
 class Job:
     """One run of the comparison, and where it goes."""
 
-    label: str
-    method: Method
+    case: Case
     data: str
     steps: int
     seed: int
@@ -75,13 +118,14 @@ def score(job: Job) -> dict[str, object]:
 
     torch.set_num_threads(1)
     run = unweave.train(
-        job.method,
+        job.case.method,
         data=f"{job.data}:size=32",
         steps=job.steps,
-        batch=IMAGES // job.method.groups,
+        batch=IMAGES // job.case.method.groups,
         seed=job.seed,
         width=0.5,
         standardise=job.data == "xysquares",  # nearly all of its pixels are black
+        labels=job.case.labels,
         threads=1,
         out=job.folder,
     )
@@ -91,59 +135,64 @@ def score(job: Job) -> dict[str, object]:
         scores = run.evaluate(METRICS, preset="fast", samples=10_000, test_samples=5_000, intervals=False)
     values = dict(zip(scores["metric"], scores["value"], strict=True))
     spent = {"training seconds": run.status["seconds"], "scoring seconds": round(time.perf_counter() - began, 1)}
-    return {"data": job.data, "method": job.label, "seed": job.seed, **values, **spent}
+    return {"data": job.data, "method": job.case.label, "seed": job.seed, **values, **spent}
 
 
 def jobs(options: argparse.Namespace) -> list[Job]:
     """Return all runs: seed after seed, so that those there are when time runs out cover all methods."""
     found = []
+    cases = (others if options.others else compared)(options.steps)
     for seed in range(options.seeds):
         for data in DATA:
-            for label, method in compared(options.steps).items():
-                if "blur" in label and data == "rooms3d":
-                    continue  # the blur is for images that differ in places, not in colours
-                folder = options.out / f"{label.replace(', ', '-').replace(' ', '-')}-{data}-{seed}"
-                found.append(Job(label, method, data, options.steps, seed, folder))
+            for case in cases:
+                if data in case.data:
+                    name = case.label.replace(", ", "-").replace(" = ", "=").replace(" ", "-")
+                    found.append(Job(case, data, options.steps, seed, options.out / f"{name}-{data}-{seed}"))
     return found
 
 
 def summary(rows: list[Mapping[str, object]]) -> str:
     """Return means ± standard deviations over the seeds as Markdown, one table a data set."""
     table = polars.DataFrame(rows)
-    scores = [name for name in table.columns if name not in ("data", "method", "seed")]
+    scores = [name for name in table.columns if name not in ("data", "method", "seed", "scoring seconds")]
     lines = []
-    for data in DATA:
+    for (data,), of_data in table.group_by("data", maintain_order=True):
         lines += [f"### {data}", "", "| method | " + " | ".join(scores) + " |", "|---" * (len(scores) + 1) + "|"]
-        of_data = table.filter(polars.col("data") == data)
         for (label,), runs in of_data.group_by("method", maintain_order=True):
-            spread = [(runs[name].mean(), runs[name].std() or 0.0, 0 if "seconds" in name else 3) for name in scores]
-            cells = [f"{mean:.{digits}f} ± {deviation:.{digits}f}" for mean, deviation, digits in spread]
-            lines.append(f"| {label} | " + " | ".join(cells) + " |")
+            lines.append(f"| {label} | " + " | ".join(_cell(runs[name]) for name in scores) + " |")
         lines.append("")
     return "\n".join(lines)
+
+
+def _cell(values: polars.Series) -> str:
+    """Return mean ± standard deviation, or one value as it is."""
+    digits = 0 if "seconds" in values.name else 3
+    mean, deviation = values.mean(), values.std()
+    return f"{mean:.{digits}f}" if deviation is None else f"{mean:.{digits}f} ± {deviation:.{digits}f}"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path("comparison"))
+    parser.add_argument("--others", action="store_true", help="the methods that the comparison leaves out")
     parser.add_argument("--steps", type=int, default=3000)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--workers", type=int, default=2)
     options = parser.parse_args()
     for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
         os.environ[name] = "1"  # one thread a worker
-    rows: list[Mapping[str, object]] = []
     work = jobs(options)
+    rows: dict[Job, Mapping[str, object]] = {}
     with ProcessPoolExecutor(options.workers, mp_context=multiprocessing.get_context("spawn")) as pool:
-        futures = [pool.submit(score, job) for job in work]
+        futures = {pool.submit(score, job): job for job in work}
         for future in as_completed(futures):
-            rows.append(future.result())
-            print(f"{len(rows)} of {len(work)}: {rows[-1]}", flush=True)
-    order = {(job.label, job.data, job.seed): place for place, job in enumerate(work)}
-    rows.sort(key=lambda row: order[row["method"], row["data"], row["seed"]])  # type: ignore[index]
-    polars.DataFrame(rows).write_csv(options.out / "scores.csv")
-    (options.out / "scores.md").write_text(summary(rows), encoding="utf-8")
-    print(summary(rows))
+            rows[futures[future]] = row = future.result()
+            print(f"{len(rows)} of {len(work)}: {row}", flush=True)
+    ordered = [rows[job] for job in work]
+    name = "others" if options.others else "scores"
+    polars.DataFrame(ordered).write_csv(options.out / f"{name}.csv")
+    (options.out / f"{name}.md").write_text(summary(ordered), encoding="utf-8")
+    print(summary(ordered))
 
 
 if __name__ == "__main__":

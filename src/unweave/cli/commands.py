@@ -70,7 +70,7 @@ COMMANDS = {
     ),
     "gaussian": Command(
         "unweave.cli.gaussian:gaussian",
-        "study a linear-Gaussian VAE, where every score is exact",
+        "solve the linear-Gaussian VAE exactly on a grid, and score it",
         "unweave gaussian 3-in-2 --repeats 40 --out gaussian.png",
     ),
     "reproduce": Command(

@@ -64,7 +64,7 @@ def evaluate(
       the factors' `names`. A codebook's factors stay as they are.
 
     The table has a row a score: metric, value, low, high (the 95 % interval from `replicates` half-samples, by
-    default 200 where that is cheap and 5 or 10 where each is another fit; null without `intervals` or with fewer
+    default 200 where that is cheap and 5 to 10 where each is another fit; null without `intervals` or with fewer
     than 20 rows), seconds (of the metric and its intervals) and options (JSON).
     `watch` is told each metric's name before it starts, how many are done, and of how many.
 
