@@ -15,6 +15,7 @@ from unweave.data.dsprites import DSprites
 from unweave.data.factors import FactorSpace
 from unweave.data.labels import Labels
 from unweave.data.mpi3d import MPI3DReal, MPI3DRealistic, MPI3DToy
+from unweave.data.objects3d import Objects3D
 from unweave.data.own import FORMATS, data_of_path
 from unweave.data.restricted import Correlated, Restricted
 from unweave.data.rooms3d import Rooms3D
@@ -48,6 +49,7 @@ DATASETS: dict[str, type[Dataset]] = {
     "xyobject-shaded": XYObjectShaded,
     "shapes2d": Shapes2D,
     "rooms3d": Rooms3D,
+    "objects3d": Objects3D,
     "dsprites": DSprites,
     "shapes3d": Shapes3D,
     "cars3d": Cars3D,
