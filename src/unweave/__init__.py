@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from unweave import data as data
     from unweave import gaussian as gaussian
+    from unweave import geometry as geometry
     from unweave import losses as losses
     from unweave import methods as methods
     from unweave import metrics as metrics
@@ -29,7 +30,19 @@ _HOME = {
     "Run": "unweave.runs",
     "UsageError": "unweave.errors",
 }
-_MODULES = ("data", "gaussian", "losses", "methods", "metrics", "nets", "presets", "report", "reproduce", "training")
+_MODULES = (
+    "data",
+    "gaussian",
+    "geometry",
+    "losses",
+    "methods",
+    "metrics",
+    "nets",
+    "presets",
+    "report",
+    "reproduce",
+    "training",
+)
 
 __all__ = ["Run", "UsageError", "evaluate", "load", "train"]
 

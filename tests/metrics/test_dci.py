@@ -171,7 +171,7 @@ def test_a_subset_is_fitted_and_judged_anew():
     border = len(codes)
     alone = dci(codes[kept[:border]], factors[kept[:border]], test=(test[0][kept[border:]], test[1][kept[border:]]))
     sampled = sample_dci(codes, factors, test=test)
-    assert sampled.replicates == 5
+    assert sampled.replicates == 6
     np.testing.assert_allclose(sampled.rescore(kept[None]), [alone], atol=1e-12)
 
 

@@ -73,6 +73,11 @@ COMMANDS = {
         "solve the linear-Gaussian VAE exactly on a grid, and score it",
         "unweave gaussian 3-in-2 --repeats 40 --out gaussian.png",
     ),
+    "geomancer": Command(
+        "unweave.cli.geomancer:geomancer",
+        "find the factors of a data manifold by its holonomy",
+        "unweave geomancer points.npy --dim 4 --out factors.npz",
+    ),
     "reproduce": Command(
         "unweave.cli.reproduce:run",
         "compute a published result anew",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -27,7 +29,7 @@ def modularity(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> float
 
 def sample_modularity(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> Sampled:
     """Return the modularity and its scores on subsets of the rows, for which the bins' edges stay as they are."""
-    return by_information(_mean_modularity, codes, factors, bins)
+    return replace(by_information(_mean_modularity, codes, factors, bins), by_chance=True)
 
 
 def _mean_modularity(table: Information) -> np.ndarray:

@@ -12,6 +12,8 @@ from unweave.metrics.inputs import Pair
 
 FEWEST = 20
 """Below this many units half of them say nothing about the rest, and there is no interval."""
+LARGE = 100_000
+"""The units of the large sample that an interval is about, where a score has no limit within reach."""
 
 Score: TypeAlias = float | tuple[float, ...]
 """One number, or the parts of a score as a named tuple of numbers."""
@@ -29,6 +31,12 @@ class Sampled(Generic[S]):
     """Subsets (r, units), boolean, to their scores (r,), or (r, parts) where the score has parts."""
     replicates: int = 200
     """How many subsets are worth their time: few where each means another fit."""
+    as_large: bool = False
+    """Whether subsets are scored under the penalty of a large sample; all units are then scored so once more."""
+    pace: tuple[float, ...] | None = None
+    """Where the score goes on moving as units are added: the power of their number with which each part may do so."""
+    by_chance: bool = False
+    """Whether the score is a ratio of what may be nothing but chance, and so stays random in a large sample."""
 
 
 def by_rows(score: Callable[..., S], *arrays: np.ndarray, replicates: int = 200) -> Sampled[S]:
@@ -41,18 +49,30 @@ def by_rows(score: Callable[..., S], *arrays: np.ndarray, replicates: int = 200)
     return Sampled(score(*arrays), len(arrays[0]), rescore, replicates)
 
 
-def by_refits(score: Callable[[Pair, Pair], S], fitted: Pair, judged: Pair, replicates: int = 10) -> Sampled[S]:
-    """Resample a score of rows to fit on and rows to judge on by fitting and judging anew on subsets of both."""
-    border = len(fitted[0])
+def by_refits(
+    score: Callable[[Pair, Pair], S],
+    fitted: Pair,
+    judged: Pair,
+    replicates: int = 10,
+    *,
+    large: Callable[[Pair, Pair], S] | None = None,
+    pace: tuple[float, ...] | None = None,
+) -> Sampled[S]:
+    """Resample a score of rows to fit on and rows to judge on by fitting and judging anew on subsets of both.
+
+    `large` scores subsets under the penalty of a large sample, where there is one; for `pace` see `Sampled`.
+    """
+    border, again = len(fitted[0]), large or score
 
     def half(pair: Pair, kept: np.ndarray) -> Pair:
         kept = kept if kept.sum() >= 2 else np.ones_like(kept)  # of a handful of rows a draw can leave none
         return pair[0][kept], pair[1][kept]
 
     def rescore(subsets: np.ndarray) -> np.ndarray:
-        return np.array([score(half(fitted, kept[:border]), half(judged, kept[border:])) for kept in subsets])
+        return np.array([again(half(fitted, kept[:border]), half(judged, kept[border:])) for kept in subsets])
 
-    return Sampled(score(fitted, judged), border + len(judged[0]), rescore, replicates)
+    units = border + len(judged[0])
+    return Sampled(score(fitted, judged), units, rescore, replicates, as_large=large is not None, pace=pace)
 
 
 def interval(
@@ -72,6 +92,20 @@ def interval(
     is cut to the metric's range. A bootstrap would not do: repeated rows look like dependence, and inflate every
     mutual information.
 
+    Three kinds of score need more, as their `Sampled` says:
+
+    - `as_large`: a penalty weighed against the sum of losses moves the score with the number of rows. All units and
+      the half-samples are scored under the penalty of LARGE units; the above is about that score, and holds s too.
+    - `pace`: s grew by -b when n/2 units became n, and goes on; with the power a of n that it may follow,
+
+          s(N) - s = -b ( 2^(aL) - 1 ) / ( 1 - 2^-a ),   L = log2(N / n),   or -b L at a = 0 (as log n),
+
+      N = LARGE, takes the place of -b, the bias less (which is a = -1, N infinite). Half-samples come with their
+      complements, so that what is linear in the rows cancels from b; Student's t has as many degrees as pairs. The
+      reach at that end has the error of b, by its spread over the pairs and as many times as b, added in square.
+    - `by_chance`: where a score is random for any n, a half-sample's lies nearer its mean, as a fresh sample's would,
+      and the truth is on the side of s + b. It is held too, up to the reach.
+
     `replicates` is r; None takes the metric's own. A part that is infinite, or becomes so in a half-sample, has no
     interval: its ends are NaN.
     """
@@ -79,14 +113,39 @@ def interval(
 
     if sampled.units < FEWEST:
         return None
-    r = replicates or sampled.replicates
-    half = np.arange(sampled.units) < sampled.units // 2
-    subsets = rng.permuted(np.broadcast_to(half, (r, sampled.units)), axis=1)
-    score = np.atleast_1d(sampled.score)  # (parts,)
+    subsets, freedom = _halves(sampled, replicates or sampled.replicates, rng)
+    r, score, ahead = len(subsets), np.atleast_1d(sampled.score), _doublings_ahead(sampled)  # the last two: (parts,)
+    centre = sampled.rescore(np.ones((1, sampled.units), dtype=bool)).reshape(-1) if sampled.as_large else score
     with np.errstate(invalid="ignore"):
-        deviations = sampled.rescore(subsets).reshape(r, -1) - score
-        reach = stdtrit(r - 1, 0.975) * deviations.std(axis=0, ddof=1) * np.sqrt(1 + 1 / r)
-        corrected = score - deviations.mean(axis=0)
-        ends = np.minimum(score, corrected) - reach, np.maximum(score, corrected) + reach
+        deviations = sampled.rescore(subsets).reshape(r, -1) - centre
+        bias, t = deviations.mean(axis=0), stdtrit(freedom, 0.975)
+        reach = t * deviations.std(axis=0, ddof=1) * np.sqrt(1 + 1 / r)
+        beyond = reach
+        if sampled.pace is not None:
+            growths = deviations.reshape(2, freedom, -1).mean(axis=0)  # one of each pair
+            beyond = np.hypot(reach, ahead * t * growths.std(axis=0, ddof=1) / np.sqrt(freedom))
+        held = [(centre, reach), (centre - ahead * bias, beyond)]
+        if sampled.by_chance:
+            held.append((centre + np.clip(bias, -reach, reach), reach))
+        low, high = (np.array([place + side * width for place, width in held]) for side in (-1, 1))
+        ends = np.minimum(low.min(axis=0), score), np.maximum(high.max(axis=0), score)
     ends = np.where(np.isfinite(reach), np.clip(ends, *limits), np.nan)
     return list(zip(*ends.tolist(), strict=True))
+
+
+def _halves(sampled: Sampled[Any], r: int, rng: np.random.Generator) -> tuple[np.ndarray, int]:
+    """Return r random halves (r, units), the second half complements where there is a pace, and t's freedom."""
+    half = np.arange(sampled.units) < sampled.units // 2
+    if sampled.pace is None:
+        return rng.permuted(np.broadcast_to(half, (r, sampled.units)), axis=1), r - 1
+    pairs = max(2, (r + 1) // 2)
+    drawn = rng.permuted(np.broadcast_to(half, (pairs, sampled.units)), axis=1)
+    return np.concatenate([drawn, ~drawn]), pairs
+
+
+def _doublings_ahead(sampled: Sampled[Any]) -> np.ndarray:
+    """Return how many times the growth of the last doubling is yet to come, (parts,): at least of one more doubling."""
+    if sampled.pace is None:
+        return np.ones(1)
+    ahead = max(1.0, np.log2(LARGE / sampled.units))
+    return np.array([np.expm1(a * ahead * np.log(2)) / -np.expm1(-a * np.log(2)) if a else ahead for a in sampled.pace])

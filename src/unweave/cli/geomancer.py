@@ -1,0 +1,130 @@
+"""`unweave geomancer`: the factors of a data manifold."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from tyro.conf import Positional, arg
+
+from unweave.cli.arrays import read_array
+from unweave.cli.manners import writing
+from unweave.cli.parsing import Flag, parse, refuse_negative
+from unweave.errors import UsageError
+from unweave.text import facts, to_json
+
+if TYPE_CHECKING:
+    from unweave.geometry import Factorisation
+
+
+@dataclass(frozen=True)
+class Geomancer:
+    """Find the submanifolds that points lie on a product of, by the holonomy of their manifold."""
+
+    points: Annotated[Positional[Path], arg(metavar="FILE")]
+    """Points (n, D), in a .npy or .csv file; distances between them must be those of the manifold."""
+    out: Annotated[Path, arg(metavar="FILE")]
+    """The .npz file to write: axes, labels, spectrum, count, dims, confidence, odd."""
+    dim: Annotated[int | None, arg(metavar="K", help_behavior_hint="(default: estimated)")] = None
+    """Dimension of the manifold."""
+    neighbours: Annotated[int | None, arg(metavar="N", help_behavior_hint="(default: 2 K)")] = None
+    """Nearest neighbours that tensors are carried to."""
+    tangent_neighbours: Annotated[int | None, arg(metavar="N", help_behavior_hint="(default: three times that)")] = None
+    """Nearest neighbours that tangent spaces are fitted to."""
+    spectrum: int = 10
+    """Eigenvalues to compute."""
+    count: Annotated[int | None, arg(metavar="M", help_behavior_hint="(default: by the gap)")] = None
+    """Number of factors."""
+    gamma: Annotated[float | None, arg(metavar="G", help_behavior_hint="(default: the widest gap)")] = None
+    """Eigenvalue below which a tensor counts as parallel."""
+    seed: int = 0
+    """Seed of the eigensolver."""
+    json: Flag = False
+    """Print one JSON object instead of text."""
+
+    def __post_init__(self) -> None:
+        refuse_negative(seed=self.seed)
+
+
+def geomancer(words: list[str]) -> None:
+    """Run `unweave geomancer`."""
+    options = parse(Geomancer, words, "geomancer")
+    if options.out.suffix != ".npz":
+        raise UsageError(f"--out must be a .npz file, not '{options.out}'")
+    if not options.out.parent.is_dir():
+        raise UsageError(f"there is no folder '{options.out.parent}' to write '{options.out.name}' into")
+    points = read_array(options.points)
+    from unweave.geometry import geomancer as factorise
+
+    with _watching() as watch:
+        found = factorise(
+            points,
+            options.dim,
+            neighbours=options.neighbours,
+            tangent_neighbours=options.tangent_neighbours,
+            spectrum=options.spectrum,
+            count=options.count,
+            gamma=options.gamma,
+            seed=options.seed,
+            watch=watch,
+        )
+    with writing(options.out):
+        found.save(options.out)
+    if options.json:
+        return print(to_json({"out": str(options.out), **_summary(found)}))
+    print(_text(found), f"\nnext: {_following(options, found)}", sep="\n")
+
+
+@contextmanager
+def _watching() -> Iterator[Callable[[str, float], None]]:
+    """Show on a terminal which stage it is at, and how much of it is done."""
+    from tqdm import tqdm
+
+    with tqdm(total=100, bar_format="{desc}: {percentage:3.0f} %", leave=False, disable=None) as bar:
+
+        def watch(stage: str, done: float) -> None:
+            bar.set_description_str(stage, refresh=False)
+            bar.update(100 * done - bar.n)
+
+        yield watch
+
+
+def _summary(found: Factorisation) -> dict[str, object]:
+    return {
+        "points": len(found.axes),
+        "dim": found.axes.shape[2],
+        "count": found.count,
+        "dims": list(found.dims),
+        "spectrum": found.spectrum.tolist(),
+        "confidence": float(found.confidence.mean()),
+        "odd": int(found.odd.sum()),
+    }
+
+
+def _text(found: Factorisation) -> str:
+    below = found.count - 1
+    values = [f"{value:.4f}" for value in found.spectrum]
+    spectrum = " ".join([*values[:below], "|", *values[below:]])
+    dims = " + ".join(map(str, found.dims)) or "different from point to point"
+    return facts(
+        {
+            "factors": str(found.count),
+            "dimensions": dims,
+            "spectrum": spectrum,
+            "confidence": f"{found.confidence.mean():.2f}",
+            "odd points": f"{found.odd.sum():,} of {len(found.odd):,}",
+        }
+    )
+
+
+def _following(options: Geomancer, found: Factorisation) -> str:
+    """Return what to try next: another number of neighbours where factors are in doubt, else a look at the file."""
+    if found.count == 1 or not found.dims:
+        wider = 2 * (options.neighbours or 2 * found.axes.shape[2])
+        words = ["unweave", "geomancer", str(options.points), "--dim", str(found.axes.shape[2])]
+        return shlex.join([*words, "--neighbours", str(wider), "--out", str(options.out)])
+    return f"python -c \"import numpy; print(numpy.load({str(options.out)!r})['axes'].shape)\""

@@ -1,0 +1,77 @@
+"""What factors are good for: coordinates along one, and the analogy a : b :: c : ? by carrying steps."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from unweave.errors import UsageError
+from unweave.geometry.factorisation import Factorisation
+from unweave.geometry.neighbours import nearest, symmetric
+
+
+def local_coordinates(points: np.ndarray, found: Factorisation, factor: int, near: np.ndarray) -> np.ndarray:
+    """Return where the points `near` (n, m) lie along one factor, seen from every point: (n, m, k_j).
+
+    These are the coordinates of x_j - x_i in the factor's basis at i: to first order those of the factor's own
+    geodesics.
+    """
+    points = np.asarray(points, float)
+    return (points[near] - points[:, None]) @ found.basis(factor)
+
+
+def analogy(points: np.ndarray, found: Factorisation, a: int, b: int, c: int, factor: int) -> int:
+    """Return the point d for which c : d is, along one factor, what a : b is; along all others d is c.
+
+    The shortest way from a to b is cut into steps between neighbours. Each step's part along the factor is carried to
+    where the way from c has got to (first along the shortest way from a to c, then step by step on both sides), and
+    taken there. On a product, what is done along one factor commutes with what is done along another.
+    """
+    points = np.asarray(points, float)
+    for name, point in (("a", a), ("b", b), ("c", c)):
+        if not 0 <= point < len(points):
+            raise UsageError(f"{name} = {point} is none of the {len(points)} points, counted from 0")
+    inside = found.basis(factor)  # refuses a factor that is none
+    to_b, to_c = _ways(points, 2 * found.axes.shape[2], a, (b, c))
+    carry = np.eye(found.axes.shape[2])
+    for here, there in pairwise(to_c):
+        carry = _rotation(found.axes[there].T @ found.axes[here]) @ carry
+    place, at = points[c], c
+    for here, there in pairwise(to_b):
+        step = inside[here] @ (inside[here].T @ (points[there] - points[here]))
+        place = place + found.axes[at] @ (carry @ (found.axes[here].T @ step))
+        new = int(np.argmin(((points - place) ** 2).sum(axis=1)))
+        carry = (
+            _rotation(found.axes[new].T @ found.axes[at]) @ carry @ _rotation(found.axes[here].T @ found.axes[there])
+        )
+        at = new
+        place = points[at] + found.axes[at] @ (found.axes[at].T @ (place - points[at]))  # back to the manifold
+    return at
+
+
+def _rotation(matrix: np.ndarray) -> np.ndarray:
+    left, _, right = np.linalg.svd(matrix)
+    return left @ right
+
+
+def _ways(points: np.ndarray, neighbours: int, start: int, ends: tuple[int, ...]) -> list[list[int]]:
+    """Return the shortest ways through the graph of nearest neighbours from one point to others."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import dijkstra
+
+    graph = symmetric(nearest(points, neighbours))
+    lengths = np.linalg.norm(points[graph.sources] - points[graph.targets], axis=1)
+    matrix = csr_array((np.maximum(lengths, 1e-12), graph.targets, graph.starts), shape=(len(points), len(points)))
+    _, before = dijkstra(matrix, indices=start, return_predecessors=True)
+    ways = []
+    for end in ends:
+        way = [end]
+        while way[-1] != start:
+            if before[way[-1]] < 0:
+                raise UsageError(
+                    f"no way leads from point {start} to point {end}; they lie on different parts of the data"
+                )
+            way.append(int(before[way[-1]]))
+        ways.append(way[::-1])
+    return ways

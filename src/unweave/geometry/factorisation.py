@@ -1,0 +1,64 @@
+"""What a data manifold was found to be made of, and the file it is kept in."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+
+from unweave.errors import UsageError
+from unweave.files import write_atomically
+
+
+@dataclass(frozen=True)
+class Factorisation:
+    """The factors of a data manifold, at every point."""
+
+    axes: np.ndarray
+    """(n, D, k): an orthonormal basis of the tangent space at every point, each column in one factor."""
+    labels: np.ndarray
+    """(n, k): the factor of every column. Where `dims` is not empty, a label means the same factor at every point."""
+    spectrum: np.ndarray
+    """The smallest eigenvalues of the connection Laplacian, ascending, between 0 and 2."""
+    count: int
+    """The number of factors: one more than the eigenvalues below the gap."""
+    dims: tuple[int, ...]
+    """The dimension of every factor; empty where points do not agree on them."""
+    confidence: np.ndarray
+    """(n,), 0 to 1: the share of the point's tensors that multiples of the factors' projections make up."""
+    odd: np.ndarray
+    """(n,) bool: points whose components do not add up by themselves; their axes went to the nearest factors."""
+
+    @property
+    def components(self) -> list[list[np.ndarray]]:
+        """For every point the list of the orthonormal bases (D, k_j) of its factors."""
+        found: list[list[np.ndarray]] = []
+        for axes, labels in zip(self.axes, self.labels, strict=True):
+            found.append([axes[:, labels == j] for j in range(int(labels.max()) + 1)])
+        return found
+
+    def basis(self, factor: int) -> np.ndarray:
+        """Return the basis (n, D, k_j) of one factor at every point."""
+        if not 0 <= factor < len(self.dims):
+            raise UsageError(f"there is no factor {factor}: points agree on {len(self.dims)}, counted from 0")
+        own = np.nonzero(self.labels == factor)[1].reshape(len(self.labels), self.dims[factor])
+        return np.take_along_axis(self.axes, own[:, None, :], axis=2)
+
+    def save(self, path: Path) -> None:
+        """Write all of it as a .npz file, which NumPy reads without unweave."""
+        content = BytesIO()
+        np.savez_compressed(content, **asdict(self))
+        write_atomically(path, content.getvalue())
+
+    @classmethod
+    def read(cls, path: Path) -> Factorisation:
+        """Return what `save` wrote; nothing in the file is ever executed."""
+        try:
+            file = np.load(path, allow_pickle=False)
+            found = {name: file[name] for name in cls.__dataclass_fields__}
+        except (LookupError, ValueError, OSError, EOFError) as error:
+            raise UsageError(f"'{path}' does not hold factors that unweave geomancer wrote") from error
+        dims = tuple(int(size) for size in found.pop("dims"))
+        return cls(**found | {"count": int(found["count"])}, dims=dims)

@@ -1,0 +1,203 @@
+"""GeoManCEr: a data manifold falls into the submanifolds whose tangent spaces its holonomy leaves alone [Pfau2020]_."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unweave.errors import UsageError
+from unweave.geometry.dimension import estimate_dim
+from unweave.geometry.factorisation import Factorisation
+from unweave.geometry.factors import explained, label_axes
+from unweave.geometry.inputs import check_options, checked, distinct, given_graph
+from unweave.geometry.neighbours import Graph, graph_of_edges, nearest, symmetric
+from unweave.geometry.tangents import tangent_spaces
+
+if TYPE_CHECKING:
+    from unweave.geometry.spectrum import Spectrum
+
+Watch = Callable[[str, float], None]
+"""Told what is being done, and how much of it is done: 0 to 1."""
+
+CLEAR_GAP = 0.25
+"""A gap narrower than this share of the eigenvalue above it is none: the manifold is one factor."""
+NOISY = 0.8
+"""Below this mean confidence the tensors found are no combinations of projections, as those of a flat part."""
+
+
+class DoubtfulFactors(UserWarning):
+    """The spectrum, or the points, do not look like those of a product of curved manifolds."""
+
+
+def geomancer(
+    points: Any,
+    dim: int | None = None,
+    *,
+    neighbours: int | None = None,
+    tangent_neighbours: int | None = None,
+    spectrum: int = 10,
+    count: int | None = None,
+    gamma: float | None = None,
+    graph: Any = None,
+    seed: int = 0,
+    watch: Watch | None = None,
+) -> Factorisation:
+    """Return the factors of the manifold that points (n, D) lie on.
+
+    Parameters
+    ----------
+    points:
+        Points in a space whose distances are the manifold's own; without the true metric there is nothing to find.
+    dim:
+        The dimension of the manifold; without it, the one that `estimate_dim` finds.
+    neighbours:
+        Nearest neighbours that tensors are carried to and from; without it, twice the dimension.
+    tangent_neighbours:
+        Nearest neighbours that a tangent space is fitted to; without it, three times as many as `neighbours`, or
+        all of a given graph's.
+    spectrum:
+        How many eigenvalues to compute.
+    count, gamma:
+        The number of factors, if it is known, or the eigenvalue below which tensors are taken for parallel. Without
+        either, the widest gap of the spectrum decides.
+    graph:
+        Edges (e, 2) between points, instead of nearest neighbours.
+    seed:
+        Seed of the vectors that the eigensolver starts from.
+    watch:
+        Called with the name of a stage and how much of it is done.
+
+    """
+    x = checked(points)
+    dim = estimate_dim(x).dim if dim is None else dim
+    check_options(x, dim, spectrum, count, gamma)
+    tell = watch or (lambda stage, done: None)
+    tell("neighbours", 0.0)
+    if graph is None:
+        rows, back = distinct(x)
+        x = x[rows]
+        links, near = _nearest(x, dim, neighbours, tangent_neighbours)
+    else:
+        back = np.arange(len(x))
+        links = given_graph(graph, len(x))
+        near = links.rows(dim)
+    tell("tangents", 0.0)
+    frames = tangent_spaces(x, near, dim)
+    kept, links = _largest_part(links, dim)
+    found = _factorise(frames[kept], links, spectrum, count, gamma, seed, tell)
+    return _spread(found, frames, kept, back)
+
+
+def _nearest(x: np.ndarray, dim: int, graph: int | None, tangent: int | None) -> tuple[Graph, np.ndarray]:
+    """Return the graph of nearest neighbours, and those that tangent spaces are fitted to."""
+    graph = 2 * dim if graph is None else graph
+    tangent = min(3 * graph, len(x) - 1) if tangent is None else tangent
+    if min(graph, tangent) < dim:
+        raise UsageError(
+            f"a tangent space of dimension {dim} needs {dim} neighbours or more, not {min(graph, tangent)}"
+        )
+    near = nearest(x, max(graph, tangent))
+    return symmetric(near[:, :graph]), near[:, :tangent]
+
+
+def _factorise(
+    frames: np.ndarray,
+    graph: Graph,
+    wanted: int,
+    count: int | None,
+    gamma: float | None,
+    seed: int,
+    tell: Watch,
+) -> Factorisation:
+    """Factorise points with tangent spaces `frames` on a connected graph."""
+    # numba takes a second to import, which nobody who only samples or compares should wait for.
+    from unweave.geometry.connection import connection
+    from unweave.geometry.diagonalise import diagonalise
+    from unweave.geometry.laplacian import Laplacian
+    from unweave.geometry.spectrum import bottom
+
+    dim = frames.shape[2]
+    tell("connection", 0.0)
+    laplacian = Laplacian(graph, connection(frames, graph))
+    found = bottom(laplacian, max(wanted, count or 0), seed=seed, watch=tell)
+    factors = count or _number_of_factors(found, gamma, dim)
+    tell("components", 0.0)
+    matrices = laplacian.matrices(found.vectors[:, :, : factors - 1])
+    rotations, diagonals = diagonalise(matrices)
+    labels, dims, odd = label_axes(diagonals, factors)
+    squares = (matrices.astype(float) ** 2).sum(axis=(1, 2, 3))
+    confidence = explained(diagonals, squares, labels) if factors > 1 else np.ones(len(frames))
+    tell("components", 1.0)
+    if count != 1:
+        _warn(factors, dims, odd, confidence, dim)
+    return Factorisation(frames @ rotations, labels, found.values, factors, dims, confidence, odd)
+
+
+def _number_of_factors(found: Spectrum, gamma: float | None, dim: int) -> int:
+    """Return one more than the number of eigenvalues below gamma, or below the widest gap if it is clear."""
+    from unweave.geometry.spectrum import split
+
+    values = found.values
+    if gamma is not None:
+        return min(int((values < gamma).sum()) + 1, dim)
+    below = split(values)
+    if below == len(values) or values[below] - values[below - 1] < CLEAR_GAP * values[below]:
+        return 1
+    return below + 1
+
+
+def _warn(count: int, dims: tuple[int, ...], odd: np.ndarray, sure: np.ndarray, dim: int) -> None:
+    """Say what does not look like a product of curved manifolds."""
+    if count == 1:
+        text = "the spectrum has no clear gap: the manifold is one factor, or its points are too few to tell"
+    elif count > dim or dims.count(1) > 1 or sure.mean() < NOISY:
+        text = (
+            f"{count - 1} eigenvalues are near zero, and their tensors are not those of {count} curved factors: "
+            "flat directions, such as circles, tori and planes, have no holonomy and cannot be told apart"
+        )
+    elif 1 in dims:
+        text = "a factor of dimension 1 is flat; it was told from the others, but several could not be told apart"
+    elif not dims:
+        text = f"most points do not fall into {count} factors; more points, or another number of neighbours, may help"
+    elif odd.mean() > 0.2:
+        text = f"at {odd.mean():.0%} of the points the components do not add up by themselves; more points may help"
+    else:
+        return
+    warnings.warn(text, DoubtfulFactors, stacklevel=4)
+
+
+def _largest_part(graph: Graph, dim: int) -> tuple[np.ndarray, Graph]:
+    """Return the points of the largest connected part, and its graph; nothing is carried between parts."""
+    parts, part = graph.parts()
+    sizes = np.bincount(part, minlength=1)
+    kept = np.nonzero(part == np.argmax(sizes))[0]
+    if len(kept) < dim + 2:
+        raise UsageError(
+            f"the largest connected part of the graph has {len(kept)} points, too few; give more neighbours"
+        )
+    if parts == 1:
+        return kept, graph
+    left = len(part) - len(kept)
+    warnings.warn(
+        f"{left} points are not connected with the largest part and are left unfactorised; more neighbours may help",
+        DoubtfulFactors,
+        stacklevel=3,
+    )
+    place = np.full(len(part), -1)
+    place[kept] = np.arange(len(kept))
+    inside = place[graph.sources] >= 0
+    return kept, graph_of_edges(place[graph.sources[inside]], place[graph.targets[inside]], len(kept))
+
+
+def _spread(found: Factorisation, frames: np.ndarray, kept: np.ndarray, back: np.ndarray) -> Factorisation:
+    """Return the factors of all points: those left out get any axes, and equal points the same."""
+    n, _, dim = frames.shape
+    axes, labels = frames.copy(), np.zeros((n, dim), int)
+    if found.dims:  # any axes of the right numbers, so that every point has every factor
+        labels[:] = np.repeat(np.arange(len(found.dims)), found.dims)
+    confidence, odd = np.zeros(n), np.ones(n, bool)
+    axes[kept], labels[kept], confidence[kept], odd[kept] = found.axes, found.labels, found.confidence, found.odd
+    return Factorisation(axes[back], labels[back], found.spectrum, found.count, found.dims, confidence[back], odd[back])

@@ -1,0 +1,104 @@
+"""The graph of nearest neighbours, made symmetric."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from unweave.errors import UsageError
+
+TREE_DIMENSIONS = 16
+"""Up to this many coordinates a k-d tree finds neighbours faster than all distances do."""
+BLOCK = 2**24
+"""Distances held at a time."""
+
+
+@dataclass(frozen=True)
+class Graph:
+    """An undirected graph as compressed rows: the neighbours of i are `targets[starts[i]:starts[i + 1]]`."""
+
+    starts: np.ndarray
+    targets: np.ndarray
+
+    @property
+    def degrees(self) -> np.ndarray:
+        """The number of neighbours of every point."""
+        return np.diff(self.starts)
+
+    @property
+    def sources(self) -> np.ndarray:
+        """The point that each entry of `targets` is a neighbour of."""
+        return np.repeat(np.arange(len(self.degrees), dtype=self.targets.dtype), self.degrees)
+
+    def rows(self, least: int) -> np.ndarray:
+        """Return every point's neighbours as rows of one length, `least` or more, filled up with the point itself."""
+        degrees = self.degrees
+        wide = np.tile(np.arange(len(degrees))[:, None], (1, max(least, int(degrees.max(initial=0)))))
+        wide[self.sources, np.arange(len(self.targets)) - np.repeat(self.starts[:-1], degrees)] = self.targets
+        return wide
+
+    def parts(self) -> tuple[int, np.ndarray]:
+        """Return the number of connected parts, and the part of every point."""
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import connected_components
+
+        size = len(self.degrees)
+        links = csr_array((np.ones(len(self.targets), np.int8), self.targets, self.starts), shape=(size, size))
+        return connected_components(links, directed=False)
+
+
+def nearest(points: np.ndarray, count: int) -> np.ndarray:
+    """Return the `count` nearest other points of every point, nearest first: (n, count), exactly."""
+    n, width = points.shape
+    if count >= n:
+        raise UsageError(f"{count} neighbours need more than {count} distinct points; there are {n}")
+    found = _by_tree(points, count + 1) if width <= TREE_DIMENSIONS else _by_distances(points, count + 1)
+    # Equal points may come before the point itself, or push it out of its own list.
+    itself = found == np.arange(n)[:, None]
+    itself[~itself.any(axis=1), -1] = True
+    return found[~itself].reshape(n, count)
+
+
+def _by_tree(points: np.ndarray, count: int) -> np.ndarray:
+    from scipy.spatial import cKDTree
+
+    return cKDTree(points, balanced_tree=False).query(points, count)[1].astype(np.int32)
+
+
+def _by_distances(points: np.ndarray, count: int) -> np.ndarray:
+    """Find neighbours by all distances, |x|² - 2 x·y + |y|², a block of points at a time."""
+    centred = points - points.mean(axis=0)  # what points share would only cost digits
+    squares = (centred**2).sum(axis=1)
+    found = np.empty((len(points), count), np.int32)
+    for block in _blocks(len(points), max(1, BLOCK // len(points))):
+        apart = squares - 2 * centred[block] @ centred.T
+        near = np.argpartition(apart, count - 1, axis=1)[:, :count]
+        order = np.argsort(np.take_along_axis(apart, near, axis=1), axis=1)
+        found[block] = np.take_along_axis(near, order, axis=1)
+    return found
+
+
+def _blocks(n: int, size: int) -> Iterator[slice]:
+    return (slice(start, start + size) for start in range(0, n, size))
+
+
+def symmetric(near: np.ndarray) -> Graph:
+    """Return the graph that joins two points if one of them is among the other's nearest."""
+    n, count = near.shape
+    return graph_of_edges(np.repeat(np.arange(n), count), near.ravel(), n)
+
+
+def graph_of_edges(one: np.ndarray, other: np.ndarray, n: int) -> Graph:
+    """Return the undirected graph of n points with these edges, each once; a point is no neighbour of its own."""
+    one, other = np.asarray(one, np.int64), np.asarray(other, np.int64)
+    if len(one) and not 0 <= min(one.min(), other.min()) <= max(one.max(), other.max()) < n:
+        raise UsageError(f"the graph names a point beyond the {n} points; count from 0")
+    apart = one != other
+    low, high = np.minimum(one, other)[apart], np.maximum(one, other)[apart]
+    keys = np.unique(low * n + high)
+    low, high = keys // n, keys % n
+    keys = np.sort(np.concatenate([keys, high * n + low]))
+    degrees = np.bincount(keys // n, minlength=n)
+    return Graph(np.concatenate([[0], np.cumsum(degrees)]), (keys % n).astype(np.int32))

@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+from unweave.errors import UsageError
+from unweave.geometry import DoubtfulFactors, Factorisation, estimate_dim, geomancer, sample, subspace_error
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    return sample("S^2 x S^2", 1500, seed=0)
+
+
+@pytest.fixture(scope="module")
+def found(drawn):
+    return geomancer(drawn.points, dim=4, seed=0)
+
+
+def test_two_spheres_are_found(drawn, found):
+    assert (found.count, found.dims) == (2, (2, 2))
+    assert found.spectrum[0] < 0.3 * found.spectrum[1]
+    assert found.odd.mean() < 0.05
+    errors = subspace_error(found.components, drawn.frames)
+    assert errors.mean() < 0.3  # a guess at random has 1.05
+    assert np.corrcoef(found.confidence, errors)[0, 1] < -0.2
+
+
+def test_labels_are_the_same_factor_everywhere(drawn, found):
+    one = found.basis(0)
+    shares = [((frame.transpose(0, 2, 1) @ one) ** 2).sum(axis=(1, 2)) / 2 for frame in drawn.frames]
+    agree = (shares[0] > shares[1]).mean()
+    assert max(agree, 1 - agree) > 0.98
+    with pytest.raises(UsageError, match="there is no factor 2"):
+        found.basis(2)
+
+
+def test_components_are_orthonormal_and_span_the_tangent_space(found):
+    axes = np.concatenate(found.components[3], axis=1)
+    np.testing.assert_allclose(axes.T @ axes, np.eye(4), atol=1e-6)
+
+
+def test_seed_turn_scale_shift_and_copies_do_not_matter(drawn, found):
+    turn = np.linalg.qr(np.random.default_rng(0).normal(size=(6, 6)))[0]
+    rows = np.concatenate([np.arange(1500)[::-1], [5, 5, 7]])
+    other = geomancer(7 * drawn.points[rows] @ turn.T + 100, dim=4, seed=3)
+    np.testing.assert_allclose(other.spectrum[0], found.spectrum[0], rtol=0.05)
+    back = [[turn.T @ basis for basis in bases] for bases in other.components]
+    frames = [np.stack([each[j] for each in found.components])[rows] for j in range(2)]
+    assert np.median(subspace_error(back, frames)) < 0.1
+
+
+def test_a_graph_of_one_s_own(drawn):
+    from unweave.geometry.neighbours import nearest
+
+    near = nearest(drawn.points, 12)
+    edges = np.stack([np.repeat(np.arange(1500), 12), near.ravel()], axis=1)
+    found = geomancer(drawn.points, dim=4, graph=edges)
+    assert subspace_error(found.components, drawn.frames).mean() < 0.35
+
+
+def test_the_number_of_factors_by_gamma_and_by_hand(drawn, found):
+    between = float(found.spectrum[:2].mean())
+    assert geomancer(drawn.points, dim=4, gamma=between).count == 2
+    assert geomancer(drawn.points, dim=4, count=1).dims == (4,)
+
+
+def test_a_file_brings_it_back(found, tmp_path):
+    found.save(tmp_path / "a.npz")
+    again = Factorisation.read(tmp_path / "a.npz")
+    assert (again.count, again.dims) == (found.count, found.dims)
+    np.testing.assert_array_equal(again.axes, found.axes)
+    np.save(tmp_path / "b.npy", np.zeros(3))
+    with pytest.raises(UsageError, match="does not hold factors"):
+        Factorisation.read(tmp_path / "b.npy")
+
+
+def test_flat_directions_are_told():
+    """All tensors of a flat torus are parallel, so that the holonomy tells no direction from another."""
+    with pytest.warns(DoubtfulFactors, match="flat directions|no clear gap"):
+        geomancer(sample("T^4", 1500).points, dim=4, spectrum=12)
+
+
+def test_the_eigenvalues_near_zero_are_as_many_as_parallel_tensors():
+    """A flat part of dimension 2 has 3, a sphere 1, and their common trace is left out: 3 + 1 - 1."""
+    drawn = sample("T^2 x S^2", 1500)
+    with pytest.warns(DoubtfulFactors, match="flat directions"):
+        found = geomancer(drawn.points, dim=4)
+    assert np.argmax(np.diff(found.spectrum)) + 1 == 3
+    with pytest.warns(DoubtfulFactors, match="a factor of dimension 1 is flat"):
+        found = geomancer(sample("S^1 x S^2", 600).points, dim=3)
+    assert sorted(found.dims) == [1, 2]
+
+
+def test_one_sphere_is_one_factor():
+    with pytest.warns(DoubtfulFactors, match="one factor"):
+        assert geomancer(sample("S^3", 600).points, dim=3).count == 1
+
+
+@pytest.mark.parametrize(("name", "dim"), [("S^2 x S^2", 4), ("S^2", 2), ("R^3", 3)])
+def test_the_dimension_is_estimated(name, dim):
+    estimate = estimate_dim(sample(name, 3000, ambient=9).points)
+    assert estimate.dim == dim
+    assert estimate.ratio > 2.5
+    assert (np.diff(estimate.spreads) <= 1e-12).all()
+
+
+def test_watching(drawn):
+    seen: list[tuple[str, float]] = []
+    geomancer(drawn.points, dim=4, watch=lambda stage, done: seen.append((stage, done)))
+    assert list(dict.fromkeys(stage for stage, _ in seen)) == [
+        "neighbours", "tangents", "connection", "spectrum", "components",
+    ]  # fmt: skip
+    assert all(0 <= done <= 1 for _, done in seen)
+
+
+MISTAKES = [
+    ({"points": np.full((50, 4), np.nan)}, "50 of 50 points hold NaN"),
+    ({"points": np.zeros((50, 4))}, "distinct points"),
+    ({"points": [[1, 2], [3]]}, "rows of equal length"),
+    ({"points": np.zeros(9)}, "must be an array"),
+    ({"points": np.zeros((0, 4))}, "must be an array"),
+    ({"dim": 9}, "between 2 and the 6 coordinates"),
+    ({"dim": 1}, "between 2 and the 6 coordinates"),
+    ({"neighbours": 3}, "needs 4 neighbours or more, not 3"),
+    ({"neighbours": 500}, "500 neighbours need more than 500 distinct points"),
+    ({"spectrum": 1}, "2 eigenvalues or more"),
+    ({"count": 5}, "1 to 4 factors"),
+    ({"gamma": -1.0}, "gamma"),
+    ({"graph": [[0, 1, 2]]}, "array \\(e, 2\\)"),
+    ({"graph": [[0, 1]]}, "largest connected part of the graph has 2 points"),
+]
+
+
+@pytest.mark.parametrize(("options", "says"), MISTAKES)
+def test_a_mistake_gets_one_clear_line(drawn, options, says):
+    arguments: dict[str, Any] = {"points": drawn.points[:100], "dim": 4, **options}
+    with pytest.raises(UsageError, match=says) as raised:
+        geomancer(**arguments)
+    assert "\n" not in str(raised.value)
+
+
+def awkward(rng: np.random.Generator) -> np.ndarray:
+    """Return points with copies, outliers, far groups, flat or constant coordinates, wild scales or NaN."""
+    n, width = int(rng.integers(1, 60)), int(rng.integers(2, 8))
+    points = rng.normal(size=(n, width)) * 10.0 ** rng.integers(-8, 9)
+    if rng.random() < 0.3:
+        points[rng.integers(n, size=n // 2)] = points[0]
+    if rng.random() < 0.3:
+        points[rng.integers(n)] *= 1e6
+    if rng.random() < 0.3:
+        points[: n // 3] += 1e4 * np.abs(points).max()
+    if rng.random() < 0.2:
+        points[:, rng.integers(width)] = 0
+    if rng.random() < 0.1:
+        points[rng.integers(n), 0] = np.nan
+    return points
+
+
+def test_200_awkward_inputs_end_in_a_result_or_one_clear_line():
+    rng = np.random.default_rng(0)
+    results, lines = 0, []
+    for _ in range(200):
+        points = awkward(rng)
+        dim = None if rng.random() < 0.2 else int(rng.integers(1, 5))
+        neighbours = None if rng.random() < 0.5 else int(rng.integers(1, 12))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DoubtfulFactors)
+            try:
+                found = geomancer(points, dim, neighbours=neighbours)
+            except UsageError as error:
+                lines.append(str(error))
+                continue
+        results += 1
+        assert len(found.components) == len(points)
+        assert all(np.isfinite(each).all() for each in (found.axes, found.spectrum, found.confidence))
+    assert 50 < results < 190
+    assert not any("\n" in line for line in lines)
