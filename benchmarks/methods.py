@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import os
-import time
 from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -129,12 +128,11 @@ def score(job: Job) -> dict[str, object]:
         threads=1,
         out=job.folder,
     )
-    began = time.perf_counter()
     scores = run.scores()
     if scores is None or scores.is_empty():
         scores = run.evaluate(METRICS, preset="fast", samples=10_000, test_samples=5_000, intervals=False)
     values = dict(zip(scores["metric"], scores["value"], strict=True))
-    spent = {"training seconds": run.status["seconds"], "scoring seconds": round(time.perf_counter() - began, 1)}
+    spent = {"training seconds": run.status["seconds"]}
     return {"data": job.data, "method": job.case.label, "seed": job.seed, **values, **spent}
 
 
@@ -154,7 +152,7 @@ def jobs(options: argparse.Namespace) -> list[Job]:
 def summary(rows: list[Mapping[str, object]]) -> str:
     """Return means ± standard deviations over the seeds as Markdown, one table a data set."""
     table = polars.DataFrame(rows)
-    scores = [name for name in table.columns if name not in ("data", "method", "seed", "scoring seconds")]
+    scores = [name for name in table.columns if name not in ("data", "method", "seed")]
     lines = []
     for (data,), of_data in table.group_by("data", maintain_order=True):
         lines += [f"### {data}", "", "| method | " + " | ".join(scores) + " |", "|---" * (len(scores) + 1) + "|"]

@@ -53,8 +53,8 @@ def test_many_factors_take_a_moment(s, m):
         score = im_score(*covariances)
         assert process_time() - start < 5
         assert sorted(k for group in score.groups for k in group) == list(range(s))
-    bounds = im_bounds(*covariances)
-    assert bounds.value - 1e-9 <= score.value <= bounds.upper + 1e-9
+        bounds = im_bounds(*covariances)
+        assert bounds.value - 1e-9 <= score.value <= bounds.upper + 1e-9
 
 
 def test_the_exact_score_lies_between_the_bounds():

@@ -23,6 +23,7 @@ def as_printed(world, gamma, lam, steps, seed):
     a = np.random.default_rng(seed).normal(size=(world.n, world.m))
     z = world.noise * np.eye(world.n)
     inv, y = np.linalg.inv, world.sigma_y
+    b = w = np.empty(0)
     for _ in range(steps):
         weighed = a.T @ (gamma * inv(z) + 2 * lam * np.eye(world.n))
         w = inv(np.eye(world.m) + weighed @ a)
@@ -78,9 +79,9 @@ def test_gradients_find_the_same_loss(noise, gamma, lam):
     world = SCENARIOS["3-in-1"].world(noise=0.1)
     found = blahut_arimoto(world, gamma, lam, seeds=range(3), noise=noise, tolerance=1, steps=5000)
     ours = loss(found.encoder, found.decoder, world.sigma_y, gamma=gamma, lam=lam).min()
-    *pair, theirs = descend(world, gamma=gamma, lam=lam, diagonal=noise == "diagonal")
+    encoder, decoder, theirs = descend(world, gamma=gamma, lam=lam, diagonal=noise == "diagonal")
     assert theirs == pytest.approx(ours, abs=1e-6)
-    assert loss(*pair, world.sigma_y, gamma=gamma, lam=lam) == pytest.approx(theirs, abs=1e-9)
+    assert loss(encoder, decoder, world.sigma_y, gamma=gamma, lam=lam) == pytest.approx(theirs, abs=1e-9)
 
 
 def test_full_noise_without_lambda_only_scales():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -57,8 +58,9 @@ class Factorisation:
         """Return what `save` wrote; nothing in the file is ever executed."""
         try:
             file = np.load(path, allow_pickle=False)
-            found = {name: file[name] for name in cls.__dataclass_fields__}
+            found: dict[str, Any] = {name: file[name] for name in cls.__dataclass_fields__}
         except (LookupError, ValueError, OSError, EOFError) as error:
             raise UsageError(f"'{path}' does not hold factors that unweave geomancer wrote") from error
         dims = tuple(int(size) for size in found.pop("dims"))
-        return cls(**found | {"count": int(found["count"])}, dims=dims)
+        found["count"] = int(found["count"])
+        return cls(**found, dims=dims)

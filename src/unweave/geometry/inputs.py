@@ -41,10 +41,10 @@ def check_options(x: np.ndarray, dim: int, spectrum: int, count: int | None, gam
 
 def distinct(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the first row of every distinct point, near points near each other, and the way back."""
-    from scipy.spatial import cKDTree
+    from scipy.spatial import KDTree
 
     _, rows, back = np.unique(x, axis=0, return_index=True, return_inverse=True)
-    order = cKDTree(x[rows], balanced_tree=False, compact_nodes=False).indices
+    order = KDTree(x[rows], balanced_tree=False, compact_nodes=False).indices
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     return rows[order], place[back.reshape(-1)]

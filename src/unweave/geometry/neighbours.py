@@ -62,9 +62,9 @@ def nearest(points: np.ndarray, count: int) -> np.ndarray:
 
 
 def _by_tree(points: np.ndarray, count: int) -> np.ndarray:
-    from scipy.spatial import cKDTree
+    from scipy.spatial import KDTree
 
-    return cKDTree(points, balanced_tree=False).query(points, count)[1].astype(np.int32)
+    return np.asarray(KDTree(points, balanced_tree=False).query(points, count)[1], dtype=np.int32)
 
 
 def _by_distances(points: np.ndarray, count: int) -> np.ndarray:
