@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import asdict, dataclass, field, fields, make_dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -158,10 +159,10 @@ def _defaults(method: str, words: list[str]) -> dict[str, Any]:
 
 def _value_of(option: str, words: list[str]) -> str | None:
     """Return what the words say after an option, or None."""
-    for word, following in zip(words, [*words[1:], None], strict=True):
+    for word, following in pairwise([*words, None]):
         if word == option:
             return following
-        if word.startswith(f"{option}="):
+        if word and word.startswith(f"{option}="):
             return word.partition("=")[2]
     return None
 
