@@ -147,7 +147,7 @@ def _curves(run: RunLike) -> str:
         figure = Figure(figsize=(3.8, 2.5), layout="constrained")
         training_curve(figure.add_subplot(), log, name)
         charts += svg(figure, f"curve{place}", f"{name} over the steps of training") + "\n"
-    about = "The loss and the terms it is the sum of; the last value stands at the right."
+    about = "The loss and the terms it is the sum of, and what is only watched; the last value stands at the right."
     return _section("Training curve", about, f'<div class="charts">\n{charts}</div>')
 
 
