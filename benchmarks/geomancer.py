@@ -2,7 +2,7 @@
 
     python benchmarks/geomancer.py                          S^2 x S^2, S^2 x S^3, S^2 x S^2 x S^2 at 5,000 points
     python benchmarks/geomancer.py "S^2 x S^2:100000"       this product, at this many points
-    python benchmarks/geomancer.py --solvers                the eigensolver against ARPACK on the same operator
+    python benchmarks/geomancer.py --solvers                its eigensolver against others (see eigensolvers.py)
 
 One thread. "matmuls" is the time divided by that of a product of two 2,048² matrices (float32), measured just before:
 it compares machines, and busy ones with idle ones. "right" is the share of points with the right number of factors of
@@ -61,53 +61,23 @@ def right(found: Factorisation, drawn: Sample) -> float:
     return float(np.mean([sorted(basis.shape[1] for basis in bases) == wanted for bases in found.components]))
 
 
-def solvers(case: str) -> None:
-    """Compare the filtered block with ARPACK at a tolerance of a hundredth, on the same operator."""
-    from scipy.sparse.linalg import LinearOperator, eigsh
-
-    from unweave.geometry.connection import connection
-    from unweave.geometry.laplacian import LANES, Laplacian
-    from unweave.geometry.neighbours import nearest, symmetric
-    from unweave.geometry.spectrum import bottom
-    from unweave.geometry.tangents import tangent_spaces
-
-    name, _, n = case.rpartition(":")
-    drawn = sample(name, int(n))
-    near = nearest(drawn.points, 4 * drawn.dim)
-    graph = symmetric(near[:, : 2 * drawn.dim])
-    laplacian = Laplacian(graph, connection(tangent_spaces(drawn.points, near, drawn.dim), graph))
-    start = process_time()
-    ours = bottom(laplacian, 10)
-    middle = process_time()
-    wide = np.zeros((laplacian.size, laplacian.width, LANES), np.float32)
-
-    def product(vector: np.ndarray) -> np.ndarray:
-        wide[:, :, 0] = vector.reshape(wide.shape[:2])
-        return laplacian.apply(wide)[:, :, 0].ravel()
-
-    size = laplacian.size * laplacian.width
-    operator = LinearOperator((size, size), matvec=product, dtype=np.float32)  # type: ignore[call-arg]
-    theirs = eigsh(operator, k=2, which="SA", tol=1e-2, ncv=20)[0]  # type: ignore[arg-type]
-    end = process_time()
-    print(f"{case}: filtered block, 10 values: {middle - start:.2f} s, {ours.values[:2]}")
-    print(f"{case}: ARPACK, 2 values: {end - middle:.2f} s, {theirs}")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("cases", nargs="*", default=DEFAULT)
+    parser.add_argument("cases", nargs="*")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--solvers", action="store_true")
     options = parser.parse_args()
     warnings.simplefilter("ignore", DoubtfulFactors)
     geomancer(sample("S^2 x S^2", 200).points, 4)  # compiles the kernels, or reads them from the cache
     if options.solvers:
-        for case in options.cases:
-            solvers(case)
+        from eigensolvers import CASES, compare
+
+        for case in options.cases or CASES:
+            compare(case)
         return
     heads = " ".join(f"{head:>6}" for head in ("error", "median", "chance", "right", "GB"))
     print(f"{'manifold':18} {'n':>8} {'CPU s':>8} {'matmuls':>8} {heads}")
-    for case in options.cases:
+    for case in options.cases or DEFAULT:
         measure(case, options.seed)
 
 

@@ -21,7 +21,7 @@ def drawn():
 def truth(drawn):
     axes = np.concatenate(drawn.frames, axis=2)
     labels = np.tile([0, 0, 1, 1], (N, 1))
-    return Factorisation(axes, labels, np.zeros(2), 2, (2, 2), np.ones(N), np.zeros(N, bool))
+    return Factorisation(axes, labels, np.zeros(2), 2, (2, 2), np.zeros(N), np.ones(N), np.zeros(N, bool))
 
 
 def test_an_analogy_moves_one_factor_and_leaves_the_other(drawn, truth):

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from unweave.errors import UsageError
-from unweave.geometry import DoubtfulFactors, Factorisation, estimate_dim, geomancer, sample, subspace_error
+from unweave.geometry import DoubtfulFactors, Factorisation, geomancer, sample, subspace_error
+from unweave.geometry.gap import split
 
 
 @pytest.fixture(scope="module")
@@ -22,11 +23,29 @@ def found(drawn):
 
 def test_two_spheres_are_found(drawn, found):
     assert (found.count, found.dims) == (2, (2, 2))
-    assert found.spectrum[0] < 0.3 * found.spectrum[1]
-    assert found.odd.mean() < 0.05
+    assert found.spectrum[0] < 0.05 * found.spectrum[1]
+    assert found.odd.mean() < 0.01
+    assert subspace_error(found.components, drawn.frames).mean() < 0.04  # a guess at random has 1.0
+
+
+def test_less_confident_points_have_larger_errors():
+    drawn = sample("S^2 x S^2", 1500, noise=0.2)
+    found = geomancer(drawn.points, dim=4, count=2)
     errors = subspace_error(found.components, drawn.frames)
-    assert errors.mean() < 0.3  # a guess at random has 1.05
-    assert np.corrcoef(found.confidence, errors)[0, 1] < -0.2
+    order = np.argsort(found.confidence)
+    assert errors[order[:300]].mean() > 1.5 * errors[order[-300:]].mean()
+    assert found.tilts.mean() == pytest.approx(errors.mean(), rel=0.25)
+
+
+@pytest.mark.parametrize(
+    ("name", "n", "most"),
+    [("S^2 x SO(3)", 1500, 0.1), ("S^2 x S^2 x S^2", 1000, 0.1), ("S^5 x S^5", 1200, 0.1), ("SO(4)", 1500, 0.1)],
+)
+def test_products_are_found_from_few_points(name, n, most):
+    drawn = sample(name, n, seed=5)
+    found = geomancer(drawn.points, dim=drawn.dim)
+    assert sorted(found.dims) == sorted(frame.shape[2] for frame in drawn.frames)
+    assert subspace_error(found.components, drawn.frames).mean() < most
 
 
 def test_labels_are_the_same_factor_everywhere(drawn, found):
@@ -47,7 +66,8 @@ def test_seed_turn_scale_shift_and_copies_do_not_matter(drawn, found):
     turn = np.linalg.qr(np.random.default_rng(0).normal(size=(6, 6)))[0]
     rows = np.concatenate([np.arange(1500)[::-1], [5, 5, 7]])
     other = geomancer(7 * drawn.points[rows] @ turn.T + 100, dim=4, seed=3)
-    np.testing.assert_allclose(other.spectrum[0], found.spectrum[0], rtol=0.05)
+    np.testing.assert_allclose(other.spectrum[0], found.spectrum[0], atol=2e-4)
+    np.testing.assert_allclose(other.spectrum[1:], found.spectrum[1:], rtol=0.1)
     back = [[turn.T @ basis for basis in bases] for bases in other.components]
     frames = [np.stack([each[j] for each in found.components])[rows] for j in range(2)]
     assert np.median(subspace_error(back, frames)) < 0.1
@@ -80,16 +100,17 @@ def test_a_file_brings_it_back(found, tmp_path):
 
 def test_flat_directions_are_told():
     """All tensors of a flat torus are parallel, so that the holonomy tells no direction from another."""
-    with pytest.warns(DoubtfulFactors, match="flat directions|no clear gap"):
-        geomancer(sample("T^4", 1500).points, dim=4, spectrum=12)
+    with pytest.warns(DoubtfulFactors, match="9 eigenvalues are near zero, too many for curved factors: flat"):
+        assert geomancer(sample("T^4", 1500).points, dim=4, spectrum=12).count == 1
 
 
 def test_the_eigenvalues_near_zero_are_as_many_as_parallel_tensors():
     """A flat part of dimension 2 has 3, a sphere 1, and their common trace is left out: 3 + 1 - 1."""
     drawn = sample("T^2 x S^2", 1500)
-    with pytest.warns(DoubtfulFactors, match="flat directions"):
+    with pytest.warns(DoubtfulFactors, match="3 eigenvalues are near zero, too many for curved factors: flat"):
         found = geomancer(drawn.points, dim=4)
-    assert np.argmax(np.diff(found.spectrum)) + 1 == 3
+    assert found.count == 1
+    assert split(found.spectrum) == 3
     with pytest.warns(DoubtfulFactors, match="a factor of dimension 1 is flat"):
         found = geomancer(sample("S^1 x S^2", 600).points, dim=3)
     assert sorted(found.dims) == [1, 2]
@@ -98,14 +119,6 @@ def test_the_eigenvalues_near_zero_are_as_many_as_parallel_tensors():
 def test_one_sphere_is_one_factor():
     with pytest.warns(DoubtfulFactors, match="one factor"):
         assert geomancer(sample("S^3", 600).points, dim=3).count == 1
-
-
-@pytest.mark.parametrize(("name", "dim"), [("S^2 x S^2", 4), ("S^2", 2), ("R^3", 3)])
-def test_the_dimension_is_estimated(name, dim):
-    estimate = estimate_dim(sample(name, 3000, ambient=9).points)
-    assert estimate.dim == dim
-    assert estimate.ratio > 2.5
-    assert (np.diff(estimate.spreads) <= 1e-12).all()
 
 
 def test_watching(drawn):

@@ -9,10 +9,11 @@ from scipy.linalg import subspace_angles
 from unweave.geometry import sample
 from unweave.geometry.connection import connection
 from unweave.geometry.diagonalise import diagonalise
-from unweave.geometry.laplacian import LANES, Laplacian, traceless_basis
+from unweave.geometry.lanes import LANES
+from unweave.geometry.laplacian import Laplacian, coordinates_of, matrix_of, traceless_basis
 from unweave.geometry.neighbours import nearest, symmetric
 from unweave.geometry.spectrum import ACCURACY, bottom
-from unweave.geometry.tangents import spreads_around, tangent_spaces
+from unweave.geometry.tangents import tangent_spaces
 
 
 def small(k: int, n: int = 40):
@@ -46,15 +47,43 @@ def test_the_basis_is_orthonormal_symmetric_and_traceless(k):
 
 
 @pytest.mark.parametrize("k", [2, 3, 4, 5, 7])
-def test_a_product_is_that_of_the_matrix(k):
+def test_a_matrix_has_the_coordinates_that_it_was_made_of(k):
+    x = np.random.default_rng(k).normal(size=k * (k + 1) // 2 - 1)
+    matrix = np.array(matrix_of(list(x), k, 3.0))
+    np.testing.assert_allclose(matrix, 3 * np.einsum("d,dij->ij", x, traceless_basis(k)), atol=1e-12)
+    lower = [[matrix[a, b] + 5.0 * (a == b) for b in range(a + 1)] for a in range(k)]  # a trace makes no difference
+    np.testing.assert_allclose(coordinates_of(lower), 3 * x, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("k", "lanes"), [(2, LANES), (3, LANES), (4, LANES), (4, 3 * LANES), (5, LANES), (7, 2 * LANES)]
+)
+def test_a_product_is_that_of_the_matrix(k, lanes):
     graph, carried = small(k)
     laplacian = Laplacian(graph, carried)
-    x, before = np.random.default_rng(0).normal(size=(2, 40, laplacian.width, LANES)).astype(np.float32)
-    flat, past = (each.reshape(-1, LANES).astype(float) for each in (x, before))
+    x, before = np.random.default_rng(0).normal(size=(2, 40, laplacian.width, lanes)).astype(np.float32)
+    flat, past = (each.reshape(-1, lanes).astype(float) for each in (x, before))
     expected = projected(graph, carried) @ flat
-    np.testing.assert_allclose(laplacian.apply(x).reshape(-1, LANES), expected, atol=1e-5)
-    shifted = laplacian.apply(x, 0.5, -2.0, before, 3.0).reshape(-1, LANES)
-    np.testing.assert_allclose(shifted, 0.5 * expected - 2 * flat - 3 * past, atol=1e-5)
+    np.testing.assert_allclose(laplacian.apply(x).reshape(-1, lanes), expected, atol=1e-5)
+    shifted = laplacian.apply(x, 0.5, -2.0, before, 3.0)
+    np.testing.assert_allclose(shifted.reshape(-1, lanes), 0.5 * expected - 2 * flat - 3 * past, atol=1e-5)
+    np.testing.assert_array_equal(before.reshape(-1, lanes), past)
+    assert laplacian.apply(x, 0.5, -2.0, before, 3.0, replace=True) is before
+    np.testing.assert_array_equal(before, shifted)
+
+
+def test_a_product_reads_arrays_in_any_order():
+    graph, carried = small(4)
+    x = np.random.default_rng(0).normal(size=(40, 9, LANES)).astype(np.float32)
+    expected = Laplacian(graph, carried).apply(x)
+    other = Laplacian(graph, np.asfortranarray(carried)).apply(np.asfortranarray(x))
+    np.testing.assert_array_equal(other, expected)
+
+
+@pytest.mark.parametrize("shape", [(40, 9, LANES + 1), (39, 9, LANES), (40, 8, LANES)])
+def test_vectors_that_a_product_would_read_beyond_are_refused(shape):
+    with pytest.raises(ValueError, match="vectors must be"):
+        Laplacian(*small(4)).apply(np.zeros(shape, np.float32))
 
 
 def test_it_is_exactly_symmetric_and_its_eigenvalues_lie_between_0_and_2():
@@ -71,7 +100,7 @@ def test_the_bottom_of_the_spectrum(k, n):
     drawn = sample("S^2 x S^2" if k == 4 else "S^2 x S^1", n)
     near = nearest(drawn.points, min(4 * k, n - 1))
     graph = symmetric(near[:, : 2 * k])
-    laplacian = Laplacian(graph, connection(tangent_spaces(drawn.points, near, k), graph))
+    laplacian = Laplacian(graph, connection(tangent_spaces(drawn.points, near, k).frames, graph))
     values, vectors = np.linalg.eigh(projected(graph, laplacian.connection))
     found = bottom(laplacian, 6)
     assert found.values[0] == pytest.approx(values[0], abs=1e-3)
@@ -97,23 +126,6 @@ def test_carrying_is_the_polar_factor_even_between_frames_at_right_angles():
     back = {(int(i), int(j)): q for i, j, q in zip(graph.sources, graph.targets, carried, strict=True)}
     for (i, j), q in back.items():
         np.testing.assert_array_equal(q, back[j, i].T)
-
-
-@pytest.mark.parametrize("width", [5, 40])  # fewer coordinates than neighbours, and more
-def test_tangent_spaces_are_principal_components(width):
-    rng = np.random.default_rng(0)
-    points = rng.normal(size=(50, width)) * np.linspace(3, 0.1, width)
-    near = nearest(points, 12)
-    frames = tangent_spaces(points, near, 3)
-    for i in range(50):
-        _, sizes, right = np.linalg.svd(points[near[i]] - points[i])
-        np.testing.assert_allclose(frames[i] @ frames[i].T, right[:3].T @ right[:3], atol=1e-8)
-        np.testing.assert_allclose(spreads_around(points, near, np.array([i]))[0], sizes**2 / 12)
-
-
-def test_a_frame_is_complete_where_neighbours_are_not():
-    frames = tangent_spaces(np.zeros((6, 9)), np.zeros((6, 4), int), 3)
-    np.testing.assert_allclose(frames.transpose(0, 2, 1) @ frames, np.tile(np.eye(3), (6, 1, 1)), atol=1e-12)
 
 
 def off(matrices: np.ndarray) -> float:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from unweave.errors import UsageError
+from unweave.geometry import neighbours, sample
 from unweave.geometry.neighbours import graph_of_edges, nearest, symmetric
 
 
@@ -42,3 +43,27 @@ def test_too_few_points_and_points_beyond():
         nearest(np.zeros((5, 2)), 5)
     with pytest.raises(UsageError, match="beyond the 3 points"):
         graph_of_edges(np.array([0]), np.array([3]), 3)
+
+
+def test_of_many_points_nearly_all_nearest_are_found(monkeypatch):
+    """By the cells of faiss, exactly those that all distances give, but for a few."""
+    points = sample("S^2 x S^2", 3000, ambient=20).points
+    exact = nearest(points, 30)
+    monkeypatch.setattr(neighbours, "EXACT_POINTS", 2000)
+    found = nearest(points, 30)
+    shared = np.mean([len(np.intersect1d(a, b)) / 30 for a, b in zip(found, exact, strict=True)])
+    assert shared > 0.99
+    assert (found != np.arange(3000)[:, None]).all()
+    np.testing.assert_array_equal(found, nearest(points, 30))
+    monkeypatch.setattr(neighbours, "PROBES", 1)  # cells with fewer points than are wanted
+    few = nearest(points, 60)
+    assert (np.sort(few, axis=1)[:, 1:] != np.sort(few, axis=1)[:, :-1]).all()
+    assert few.min() >= 0
+
+
+def test_without_faiss_all_distances_are_compared(monkeypatch):
+    points = np.random.default_rng(0).normal(size=(100, 20))
+    exact = nearest(points, 5)
+    monkeypatch.setattr(neighbours, "EXACT_POINTS", 50)
+    monkeypatch.setattr(neighbours, "find_spec", lambda name: None)
+    np.testing.assert_array_equal(nearest(points, 5), exact)

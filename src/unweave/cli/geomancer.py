@@ -33,7 +33,7 @@ class Geomancer:
     """Dimension of the manifold."""
     neighbours: Annotated[int | None, arg(metavar="N", help_behavior_hint="(default: 2 K)")] = None
     """Nearest neighbours that tensors are carried to."""
-    tangent_neighbours: Annotated[int | None, arg(metavar="N", help_behavior_hint="(default: three times that)")] = None
+    tangent_neighbours: Annotated[int | None, arg(metavar="N", help_behavior_hint="(default: 3 K (K + 3) / 2)")] = None
     """Nearest neighbours that tangent spaces are fitted to."""
     spectrum: int = 10
     """Eigenvalues to compute."""
@@ -101,6 +101,7 @@ def _summary(found: Factorisation) -> dict[str, object]:
         "dims": list(found.dims),
         "spectrum": found.spectrum.tolist(),
         "confidence": float(found.confidence.mean()),
+        "tilt": float(found.tilts.mean()),
         "odd": int(found.odd.sum()),
     }
 
@@ -116,6 +117,7 @@ def _text(found: Factorisation) -> str:
             "dimensions": dims,
             "spectrum": spectrum,
             "confidence": f"{found.confidence.mean():.2f}",
+            "tilt": f"{found.tilts.mean():.3f} radians, the standard error of the tangent spaces",
             "odd points": f"{found.odd.sum():,} of {len(found.odd):,}",
         }
     )

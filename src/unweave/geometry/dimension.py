@@ -1,4 +1,4 @@
-"""The dimension of a data manifold, from how far neighbours spread in each direction."""
+"""The dimension of a data manifold: the smallest whose curved surfaces hold a point's neighbours."""
 
 from __future__ import annotations
 
@@ -7,41 +7,56 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from unweave.errors import UsageError
-from unweave.geometry.neighbours import nearest
-from unweave.geometry.tangents import spreads_around
+from unweave.geometry.inputs import distinct
+from unweave.geometry.neighbours import nearest_of
+from unweave.geometry.tangents import FIT_DIMENSIONS, LEAST_FIT, coefficients, tangent_spaces, usual_neighbours
 
-NEIGHBOURS = 24
-POINTS = 2_000
+POINTS = 200
 """Points whose surroundings are looked at; their neighbours are sought among all."""
-CLEAR_RATIO = 2.5
-"""A fall of the spread by more than this is steep."""
+CLEAR_RATIO = 3.0
+"""A fall by more than this is steep. A flat manifold's share falls by K / (K - 1), 3 / 2, 2 until its dimension K."""
 
 
 class Dimension(NamedTuple):
     """An estimate of a manifold's dimension, and the evidence for it."""
 
     dim: int
-    spreads: np.ndarray
-    """The mean square of neighbours' distances along the 1st, 2nd, … principal direction, as shares of the first."""
+    unexplained: np.ndarray
+    """The share of neighbours' mean square distance off the best surface of dimension 0, 1, … up to `dim`."""
     ratio: float
-    """How many times the spread falls behind direction `dim`; 1 where no fall is clear and all directions count."""
+    """How many times it falls with the last dimension; 1 where no fall was steep and `dim` is the largest tried."""
 
 
-def estimate_dim(points: Any, neighbours: int = NEIGHBOURS) -> Dimension:
-    """Return the dimension behind which the spread of neighbours first falls steeply.
+def estimate_dim(points: Any) -> Dimension:
+    """Return the smallest dimension with which neighbours suddenly lie on a surface.
 
-    Within a small surrounding a manifold is as wide in all its own directions, and in all others only as far as it is
-    curved. Where no fall is steeper than `CLEAR_RATIO`, every coordinate counts.
+    At up to 200 points the surface x = c + J u + Q(u, u) of each dimension 1, 2, … is fitted to the neighbours, as for
+    tangent spaces. Until the manifold's own dimension every further direction takes away about as much of what is left
+    unexplained; then all that is left are bends of the third order, and noise. That is the first fall of more than
+    `CLEAR_RATIO`. Dimensions are tried up to the number of coordinates, to 16, and as long as there are enough points.
     """
     x = np.asarray(points, float)
     if x.ndim != 2 or len(x) < 3 or not np.isfinite(x).all():
         raise UsageError("the dimension is estimated from an array (n, D) of 3 finite points or more")
-    near = nearest(x, min(neighbours, len(x) - 1))
+    x = x[distinct(x)[0]]
     rows = np.linspace(0, len(x) - 1, min(len(x), POINTS)).astype(int)
-    spreads = spreads_around(x, near, rows).mean(axis=0)
-    shares = spreads / max(spreads[0], np.finfo(float).tiny)
-    falls = shares[:-1] / np.maximum(shares[1:], 1e-9)
-    steep = np.nonzero(falls > CLEAR_RATIO)[0]
-    if len(steep) == 0:
-        return Dimension(len(shares), shares, 1.0)
-    return Dimension(int(steep[0]) + 1, shares, float(falls[steep[0]]))
+    shares = [1.0]
+    for dim in range(1, min(x.shape[1], FIT_DIMENSIONS) + 1):
+        count = usual_neighbours(dim, len(x))
+        if count <= LEAST_FIT * coefficients(dim) and dim > 1:
+            break
+        shares.append(_unexplained(x, rows, nearest_of(x, rows, count), dim))
+        fall = shares[-2] / max(shares[-1], 1e-12)
+        if fall > CLEAR_RATIO:
+            return Dimension(dim, np.array(shares), fall)
+    return Dimension(len(shares) - 1, np.array(shares), 1.0)
+
+
+def _unexplained(x: np.ndarray, rows: np.ndarray, near: np.ndarray, dim: int) -> float:
+    """Return the mean share of neighbours' squared offsets that a second-order fit leaves, as if it were free."""
+    from unweave.geometry.second_order import unexplained  # numba takes a second to import
+
+    first = np.concatenate([x[rows], x])  # the points looked at come first
+    frames = tangent_spaces(first, near + len(rows), dim).frames
+    free = near.shape[1] - coefficients(dim) - 1
+    return float(unexplained(first, near + len(rows), frames).mean() * near.shape[1] / max(free, 1))

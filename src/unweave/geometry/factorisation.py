@@ -27,8 +27,10 @@ class Factorisation:
     """The number of factors: one more than the eigenvalues below the gap."""
     dims: tuple[int, ...]
     """The dimension of every factor; empty where points do not agree on them."""
+    tilts: np.ndarray
+    """(n,), radians: the standard error of the tangent spaces, and about the error of exact factors within them."""
     confidence: np.ndarray
-    """(n,), 0 to 1: the share of the point's tensors that multiples of the factors' projections make up."""
+    """(n,), 0 to 1: cos² tilt, times the share of the tensors that multiples of the factors' projections make up."""
     odd: np.ndarray
     """(n,) bool: points whose components do not add up by themselves; their axes went to the nearest factors."""
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -12,20 +13,20 @@ from unweave.errors import UsageError
 from unweave.geometry.dimension import estimate_dim
 from unweave.geometry.factorisation import Factorisation
 from unweave.geometry.factors import explained, label_axes
+from unweave.geometry.gap import rises
 from unweave.geometry.inputs import check_options, checked, distinct, given_graph
 from unweave.geometry.neighbours import Graph, graph_of_edges, nearest, symmetric
-from unweave.geometry.tangents import tangent_spaces
-
-if TYPE_CHECKING:
-    from unweave.geometry.spectrum import Spectrum
+from unweave.geometry.tangents import Tangents, tangent_spaces, usual_neighbours
 
 Watch = Callable[[str, float], None]
 """Told what is being done, and how much of it is done: 0 to 1."""
 
-CLEAR_GAP = 0.25
-"""A gap narrower than this share of the eigenvalue above it is none: the manifold is one factor."""
+CLEAR = 3.0
+"""How steep the rise of the spectrum behind the values near zero must be, at least, or there are none."""
+FLAT = 6.0
+"""More values near zero than curved factors can have are those of flat ones, if the rise behind them is as steep."""
 NOISY = 0.8
-"""Below this mean confidence the tensors found are no combinations of projections, as those of a flat part."""
+"""Tensors of which factors' projections make up less, in the mean, are not those of curved factors."""
 
 
 class DoubtfulFactors(UserWarning):
@@ -56,13 +57,13 @@ def geomancer(
     neighbours:
         Nearest neighbours that tensors are carried to and from; without it, twice the dimension.
     tangent_neighbours:
-        Nearest neighbours that a tangent space is fitted to; without it, three times as many as `neighbours`, or
-        all of a given graph's.
+        Nearest neighbours that a tangent space is fitted to; without it, three for each coefficient of a second-order
+        fit, 3 k (k + 3) / 2, or all of a given graph's. Fewer than half of that make a fit of first order.
     spectrum:
         How many eigenvalues to compute.
     count, gamma:
         The number of factors, if it is known, or the eigenvalue below which tensors are taken for parallel. Without
-        either, the widest gap of the spectrum decides.
+        either, the steepest rise of the spectrum decides.
     graph:
         Edges (e, 2) between points, instead of nearest neighbours.
     seed:
@@ -83,18 +84,19 @@ def geomancer(
     else:
         back = np.arange(len(x))
         links = given_graph(graph, len(x))
-        near = links.rows(dim)
+        near = links.rows(dim) if tangent_neighbours is None else nearest(x, tangent_neighbours)
     tell("tangents", 0.0)
-    frames = tangent_spaces(x, near, dim)
+    tangents = tangent_spaces(x, near, dim)
     kept, links = _largest_part(links, dim)
-    found = _factorise(frames[kept], links, spectrum, count, gamma, seed, tell)
-    return _spread(found, frames, kept, back)
+    inside = Tangents(tangents.frames[kept], tangents.tilts[kept])
+    found = _factorise(inside, links, spectrum, count, gamma, seed, tell)
+    return _spread(found, tangents, kept, back)
 
 
 def _nearest(x: np.ndarray, dim: int, graph: int | None, tangent: int | None) -> tuple[Graph, np.ndarray]:
     """Return the graph of nearest neighbours, and those that tangent spaces are fitted to."""
     graph = 2 * dim if graph is None else graph
-    tangent = min(3 * graph, len(x) - 1) if tangent is None else tangent
+    tangent = usual_neighbours(dim, len(x)) if tangent is None else tangent
     if min(graph, tangent) < dim:
         raise UsageError(
             f"a tangent space of dimension {dim} needs {dim} neighbours or more, not {min(graph, tangent)}"
@@ -104,7 +106,7 @@ def _nearest(x: np.ndarray, dim: int, graph: int | None, tangent: int | None) ->
 
 
 def _factorise(
-    frames: np.ndarray,
+    tangents: Tangents,
     graph: Graph,
     wanted: int,
     count: int | None,
@@ -112,52 +114,56 @@ def _factorise(
     seed: int,
     tell: Watch,
 ) -> Factorisation:
-    """Factorise points with tangent spaces `frames` on a connected graph."""
+    """Factorise points with these tangent spaces on a connected graph."""
     # numba takes a second to import, which nobody who only samples or compares should wait for.
     from unweave.geometry.connection import connection
     from unweave.geometry.diagonalise import diagonalise
     from unweave.geometry.laplacian import Laplacian
     from unweave.geometry.spectrum import bottom
 
+    frames, tilts = tangents
     dim = frames.shape[2]
     tell("connection", 0.0)
     laplacian = Laplacian(graph, connection(frames, graph))
     found = bottom(laplacian, max(wanted, count or 0), seed=seed, watch=tell)
-    factors = count or _number_of_factors(found, gamma, dim)
+    factors = count or _number_of_factors(found.values, gamma, dim)
     tell("components", 0.0)
     matrices = laplacian.matrices(found.vectors[:, :, : factors - 1])
     rotations, diagonals = diagonalise(matrices)
     labels, dims, odd = label_axes(diagonals, factors)
     squares = (matrices.astype(float) ** 2).sum(axis=(1, 2, 3))
-    confidence = explained(diagonals, squares, labels) if factors > 1 else np.ones(len(frames))
+    share = explained(diagonals, squares, labels) if factors > 1 else np.ones(len(frames))
     tell("components", 1.0)
     if count != 1:
-        _warn(factors, dims, odd, confidence, dim)
-    return Factorisation(frames @ rotations, labels, found.values, factors, dims, confidence, odd)
+        _warn(found.values, factors, dims, odd, share, dim)
+    sure = share * np.cos(tilts) ** 2
+    return Factorisation(frames @ rotations, labels, found.values, factors, dims, tilts, sure, odd)
 
 
-def _number_of_factors(found: Spectrum, gamma: float | None, dim: int) -> int:
-    """Return one more than the number of eigenvalues below gamma, or below the widest gap if it is clear."""
-    from unweave.geometry.spectrum import split
-
-    values = found.values
+def _number_of_factors(values: np.ndarray, gamma: float | None, dim: int) -> int:
+    """Return one more than the number of eigenvalues below gamma, or below the steepest rise if it is clear."""
     if gamma is not None:
         return min(int((values < gamma).sum()) + 1, dim)
-    below = split(values)
-    if below == len(values) or values[below] - values[below - 1] < CLEAR_GAP * values[below]:
-        return 1
-    return below + 1
+    rise = rises(values)[: _most_factors(dim) - 1]
+    return int(np.argmax(rise)) + 2 if rise.max(initial=0) >= CLEAR else 1
 
 
-def _warn(count: int, dims: tuple[int, ...], odd: np.ndarray, sure: np.ndarray, dim: int) -> None:
+def _most_factors(dim: int) -> int:
+    """Return how many factors there can be: curved ones have two dimensions or more, and one may be flat."""
+    return (dim + 1) // 2
+
+
+def _warn(values: np.ndarray, count: int, dims: tuple[int, ...], odd: np.ndarray, share: np.ndarray, dim: int) -> None:
     """Say what does not look like a product of curved manifolds."""
-    if count == 1:
+    flat = "flat directions, such as circles, tori and planes, have no holonomy and cannot be told apart"
+    most = _most_factors(dim)
+    rise = rises(values)[most - 1 :]
+    if count == 1 and rise.max(initial=0) >= FLAT:
+        text = f"{most + int(np.argmax(rise))} eigenvalues are near zero, too many for curved factors: {flat}"
+    elif count == 1:
         text = "the spectrum has no clear gap: the manifold is one factor, or its points are too few to tell"
-    elif count > dim or dims.count(1) > 1 or sure.mean() < NOISY:
-        text = (
-            f"{count - 1} eigenvalues are near zero, and their tensors are not those of {count} curved factors: "
-            "flat directions, such as circles, tori and planes, have no holonomy and cannot be told apart"
-        )
+    elif dims.count(1) > 1 or share.mean() < NOISY:
+        text = f"the tensors of eigenvalues near zero are not those of {count} curved factors: {flat}"
     elif 1 in dims:
         text = "a factor of dimension 1 is flat; it was told from the others, but several could not be told apart"
     elif not dims:
@@ -192,12 +198,13 @@ def _largest_part(graph: Graph, dim: int) -> tuple[np.ndarray, Graph]:
     return kept, graph_of_edges(place[graph.sources[inside]], place[graph.targets[inside]], len(kept))
 
 
-def _spread(found: Factorisation, frames: np.ndarray, kept: np.ndarray, back: np.ndarray) -> Factorisation:
+def _spread(found: Factorisation, tangents: Tangents, kept: np.ndarray, back: np.ndarray) -> Factorisation:
     """Return the factors of all points: those left out get any axes, and equal points the same."""
-    n, _, dim = frames.shape
-    axes, labels = frames.copy(), np.zeros((n, dim), int)
+    n, _, dim = tangents.frames.shape
+    axes, labels = tangents.frames.copy(), np.zeros((n, dim), int)
     if found.dims:  # any axes of the right numbers, so that every point has every factor
         labels[:] = np.repeat(np.arange(len(found.dims)), found.dims)
-    confidence, odd = np.zeros(n), np.ones(n, bool)
-    axes[kept], labels[kept], confidence[kept], odd[kept] = found.axes, found.labels, found.confidence, found.odd
-    return Factorisation(axes[back], labels[back], found.spectrum, found.count, found.dims, confidence[back], odd[back])
+    sure, odd = np.zeros(n), np.ones(n, bool)
+    axes[kept], labels[kept], sure[kept], odd[kept] = found.axes, found.labels, found.confidence, found.odd
+    of_points = {"axes": axes, "labels": labels, "tilts": tangents.tilts, "confidence": sure, "odd": odd}
+    return replace(found, **{name: each[back] for name, each in of_points.items()})

@@ -1,14 +1,22 @@
-"""The second-order connection Laplacian on symmetric traceless matrices, applied without ever being built."""
+"""The second-order connection Laplacian on symmetric traceless matrices, applied without ever being built.
+
+A product is a sum over the edges of the graph. What happens at an edge is written in LLVM's instructions, by Python
+that runs once, when numba compiles the kernel for a k: matrices are then lists of `Vector`, sums stay in registers,
+and it is not left to luck whether the compiler works on several vectors at once.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
-from numba import njit
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
 
+from unweave.geometry.lanes import LANES, Memory, Vector, opened, whole
 from unweave.geometry.neighbours import Graph
-
-LANES = 8
-"""Vectors that are worked on together: as many as fit a register of the processor."""
 
 
 def traceless_basis(k: int) -> np.ndarray:
@@ -36,14 +44,12 @@ class Laplacian:
     """
 
     def __init__(self, graph: Graph, connection: np.ndarray) -> None:
-        self.graph, self.connection = graph, connection
+        self.graph, self.connection = graph, np.ascontiguousarray(connection, np.float32)
         self.k = connection.shape[1]
         self.size = len(graph.degrees)
         self.width = self.k * (self.k + 1) // 2 - 1
-        degrees = np.maximum(graph.degrees, 1).astype(np.float32)
-        self.weights = 1 / np.sqrt(degrees)
+        self.weights = 1 / np.sqrt(np.maximum(graph.degrees, 1).astype(np.float32))
         self.basis = traceless_basis(self.k).astype(np.float32)
-        self._full = np.empty(0, np.float32)
 
     def apply(
         self,
@@ -52,17 +58,20 @@ class Laplacian:
         shift: float = 0.0,
         before: np.ndarray | None = None,
         minus: float = 0.0,
+        *,
+        replace: bool = False,
     ) -> np.ndarray:
-        """Return scale · L x + shift · x - minus · before for vectors x, (n, d, b) with b a multiple of `LANES`."""
-        shape = (self.size, self.k, self.k, x.shape[2])
-        if self._full.shape != shape:
-            self._full = np.empty(shape, np.float32)
-        _unpack(x, self.weights, self._full)
-        out = np.empty_like(x)
-        g = self.graph
-        before = x if before is None else before
+        """Return scale · L x + shift · x - minus · before for vectors x, (n, d, b) with b a multiple of `LANES`.
+
+        With `replace`, the result takes the place of `before`.
+        """
+        x = np.ascontiguousarray(x, np.float32)
+        before = x if before is None else np.ascontiguousarray(before, np.float32)
+        if x.shape[:2] != (self.size, self.width) or x.shape[2] % LANES or before.shape != x.shape:
+            raise ValueError(f"vectors must be ({self.size}, {self.width}, a multiple of {LANES}), not {x.shape}")
+        out = before if replace and before is not x else np.empty_like(x)
         _apply(
-            g.starts, g.targets, self.connection, self._full, x, before, self.weights,
+            (0,) * self.k, self.graph.starts, self.graph.targets, self.connection, self.weights, x, before,
             np.float32(scale), np.float32(shift), np.float32(minus), out,
         )  # fmt: skip
         return out
@@ -72,90 +81,90 @@ class Laplacian:
         return np.einsum("ndb,dij->nbij", x, self.basis)
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "nsz"})
-def _unpack(x, weights, full):  # pragma: no cover
-    """Turn coordinates into matrices times the weight of their point."""
-    n, k = full.shape[:2]
-    lanes = full.shape[3]
-    root = np.float32(0.5**0.5)
-    pairs = k * (k - 1) // 2
+@njit(cache=True, nogil=True)
+def _apply(axes, starts, targets, connection, weights, x, before, scale, shift, minus, out):  # pragma: no cover
+    """Fill out with scale · L x + shift · x - minus · before.
+
+    `axes` is any tuple of length k: the compiler knows how long a tuple is, but not what a number will be.
+    """
+    k = len(axes)
+    n, width, lanes = x.shape
+    total = np.empty((k * (k + 1) // 2, LANES), np.float32)
     for i in range(n):
-        w = weights[i]
-        place = 0
-        for a in range(k):
-            for b in range(a):
-                for c in range(lanes):
-                    value = w * root * x[i, place, c]
-                    full[i, a, b, c] = value
-                    full[i, b, a, c] = value
-                place += 1
-        for c in range(lanes):
-            full[i, 0, 0, c] = np.float32(0)
-        for r in range(1, k):
-            share = np.float32(1 / np.sqrt(r * (r + 1.0))) * w
-            for c in range(lanes):
-                value = share * x[i, pairs + r - 1, c]
-                full[i, r, r, c] = -np.float32(r) * value
-                for a in range(r):
-                    full[i, a, a, c] += value
+        for lane in range(0, lanes, LANES):
+            total[:] = 0
+            for entry in range(starts[i], starts[i + 1]):
+                j = np.int64(targets[entry])
+                place = j * width * lanes + lane
+                _add_carried(axes, connection, entry * k * k, x, place, lanes, weights[j], total)  # pyright: ignore[reportCallIssue]
+            place, weight = i * width * lanes + lane, scale * weights[i]
+            _write(axes, total, weight, x, scale + shift, before, minus, out, place, lanes)  # pyright: ignore[reportCallIssue]
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "nsz", "reassoc"})
-def _apply(starts, targets, carry, full, x, before, weights, scale, shift, minus, out):  # pragma: no cover
-    """Fill out with scale · L x + shift · x - minus · before, from weighted matrices."""
-    n, k = full.shape[:2]
-    lanes = full.shape[3]
-    root = np.float32(2**0.5)
-    pairs = k * (k - 1) // 2
-    rows = full.reshape(n, k, k * lanes)
-    half, turned = np.empty(k * lanes, np.float32), np.empty((k, k * lanes), np.float32)
-    total = np.empty((k, k * lanes), np.float32)
-    own = scale + shift
-    for i in range(n):
-        total[:] = np.float32(0)
-        for entry in range(starts[i], starts[i + 1]):
-            _add_carried(carry[entry], rows[targets[entry]], half, turned, total, lanes)
-        w = scale * weights[i]
-        place = 0
-        for a in range(k):
-            for b in range(a):
-                for c in range(lanes):
-                    out[i, place, c] = (
-                        own * x[i, place, c] - minus * before[i, place, c] - w * root * total[a, b * lanes + c]
-                    )
-                place += 1
-        for r in range(1, k):  # the sum of the diagonal so far stands in its first entry
-            share = np.float32(1 / np.sqrt(r * (r + 1.0))) * w
-            place = pairs + r - 1
-            for c in range(lanes):
-                value = share * (total[0, c] - np.float32(r) * total[r, r * lanes + c])
-                total[0, c] += total[r, r * lanes + c]
-                out[i, place, c] = own * x[i, place, c] - minus * before[i, place, c] - value
+@intrinsic
+def _add_carried(_, axes, connection, entry, x, place, step, weight, total):  # pragma: no cover
+    """Add the lower half of weight · Q A Q^T to a total: for each row (Q A)_a, its products with the rows of Q."""
+    k = axes.count
+
+    def instructions(context, builder, signature, args):
+        _, q, entry, x, place, step, weight, total = opened(context, builder, signature, args)
+        x, total = Memory(builder, x, place, step), Memory(builder, total, whole(0), whole(LANES))
+        q = [Memory(builder, q, builder.add(entry, whole(e)), whole(k)) for e in range(k)]  # its columns
+        matrix = matrix_of([x[d] for d in range(k * (k + 1) // 2 - 1)], k, Vector.filled(builder, weight))
+        with cgutils.for_range(builder, whole(k)) as rows:
+            a, after = rows.index, builder.add(rows.index, whole(1))
+            half = [q[0].number(a) * matrix[0][b] for b in range(k)]
+            for e in range(1, k):
+                half = [half[b] + q[e].number(a) * matrix[e][b] for b in range(k)]
+            first = builder.udiv(builder.mul(a, after), whole(2))  # of row a, in a lower half written row by row
+            with cgutils.for_range(builder, after) as columns:
+                b = columns.index
+                here = builder.add(first, b)
+                total[here] = sum((half[e] * q[e].number(b) for e in range(k)), start=total[here])
+        return context.get_dummy_value()
+
+    return types.void(axes, connection, entry, x, place, step, weight, total), instructions
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "nsz", "reassoc"})
-def _add_carried(q, matrix, half, turned, total, lanes):  # pragma: no cover
-    """Add the lower half of Q A Q^T to a total; rows of matrices and lanes lie behind each other, for long loops."""
-    k = len(q)
+@intrinsic
+def _write(_, axes, total, weight, x, own, before, minus, out, place, step):  # pragma: no cover
+    """Write own · x - minus · before - weight · (the coordinates of a total) into out, for one point."""
+    k = axes.count
+
+    def instructions(context, builder, signature, args):
+        _, total, weight, x, own, before, minus, out, place, step = opened(context, builder, signature, args)
+        weight, own, minus = (Vector.filled(builder, each) for each in (weight, own, minus))
+        x, before, out = (Memory(builder, each, place, step) for each in (x, before, out))
+        total = Memory(builder, total, whole(0), whole(LANES))
+        lower = [[total[a * (a + 1) // 2 + b] for b in range(a + 1)] for a in range(k)]
+        for d, value in enumerate(coordinates_of(lower)):
+            out[d] = own * x[d] - minus * before[d] - weight * value
+        return context.get_dummy_value()
+
+    return types.void(axes, total, weight, x, own, before, minus, out, place, step), instructions
+
+
+def matrix_of(coordinates: Sequence[Any], k: int, weight: Any) -> list[list[Any]]:
+    """Return weight · the symmetric matrix with these coordinates in `traceless_basis`."""
+    matrix: list[list[Any]] = [[None] * k for _ in range(k)]
+    values = iter(coordinates)
+    pair = weight * 0.5**0.5
     for a in range(k):
-        half[:] = np.float32(0)
-        _add_rows(q[a], matrix, half, k * lanes)
-        for b in range(k):
-            for c in range(lanes):
-                turned[b, a * lanes + c] = half[b * lanes + c]
-    for a in range(k):
-        _add_rows(q[a], turned, total[a], (a + 1) * lanes)
+        for b in range(a):
+            matrix[a][b] = matrix[b][a] = pair * next(values)
+    for r in range(1, k):
+        value = weight * (r * (r + 1)) ** -0.5 * next(values)
+        for a in range(r):
+            matrix[a][a] = value if r == 1 else matrix[a][a] + value
+        matrix[r][r] = value * -r
+    return matrix
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "nsz", "reassoc"})
-def _add_rows(weights, rows, into, stop):  # pragma: no cover
-    """Add weighted rows to one, four at a time, so that sums stay in registers for longer."""
-    k = len(weights)
-    for first in range(0, k - 3, 4):
-        a, b, c, d = weights[first], weights[first + 1], weights[first + 2], weights[first + 3]
-        for t in range(stop):
-            into[t] += a * rows[first, t] + b * rows[first + 1, t] + c * rows[first + 2, t] + d * rows[first + 3, t]
-    for last in range(k - k % 4, k):
-        a = weights[last]
-        for t in range(stop):
-            into[t] += a * rows[last, t]
+def coordinates_of(lower: Sequence[Sequence[Any]]) -> list[Any]:
+    """Return the coordinates in `traceless_basis` of the symmetric matrix with this lower half, whatever its trace."""
+    found = [value * 2**0.5 for row in lower for value in row[:-1]]
+    above = lower[0][0]
+    for r in range(1, len(lower)):
+        found.append((above - lower[r][r] * r) * (r * (r + 1)) ** -0.5)
+        above = above + lower[r][r]
+    return found

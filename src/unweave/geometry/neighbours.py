@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 
 import numpy as np
 
@@ -11,6 +12,10 @@ from unweave.errors import UsageError
 
 TREE_DIMENSIONS = 16
 """Up to this many coordinates a k-d tree finds neighbours faster than all distances do."""
+EXACT_POINTS = 20_000
+"""Up to this many points all distances are compared; of more, with many coordinates, faiss finds nearly all nearest."""
+PROBES = 32
+"""Cells of about half as many points as there are cells in which faiss looks for the neighbours of a point."""
 BLOCK = 2**24
 """Distances held at a time."""
 
@@ -50,21 +55,58 @@ class Graph:
 
 
 def nearest(points: np.ndarray, count: int) -> np.ndarray:
-    """Return the `count` nearest other points of every point, nearest first: (n, count), exactly."""
+    """Return the `count` nearest other points of every point, nearest first: (n, count).
+
+    Exactly, by a k-d tree or by all distances; where both would take long, by faiss if it is installed [Douze2024]_.
+    """
     n, width = points.shape
     if count >= n:
         raise UsageError(f"{count} neighbours need more than {count} distinct points; there are {n}")
-    found = _by_tree(points, count + 1) if width <= TREE_DIMENSIONS else _by_distances(points, count + 1)
+    if width <= TREE_DIMENSIONS:
+        found = _by_tree(points, count + 1)
+    elif n > EXACT_POINTS and find_spec("faiss") is not None:
+        found = _by_cells(points, count + 1)
+    else:
+        found = _by_distances(points, count + 1)
     # Equal points may come before the point itself, or push it out of its own list.
     itself = found == np.arange(n)[:, None]
     itself[~itself.any(axis=1), -1] = True
     return found[~itself].reshape(n, count)
 
 
+def nearest_of(points: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
+    """Return the `count` nearest other points of some of the points, which are distinct, nearest first."""
+    found = np.empty((len(rows), count), np.int32)
+    for place, row in enumerate(rows):
+        apart = ((points - points[row]) ** 2).sum(axis=1)
+        apart[row] = np.inf
+        near = np.argpartition(apart, count - 1)[:count]
+        found[place] = near[np.argsort(apart[near], kind="stable")]
+    return found
+
+
 def _by_tree(points: np.ndarray, count: int) -> np.ndarray:
     from scipy.spatial import KDTree
 
     return np.asarray(KDTree(points, balanced_tree=False).query(points, count)[1], dtype=np.int32)
+
+
+def _by_cells(points: np.ndarray, count: int) -> np.ndarray:
+    """Find nearly all neighbours: points are put in the cells of k-means, and those near to a point are searched."""
+    import faiss
+
+    x = np.ascontiguousarray(points - points.mean(axis=0), dtype=np.float32)
+    n, width = x.shape
+    cells = faiss.IndexIVFFlat(faiss.IndexFlatL2(width), width, int(2 * n**0.5))
+    cells.cp.seed = 0
+    cells.train(x)  # pyright: ignore[reportCallIssue]
+    cells.add(x)  # pyright: ignore[reportCallIssue]
+    cells.nprobe = PROBES
+    found = cells.search(x, count)[1].astype(np.int32)  # pyright: ignore[reportCallIssue]
+    missing = np.nonzero(found[:, -1] < 0)[0]  # fewer points in these cells than neighbours wanted
+    for row in missing:
+        found[row] = np.argsort(((x - x[row]) ** 2).sum(axis=1), kind="stable")[:count]
+    return found
 
 
 def _by_distances(points: np.ndarray, count: int) -> np.ndarray:

@@ -7,7 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unweave.geometry.laplacian import LANES, Laplacian
+from unweave.geometry.gap import split
+from unweave.geometry.lanes import LANES
+from unweave.geometry.laplacian import Laplacian
 
 Watch = Callable[[str, float], None]
 """Told what is being done, and how much of it is done: 0 to 1."""
@@ -23,7 +25,7 @@ DEGREES = (6, 24)
 ROUNDS = 12
 FIRST_CUT = 0.15
 """What the first filter keeps."""
-ACCURACY = 0.05
+ACCURACY = 0.01
 """Angle in radians, at most, between a vector below the gap and the eigenvector that it stands for."""
 
 
@@ -40,7 +42,7 @@ def bottom(laplacian: Laplacian, count: int, *, seed: int = 0, watch: Watch | No
 
     Each round applies to a block of vectors the Chebyshev polynomial of L that is small above a cut, and is then fitted
     by Rayleigh and Ritz; the cut comes down to the largest value of the block. It stops when the vectors below the
-    widest gap of the spectrum, which are all that matters, are within `ACCURACY` of their eigenvectors: |L v - θ v|
+    steepest rise of the spectrum, which are all that matters, are within `ACCURACY` of their eigenvectors: |L v - θ v|
     divided by the gap bounds that angle (Davis and Kahan). The values above the gap are then within a few per cent,
     from above.
     """
@@ -62,11 +64,6 @@ def bottom(laplacian: Laplacian, count: int, *, seed: int = 0, watch: Watch | No
         cut = float(np.clip(values[-1], 1e-3, 0.9 * TOP))
         degree = _degree(cut, off)
     return Spectrum(values[:count], vectors[:, :, :count], residuals[:count])
-
-
-def split(values: np.ndarray) -> int:
-    """Return how many values lie below the widest gap."""
-    return int(np.argmax(np.diff(values))) + 1 if len(values) > 1 else len(values)
 
 
 def _degree(cut: float, reduction: float) -> int:
@@ -91,10 +88,10 @@ def _filtered(
     """Return p(L) x, where p is 1 at 0 and, of its degree, the smallest between the cut and `TOP`."""
     middle, half = (TOP + cut) / 2, (TOP - cut) / 2
     first = ratio = -half / middle
-    before, x = x, laplacian.apply(x, ratio / half, -middle * ratio / half)
+    before, x = x.copy(), laplacian.apply(x, ratio / half, -middle * ratio / half)  # the next step writes on it
     for step in range(1, degree):
         new = 1 / (2 / first - ratio)
-        after = laplacian.apply(x, 2 * new / half, -2 * new * middle / half, before, ratio * new)
+        after = laplacian.apply(x, 2 * new / half, -2 * new * middle / half, before, ratio * new, replace=True)
         before, x, ratio = x, after, new
         tell(step / degree)
     return x

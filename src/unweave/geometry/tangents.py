@@ -1,40 +1,87 @@
-"""Tangent spaces by local principal components: the directions in which a point's neighbours lie."""
+"""Tangent spaces: the directions in which a point's neighbours lie, less what is due to the manifold's bending."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
 CHUNK = 2**22
 """Numbers of neighbours' offsets held at a time."""
+ROUGH = 6
+"""Neighbours a dimension that principal components are taken of."""
+FIT = 3.0
+"""Neighbours a coefficient of the second-order fit …"""
+LEAST_FIT = 1.5
+"""… and how few still make a fit."""
+LEAST = 12
+"""Neighbours, at least: fewer happen to lie in a row, or in a plane."""
+FIT_DIMENSIONS = 16
+"""Above this many dimensions the fit, of k² / 2 coefficients, is not made unless neighbours are asked for."""
 
 
-def tangent_spaces(points: np.ndarray, near: np.ndarray, dim: int) -> np.ndarray:
-    """Return at every point an orthonormal basis of the first `dim` principal directions of x_j - x_i: (n, D, dim).
+class Tangents(NamedTuple):
+    """Tangent spaces of some points, and how far off they may be."""
 
-    `near` (n, m) holds the neighbours j of every i; i itself may fill up a row, for it adds nothing. Where neighbours
+    frames: np.ndarray
+    """(r, D, k), orthonormal."""
+    tilts: np.ndarray
+    """(r,): the standard error as an angle in radians, for a fit of second order about the angle to the true space."""
+
+
+def usual_neighbours(dim: int, n: int) -> int:
+    """Return how many neighbours a tangent space is fitted to, of n points."""
+    fit = int(FIT * coefficients(dim)) if dim <= FIT_DIMENSIONS else 0
+    return min(max(fit, ROUGH * dim, LEAST), n - 1)
+
+
+def coefficients(dim: int) -> int:
+    """Return how many linear and quadratic terms there are: k + k (k + 1) / 2."""
+    return dim * (dim + 3) // 2
+
+
+def tangent_spaces(points: np.ndarray, near: np.ndarray, dim: int) -> Tangents:
+    """Return the tangent spaces of the first r points from their neighbours (r, m), nearest first.
+
+    These are the principal directions of the nearest `ROUGH` · dim neighbours, bettered by a fit of second order to all
+    m where these are enough for one.
+    """
+    rough = principal_spaces(points, near[:, : ROUGH * dim], dim)
+    least = int(LEAST_FIT * coefficients(dim))
+    if near.shape[1] < least:
+        return rough
+    from unweave.geometry.second_order import refined  # numba takes a second to import
+
+    return refined(points, near, rough, least)
+
+
+def principal_spaces(points: np.ndarray, near: np.ndarray, dim: int) -> Tangents:
+    """Return the spaces of the first principal directions of x_j - x_i, at the first r points.
+
+    `near` (r, m) holds the neighbours j of every i; i itself may fill up a row, for it adds nothing. Where neighbours
     span fewer directions, any others complete the basis.
     """
-    frames = np.empty((*points.shape, dim))
+    frames, tilts = np.empty((len(near), points.shape[1], dim)), np.empty(len(near))
     for rows in _chunks(points, near):
         offsets = points[near[rows]] - points[rows, None]
         flat = offsets.transpose(0, 2, 1)
         if near.shape[1] >= points.shape[1]:
-            frames[rows] = np.linalg.eigh(flat @ offsets)[1][:, :, : -dim - 1 : -1]
+            squares, axes = np.linalg.eigh(flat @ offsets)
+            frames[rows] = axes[:, :, : -dim - 1 : -1]
         else:  # the other product has the same eigenvalues but zeros, and is smaller
-            inside = np.linalg.eigh(offsets @ flat)[1][:, :, : -dim - 1 : -1]
-            frames[rows] = np.linalg.qr(flat @ inside)[0]
-    return frames
+            squares, inside = np.linalg.eigh(offsets @ flat)
+            frames[rows] = np.linalg.qr(flat @ inside[:, :, : -dim - 1 : -1])[0]
+        tilts[rows] = _standard_error(squares, dim, near.shape[1])
+    return Tangents(frames, tilts)
 
 
-def spreads_around(points: np.ndarray, near: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Return the mean squares of x_j - x_i along principal directions, largest first, at some points i."""
-    found = []
-    for chunk in _chunks(points[rows], near):
-        offsets = points[near[rows[chunk]]] - points[rows[chunk], None]
-        found.append(np.linalg.svd(offsets, compute_uv=False) ** 2 / near.shape[1])
-    return np.concatenate(found)
+def _standard_error(squares: np.ndarray, dim: int, count: int) -> np.ndarray:
+    """Return that of principal directions as an angle, from the sums of squares along all of them, ascending."""
+    least = np.finfo(float).eps * squares[:, -1:] + np.finfo(float).tiny ** 0.5
+    left = squares[:, :-dim].clip(0).sum(axis=1) / max(count - dim, 1)
+    return np.arctan(np.sqrt(left * (1 / np.maximum(squares[:, -dim:], least)).sum(axis=1)))
 
 
 def _chunks(points: np.ndarray, near: np.ndarray) -> list[slice]:
     size = max(1, CHUNK // (near.shape[1] * points.shape[1]))
-    return [slice(start, start + size) for start in range(0, len(points), size)]
+    return [slice(start, min(start + size, len(near))) for start in range(0, len(near), size)]

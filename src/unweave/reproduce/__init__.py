@@ -19,6 +19,7 @@ __all__ = ["RESULTS", "Findings", "Outcome", "Reproduction", "Row", "find", "rep
 RESULTS = {
     "linear-gaussian": "unweave.reproduce.linear_gaussian:LinearGaussian",
     "impossibility": "unweave.reproduce.impossibility:Impossibility",
+    "geomancer": "unweave.reproduce.geomancer:Geomancer",
 }
 """Module and class of each result, imported when it is asked for."""
 

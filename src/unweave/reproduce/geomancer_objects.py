@@ -1,0 +1,123 @@
+"""GeoManCEr on an object that turns under a moving lamp: what made the images, the images, and codes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from unweave.data.dataset import Images
+from unweave.data.objects3d import Objects3D
+from unweave.geometry import subspace_error, unaligned_error
+from unweave.reproduce.geomancer_products import factorised
+
+Points = np.ndarray
+
+DIMS = (3, 2)
+"""Of SO(3), the orientations, and of S², the directions of light."""
+SIDE = 32
+"""Pixels of an image's side."""
+
+
+@dataclass(frozen=True)
+class Training:
+    """How the β-VAEs are trained whose codes are looked at."""
+
+    steps: int
+    betas: tuple[float, ...] = (1.0, 4.0)
+    width: float = 1.0
+    """Multiplies the channels of the network."""
+
+
+@dataclass(frozen=True)
+class Looked:
+    """What GeoManCEr makes of the same images in one kind of coordinates."""
+
+    count: int
+    """The number of factors that it finds by itself."""
+    dims: tuple[int, ...]
+    """Their dimensions when it is told that there are two; empty where points do not agree."""
+    doubts: tuple[str, ...]
+    """What it warned of."""
+    errors: Points
+    """The angle to the true factors at every point, in radians, when it is told that there are two.
+
+    Spaces are compared after the rotations that make the steps to neighbours most alike, for images and codes have
+    coordinates of their own.
+    """
+    aligned: Points | None = None
+    """The angle without these rotations, where coordinates are the true ones."""
+    explained: float | None = None
+    """The share of the pixels' variance that codes explain."""
+
+
+def looks(count: int, training: Training, seed: int, tell: Callable[[str], None]) -> dict[str, Looked]:
+    """Look for factors in what made `count` images, in the images, and in codes of them.
+
+    `tell` is called with the name of each before.
+    """
+    data, rows = Objects3D(size=SIDE, n=count, seed=seed), np.arange(count)
+    tell("true latents")
+    latents, images = data.latents(rows), data.images(rows)
+    looked = {"true latents": look(latents, latents, seed)}
+    tell("pixels")
+    looked["pixels"] = look(images.reshape(count, -1) / 255, latents, seed)
+    for beta in training.betas:
+        name = f"codes, β = {beta:g}"
+        tell(name)
+        encoded, explained = codes(data, images, beta, training, seed)
+        looked[name] = replace(look(encoded, latents, seed), explained=explained)
+    return looked
+
+
+def look(points: Points, latents: Points, seed: int) -> Looked:
+    """Look for factors in points (n, D): with their dimension alone, and again, if they are not two, told so."""
+    found, doubts = factorised(points, sum(DIMS), seed=seed)
+    count = found.count
+    if count != len(DIMS):
+        found, more = factorised(points, sum(DIMS), count=len(DIMS), seed=seed)
+        doubts += more
+    components, frames = found.components, true_frames(latents)
+    errors = unaligned_error(points, components, latents, frames)
+    aligned = subspace_error(components, frames) if points is latents else None
+    return Looked(count, found.dims, tuple(dict.fromkeys(doubts)), errors, aligned)
+
+
+def true_frames(latents: Points) -> list[Points]:
+    """Return the tangent spaces of SO(3) and of S² at latents (n, 9 + 3): orthonormal bases (n, 12, 3) and (n, 12, 2).
+
+    At a rotation R the tangent space is R A, A antisymmetric; at a direction, all that is orthogonal to it.
+    """
+    rotations, lights = latents[:, :9].reshape(-1, 3, 3), latents[:, 9:]
+    antisymmetric = np.cross(np.eye(3)[:, None], np.eye(3)) / 2**0.5
+    turns, shifts = np.zeros((len(latents), 12, 3)), np.zeros((len(latents), 12, 2))
+    turns[:, :9] = np.einsum("nij,bjk->nikb", rotations, antisymmetric).reshape(-1, 9, 3)
+    shifts[:, 9:] = np.linalg.svd(lights[:, None])[2][:, 1:].transpose(0, 2, 1)
+    return [turns, shifts]
+
+
+def codes(data: Objects3D, images: Images, beta: float, training: Training, seed: int) -> tuple[Points, float]:
+    """Train a β-VAE on the data; return its codes of the images, and the share of their variance that it explains."""
+    from unweave.methods.beta_vae import BetaVAE
+    from unweave.training import train
+    from unweave.training.interrupt import Interrupted
+
+    with TemporaryDirectory() as folder:
+        try:
+            run = train(
+                BetaVAE(beta=beta),
+                data=data,
+                out=Path(folder, "run"),
+                steps=training.steps,
+                width=training.width,
+                seed=seed,
+                device="cpu",
+            )
+        except Interrupted:
+            raise KeyboardInterrupt from None  # its message would send people to a folder that is gone
+        found, seen = run.encode(images), run.reconstruct(images)
+    lost = np.square(images.astype(np.float32) - seen).mean()
+    return found, float(1 - lost / images.var(axis=0).mean())
