@@ -17,6 +17,7 @@ from unweave.geometry import sample
         ("T^2 × R^3", 7, [2, 3]),
         ("SO(4)", 16, [3, 3]),
         ("SO(5)*S^1", 27, [10, 1]),
+        ("E^2 x E^1", 5, [2, 1]),
     ],
 )
 @pytest.mark.parametrize("embedding", ["standard", "rotated", "stretched"])
@@ -35,6 +36,13 @@ def test_a_sphere_s_frame_is_at_right_angles_to_its_point():
     drawn = sample("S^4", 50)
     np.testing.assert_allclose(np.linalg.norm(drawn.points, axis=1), 1)
     np.testing.assert_allclose(np.einsum("nd,ndk->nk", drawn.points, drawn.frames[0]), 0, atol=1e-12)
+
+
+def test_an_ellipsoid_s_frame_is_at_right_angles_to_its_normal():
+    drawn = sample("E^2", 50)
+    squares = np.array([1, 0.75, 0.5]) ** 2
+    np.testing.assert_allclose((drawn.points**2 / squares).sum(axis=1), 1)
+    np.testing.assert_allclose(np.einsum("nd,ndk->nk", drawn.points / squares, drawn.frames[0]), 0, atol=1e-12)
 
 
 def test_rotations_are_rotations_and_their_tangents_antisymmetric_in_their_own_axes():

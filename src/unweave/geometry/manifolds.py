@@ -1,7 +1,7 @@
 """Points on products of known manifolds, and the tangent spaces of every factor at every point, exactly.
 
-A product is written as mathematicians write it: `S^2 x SO(3)`. The factors are spheres S^n, rotation groups SO(n), tori
-T^n and cubes of a plane R^n.
+A product is written as mathematicians write it: `S^2 x SO(3)`. The factors are spheres S^n, ellipsoids E^n, rotation
+groups SO(n), tori T^n and cubes of a plane R^n.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from unweave.errors import UsageError
 
-FACTOR = re.compile(r"(S|T|R)\^?(\d+)|SO\((\d+)\)")
+FACTOR = re.compile(r"(S|E|T|R)\^?(\d+)|SO\((\d+)\)")
 EMBEDDINGS = ("standard", "rotated", "stretched")
 Drawn = tuple[np.ndarray, list[np.ndarray]]
 """Points (n, D), and frames (n, D, k_i) of the factors that they fall into."""
@@ -86,7 +86,7 @@ def _factors(manifold: str) -> list[_Factor]:
     """Return the factors that a name such as `S^2 x SO(3)` lists."""
     words = [word.strip() for word in re.split(r"[x×*]", manifold)]
     found = [FACTOR.fullmatch(word) for word in words]
-    draws = {"S": _sphere, "T": _torus, "R": _cube}
+    draws = {"S": _sphere, "E": _ellipsoid, "T": _torus, "R": _cube}
     factors = [
         _Factor(draws[each[1]], int(each[2])) if each[1] else _Factor(_rotations, int(each[3]))
         for each in found
@@ -95,7 +95,8 @@ def _factors(manifold: str) -> list[_Factor]:
     smallest = [2 if factor.draw is _rotations else 1 for factor in factors]
     if len(factors) < len(words) or any(factor.size < least for factor, least in zip(factors, smallest, strict=True)):
         raise UsageError(
-            f"'{manifold}' is no product of spheres, rotations, tori and planes such as S^2 x SO(3) x T^2 x R^1"
+            f"'{manifold}' is no product such as S^2 x E^2 x SO(3) x T^2 x R^1: "
+            "of spheres, ellipsoids, rotations, tori and planes"
         )
     return factors
 
@@ -131,6 +132,13 @@ def _sphere(n: int, size: int, rng: np.random.Generator) -> Drawn:
     scale = 2 / (mirror**2).sum(axis=1)
     frames = np.eye(size + 1)[None, :, 1:] - scale[:, None, None] * mirror[:, :, None] * mirror[:, None, 1:]
     return points, [frames]
+
+
+def _ellipsoid(n: int, size: int, rng: np.random.Generator) -> Drawn:
+    """Draw from a sphere that is squeezed along its axes, evenly from 1 to 1/2; its flatter parts get more points."""
+    points, (frame,) = _sphere(n, size, rng)
+    axes = np.linspace(1, 0.5, size + 1)
+    return points * axes, [np.linalg.qr(axes[:, None] * frame)[0]]
 
 
 def _torus(n: int, size: int, rng: np.random.Generator) -> Drawn:
