@@ -108,7 +108,7 @@ def _summary(found: Factorisation) -> dict[str, object]:
 
 def _text(found: Factorisation) -> str:
     below = found.count - 1
-    values = [f"{value:.4f}" for value in found.spectrum]
+    values = [f"{value:.3g}" for value in found.spectrum]
     spectrum = " ".join([*values[:below], "|", *values[below:]])
     dims = " + ".join(map(str, found.dims)) or "different from point to point"
     return facts(
