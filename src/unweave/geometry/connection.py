@@ -38,11 +38,12 @@ def _fill(frames, sources, targets, back, carried, there):  # pragma: no cover
         i, j = sources[entry], targets[entry]
         if j < i:
             continue
-        x[:] = 0.0
-        for axis in range(width):
-            for a in range(k):
-                for b in range(k):
-                    x[a, b] += frames[i, axis, a] * frames[j, axis, b]
+        for a in range(k):
+            for b in range(k):
+                total = 0.0
+                for axis in range(width):
+                    total += frames[i, axis, a] * frames[j, axis, b]
+                x[a, b] = total
         there[entry] = _to_rotation(x, square, new)
         for a in range(k):
             for b in range(k):
@@ -76,5 +77,7 @@ def _to_rotation(x, square, new):  # pragma: no cover
                 for c in range(k):
                     total += x[a, c] * square[c, b]
                 new[a, b] = 1.5 * x[a, b] - 0.5 * total
-        x[:] = new
+        for a in range(k):
+            for b in range(k):
+                x[a, b] = new[a, b]
     return False

@@ -62,17 +62,16 @@ def _refine(points, near, least, frames, tilts):  # pragma: no cover
             continue
         _fill_offsets(points, near, i, offsets)
         _copy(frames[i], frame)
-        for _ in range(ROUNDS):
+        for step in range(2 * ROUNDS):
             if not _fit(offsets, frame, terms, gram, solved, weights, fitted):
                 break
-            _step(frame, fitted, 1.0)
-            if not _fit(offsets, frame, terms, gram, solved, weights, fitted):
-                break
-            step = _step(frame, fitted, 0.5)
-            _copy(frame, frames[i])
-            tilts[i] = _standard_error(offsets, terms, gram, solved, part)
-            if step < CLOSE:
-                break
+            share = 0.5 if step % 2 else 1.0
+            tilt = _step(frame, fitted, share)
+            if share < 1.0:
+                _copy(frame, frames[i])
+                tilts[i] = _standard_error(offsets, terms, gram, solved, part)
+                if tilt < CLOSE:
+                    break
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
