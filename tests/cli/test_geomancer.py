@@ -25,6 +25,21 @@ def test_factors_are_shown_and_saved(cli, points, tmp_path):
     assert Factorisation.read(tmp_path / "factors.npz").axes.shape == (1000, 6, 4)
 
 
+def test_an_estimated_dimension_comes_with_its_evidence(cli, points, tmp_path):
+    code, out, err = cli("geomancer", points, "--out", tmp_path / "factors.npz")
+    assert (code, err) == (0, "")
+    words = out.splitlines()[0].split()
+    assert words[:3] == ["estimated", "4", "dimensions;"]
+    assert float(words[-2].replace(",", "")) > 100
+
+
+def test_a_curve_has_no_factors(cli, tmp_path):
+    np.save(tmp_path / "curve.npy", sample("S^1", 100).points)
+    code, out, err = cli("geomancer", tmp_path / "curve.npy", "--out", tmp_path / "factors.npz")
+    assert (code, out) == (2, "")
+    assert err.startswith("unweave: the points seem to lie on a curve")
+
+
 def test_factors_for_machines(cli, points, tmp_path):
     code, out, err = cli("geomancer", points, "--dim", "4", "--out", tmp_path / "factors.npz", "--json")
     assert (code, err) == (0, "")

@@ -130,6 +130,14 @@ def test_watching(drawn):
     assert all(0 <= done <= 1 for _, done in seen)
 
 
+def test_a_dimension_that_is_not_clear_is_told():
+    points = np.random.default_rng(0).normal(size=(80, 30))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        geomancer(points)
+    assert str(caught[0].message).startswith("the dimension is not clear: 8 is the largest that was tried")
+
+
 MISTAKES = [
     ({"points": np.full((50, 4), np.nan)}, "50 of 50 points hold NaN"),
     ({"points": np.zeros((50, 4))}, "distinct points"),

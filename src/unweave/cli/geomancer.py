@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import numpy as np
 from tyro.conf import Positional, arg
 
 from unweave.cli.arrays import read_array
@@ -18,7 +19,7 @@ from unweave.errors import UsageError
 from unweave.text import facts, to_json
 
 if TYPE_CHECKING:
-    from unweave.geometry import Factorisation
+    from unweave.geometry import Dimension, Factorisation
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Geomancer:
     points: Annotated[Positional[Path], arg(metavar="FILE")]
     """Points (n, D), in a .npy or .csv file; distances between them must be those of the manifold."""
     out: Annotated[Path, arg(metavar="FILE")]
-    """The .npz file to write: axes, labels, spectrum, count, dims, confidence, odd."""
+    """The .npz file to write: axes, labels, spectrum, count, dims, tilts, confidence, odd."""
     dim: Annotated[int | None, arg(metavar="K", help_behavior_hint="(default: estimated)")] = None
     """Dimension of the manifold."""
     neighbours: Annotated[int | None, arg(metavar="N", help_behavior_hint="(default: 2 K)")] = None
@@ -39,7 +40,7 @@ class Geomancer:
     """Eigenvalues to compute."""
     count: Annotated[int | None, arg(metavar="M", help_behavior_hint="(default: by the gap)")] = None
     """Number of factors."""
-    gamma: Annotated[float | None, arg(metavar="G", help_behavior_hint="(default: the widest gap)")] = None
+    gamma: Annotated[float | None, arg(metavar="G", help_behavior_hint="(default: by the gap)")] = None
     """Eigenvalue below which a tensor counts as parallel."""
     seed: int = 0
     """Seed of the eigensolver."""
@@ -59,11 +60,13 @@ def geomancer(words: list[str]) -> None:
         raise UsageError(f"there is no folder '{options.out.parent}' to write '{options.out.name}' into")
     points = read_array(options.points)
     from unweave.geometry import geomancer as factorise
+    from unweave.geometry.dimension import several_dims
 
+    estimate = several_dims(points) if options.dim is None else None
     with _watching() as watch:
         found = factorise(
             points,
-            options.dim,
+            options.dim if estimate is None else estimate.dim,
             neighbours=options.neighbours,
             tangent_neighbours=options.tangent_neighbours,
             spectrum=options.spectrum,
@@ -76,7 +79,7 @@ def geomancer(words: list[str]) -> None:
         found.save(options.out)
     if options.json:
         return print(to_json({"out": str(options.out), **_summary(found)}))
-    print(_text(found), f"\nnext: {_following(options, found)}", sep="\n")
+    print(_text(found, estimate), f"\nnext: {_following(options, found)}", sep="\n")
 
 
 @contextmanager
@@ -106,21 +109,24 @@ def _summary(found: Factorisation) -> dict[str, object]:
     }
 
 
-def _text(found: Factorisation) -> str:
+def _text(found: Factorisation, estimate: Dimension | None) -> str:
     below = found.count - 1
     values = [f"{value:.3g}" for value in found.spectrum]
-    spectrum = " ".join([*values[:below], "|", *values[below:]])
-    dims = " + ".join(map(str, found.dims)) or "different from point to point"
-    return facts(
-        {
-            "factors": str(found.count),
-            "dimensions": dims,
-            "spectrum": spectrum,
-            "confidence": f"{found.confidence.mean():.2f}",
-            "tilt": f"{found.tilts.mean():.3f} radians, the standard error of the tangent spaces",
-            "odd points": f"{found.odd.sum():,} of {len(found.odd):,}",
-        }
-    )
+    lines = {
+        "factors": str(found.count),
+        "dimensions": " + ".join(map(str, found.dims)) or "different from point to point",
+        "spectrum": " ".join([*values[:below], *(["|"] if below else []), *values[below:]]),
+        "confidence": f"{found.confidence.mean():.2f}",
+        "tilt": f"{found.tilts.mean():.3f} radians, the standard error of the tangent spaces",
+        "odd points": f"{found.odd.sum():,} of {len(found.odd):,}",
+    }
+    return facts(lines if estimate is None else {"estimated": _evidence(estimate), **lines})
+
+
+def _evidence(estimate: Dimension) -> str:
+    falls = estimate.unexplained[:-1] / np.maximum(estimate.unexplained[1:], 1e-12)
+    steps = ", ".join(f"{fall:.1f}" if fall < 10 else f"{fall:,.0f}" for fall in falls)
+    return f"{estimate.dim} dimensions; with each, what a surface leaves unexplained falls {steps} times"
 
 
 def _following(options: Geomancer, found: Factorisation) -> str:

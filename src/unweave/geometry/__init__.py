@@ -11,7 +11,8 @@ from unweave.geometry.analogies import analogy, local_coordinates
 from unweave.geometry.angles import chance_error, subspace_error, unaligned_error
 from unweave.geometry.dimension import Dimension, estimate_dim
 from unweave.geometry.factorisation import Factorisation
-from unweave.geometry.geomancer import DoubtfulFactors, geomancer
+from unweave.geometry.geomancer import geomancer
+from unweave.geometry.inputs import DoubtfulFactors
 from unweave.geometry.manifolds import Sample, sample
 
 __all__ = [

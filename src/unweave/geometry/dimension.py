@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from unweave.errors import UsageError
-from unweave.geometry.inputs import distinct
+from unweave.geometry.inputs import DoubtfulFactors, checked, distinct
 from unweave.geometry.neighbours import nearest_of
 from unweave.geometry.tangents import FIT_DIMENSIONS, LEAST_FIT, coefficients, tangent_spaces, usual_neighbours
 
@@ -50,6 +51,20 @@ def estimate_dim(points: Any) -> Dimension:
         if fall > CLEAR_RATIO:
             return Dimension(dim, np.array(shares), fall)
     return Dimension(len(shares) - 1, np.array(shares), 1.0)
+
+
+def several_dims(points: Any) -> Dimension:
+    """Return the estimate for points that may have factors: say so if they lie on a curve, or if it is not clear."""
+    estimate = estimate_dim(checked(points))
+    if estimate.dim < 2:
+        raise UsageError("the points seem to lie on a curve, which has no factors; give the dimension if it is another")
+    if estimate.ratio == 1:
+        warnings.warn(
+            f"the dimension is not clear: {estimate.dim} is the largest that was tried; give it if you know it",
+            DoubtfulFactors,
+            stacklevel=3,
+        )
+    return estimate
 
 
 def _unexplained(x: np.ndarray, rows: np.ndarray, near: np.ndarray, dim: int) -> float:

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from unweave.errors import UsageError
-from unweave.geometry.dimension import estimate_dim
+from unweave.geometry.dimension import several_dims
 from unweave.geometry.factorisation import Factorisation
 from unweave.geometry.factors import explained, label_axes
 from unweave.geometry.gap import rises
-from unweave.geometry.inputs import check_options, checked, distinct, given_graph
+from unweave.geometry.inputs import DoubtfulFactors, check_options, checked, distinct, given_graph
 from unweave.geometry.neighbours import Graph, graph_of_edges, nearest, symmetric
 from unweave.geometry.tangents import Tangents, tangent_spaces, usual_neighbours
 
@@ -27,10 +27,6 @@ FLAT = 6.0
 """More values near zero than curved factors can have are those of flat ones, if the rise behind them is as steep."""
 NOISY = 0.8
 """Tensors of which factors' projections make up less, in the mean, are not those of curved factors."""
-
-
-class DoubtfulFactors(UserWarning):
-    """The spectrum, or the points, do not look like those of a product of curved manifolds."""
 
 
 def geomancer(
@@ -73,7 +69,7 @@ def geomancer(
 
     """
     x = checked(points)
-    dim = estimate_dim(x).dim if dim is None else dim
+    dim = several_dims(x).dim if dim is None else dim
     check_options(x, dim, spectrum, count, gamma)
     tell = watch or (lambda stage, done: None)
     tell("neighbours", 0.0)

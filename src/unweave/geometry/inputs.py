@@ -10,6 +10,10 @@ from unweave.errors import UsageError
 from unweave.geometry.neighbours import Graph, graph_of_edges
 
 
+class DoubtfulFactors(UserWarning):
+    """The spectrum, or the points, do not look like those of a product of curved manifolds."""
+
+
 def checked(points: Any) -> np.ndarray:
     """Return points as floats whose squares cannot overflow, or say what is wrong with them."""
     try:
