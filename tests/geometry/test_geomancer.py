@@ -130,6 +130,18 @@ def test_watching(drawn):
     assert all(0 <= done <= 1 for _, done in seen)
 
 
+def test_an_eigenvalue_in_between_is_told():
+    """As S^2 x S^4 x SO(3) has at 5,000 points, where two of its three factors are found as one."""
+    from unweave.geometry.geomancer import _warn
+
+    values = np.array([0.0047, 0.0208, 0.034, 0.0344, 0.0347, 0.0351])
+    with pytest.warns(DoubtfulFactors, match="eigenvalue 2 is neither near zero nor like the rest"):
+        _warn(values, 2, (6, 3), np.zeros(9, bool), np.ones(9), 9)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        _warn(values[[0, 2, 3, 4, 5]], 2, (6, 3), np.zeros(9, bool), np.ones(9), 9)
+
+
 def test_a_dimension_that_is_not_clear_is_told():
     points = np.random.default_rng(0).normal(size=(80, 30))
     with warnings.catch_warnings(record=True) as caught:

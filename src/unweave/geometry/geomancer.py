@@ -25,6 +25,8 @@ CLEAR = 3.0
 """How steep the rise of the spectrum behind the values near zero must be, at least, or there are none."""
 FLAT = 6.0
 """More values near zero than curved factors can have are those of flat ones, if the rise behind them is as steep."""
+BETWEEN = 1.4
+"""A value that stays as far below the next, but is not near zero, may be that of a factor still."""
 NOISY = 0.8
 """Tensors of which factors' projections make up less, in the mean, are not those of curved factors."""
 
@@ -164,6 +166,8 @@ def _warn(values: np.ndarray, count: int, dims: tuple[int, ...], odd: np.ndarray
         text = "a factor of dimension 1 is flat; it was told from the others, but several could not be told apart"
     elif not dims:
         text = f"most points do not fall into {count} factors; more points, or another number of neighbours, may help"
+    elif rises(values)[count - 1 : most - 1].max(initial=0) >= BETWEEN:
+        text = f"eigenvalue {count} is neither near zero nor like the rest: more points may show another factor"
     elif odd.mean() > 0.2:
         text = f"at {odd.mean():.0%} of the points the components do not add up by themselves; more points may help"
     else:

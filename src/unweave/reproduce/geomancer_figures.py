@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import cycle
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -15,7 +16,7 @@ from unweave.report.style import LIGHT, number, plain
 from unweave.reproduce.geomancer_objects import DIMS, Looked
 from unweave.reproduce.geomancer_products import FLAT, Trials
 
-COLOURS = ("#1f66b0", "#c2571a", "#2f8f5b", "#8a4fa3", "#9a7b16")
+COLOURS = ("#1f66b0", "#c2571a", "#2f8f5b", "#8a4fa3", "#9a7b16", "#b8336a", "#5b6770")
 DASHES = (0, (4, 3))
 LARGEST = np.pi / 2
 TICKS = {0.01: "0.01", 0.02: "0.02", 0.05: "0.05", 0.1: "0.1", 0.2: "0.2", 0.5: "0.5", 1: "1", LARGEST: "π/2"}
@@ -34,7 +35,7 @@ def products_figure(products: Mapping[str, Mapping[int, Trials]]) -> Figure:
     for place, (title, names) in zip(axes, panels.items(), strict=True):
         _dress(place, title)
         place.set(xscale="log", yscale="log")
-        for order, (name, colour) in enumerate(zip(names, COLOURS, strict=False)):
+        for order, (name, colour) in enumerate(zip(names, cycle(COLOURS), strict=False)):
             _line(place, name, products[name], colour, shift=1.04 ** (order - (len(names) - 1) / 2))
         place.set_xlabel("points", color=LIGHT["muted"])
         place.legend(
