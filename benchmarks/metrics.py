@@ -4,6 +4,7 @@
     python benchmarks/metrics.py --metrics mig dci   … of these
     python benchmarks/metrics.py --plain             the study's scores against their plain definitions (20 minutes)
     python benchmarks/metrics.py --memory            the largest memory of each score at n = 100,000, d = 64, k = 10
+    python benchmarks/metrics.py --quick             unfairness by its quick trees against that by thorough ones
 
 Factors of 3, 6, 40, 32 and 32 values, 10 codes, 10,000 rows to fit, 5,000 to judge, one thread. "Plain" is scikit-learn
 called as disentanglement_lib calls it. Each comparison is interleaved: ours, then the plain one, on the same arrays.
@@ -27,12 +28,31 @@ from typing import Any
 import numpy as np
 from plain import IMPORTANCES, PLAIN
 
-from unweave.metrics import GROUPS, METRICS, BoostedTrees, Codebook, importance_matrix
+from unweave.data.dataset import Dataset, Images
+from unweave.data.factors import FactorSpace, Integers
+from unweave.metrics import GROUPS, METRICS, BoostedTrees, Codebook, importance_matrix, unfairness
 from unweave.metrics.inputs import INTERVAL, generator
 from unweave.metrics.resampling import interval
 
 SIZES = np.array([3, 6, 40, 32, 32])
 ROWS, TEST_ROWS = 10_000, 5_000
+
+
+class Patterns(Dataset):
+    """Grey images as large as those of dSprites, each the sum of one pattern a factor: quickly drawn."""
+
+    name, shape, binary, options = "patterns", (64, 64, 1), False, {}
+
+    def __init__(self) -> None:
+        self.factors = FactorSpace(("shape", "scale", "orientation", "x", "y"), tuple(SIZES.tolist()))
+        rng = np.random.default_rng(2)
+        self.patterns = [rng.integers(52, size=(size, *self.shape)).astype(np.uint8) for size in SIZES]
+
+    def _draw(self, indices: Integers) -> Images:
+        images = np.zeros((len(indices), *self.shape), dtype=np.uint8)
+        for patterns, values in zip(self.patterns, self.values(indices).T, strict=True):
+            images += patterns[values]
+        return images
 
 
 def grid() -> Codebook:
@@ -43,7 +63,9 @@ def grid() -> Codebook:
     codes = rng.normal(size=(len(cells), 10)).astype(np.float32)
     codes[:, :5] = place + 0.1 * codes[:, :5]
     codes[:, 5:8] = place @ rng.normal(size=(5, 3)) + 0.1 * codes[:, 5:8]
-    return Codebook.of_grid(codes, SIZES.tolist())
+    book = Codebook(lambda images: images[:, 0, :10, 0], Patterns())
+    book.add(np.arange(len(cells)), codes)  # all that the encoder would be asked for
+    return book
 
 
 def inputs_of(book: Codebook) -> dict[str, Any]:
@@ -77,8 +99,6 @@ def costs(names: list[str], inputs: dict[str, Any]) -> None:
     total = np.zeros(2)
     for name in names:
         metric = METRICS[name]
-        if name == "perceived-correlation":  # it looks at images, which a grid of codes does not have
-            continue
         spent, sampled = seconds(lambda metric=metric: metric.sampled(inputs))
         more, _ = seconds(lambda m=metric, s=sampled: interval(s, m.range, None, generator(0, INTERVAL)))
         total += spent, more
@@ -106,6 +126,30 @@ def compare(names: list[str], inputs: dict[str, Any]) -> None:
         print(f"largest difference of an importance: {apart.max():.4f}")
 
 
+def quick() -> None:
+    """Print unfairness by thorough trees, and how far off it is by quicker ones, and of codes that hardly differ."""
+    module, fitted = sys.modules["unweave.metrics.unfairness"], BoostedTrees
+    place = np.stack(np.unravel_index(np.arange(SIZES.prod()), SIZES), axis=1) / (SIZES - 1)
+    kinds = [(kind, noise) for kind in ("good", "mixed", "bent") for noise in (0.003, 0.03, 0.1, 0.5)]
+    apart = np.empty((len(kinds), 2, 2))
+    for row, (kind, noise) in enumerate(kinds):
+        rng = np.random.default_rng(row)
+        weights = np.eye(5, 10) if kind == "good" else rng.normal(size=(5, 10))
+        codes = place @ weights if kind != "bent" else np.sin(3 * place @ weights)
+        codes = codes + noise * rng.normal(size=codes.shape)
+        moved = codes + 0.001 * codes.std(axis=0) * rng.normal(size=codes.shape)
+        found = unfairness(Codebook.of_grid(codes, SIZES.tolist()))
+        module.BoostedTrees = lambda **_: fitted()  # pyright: ignore[reportAttributeAccessIssue]
+        thorough, again = (np.array(unfairness(Codebook.of_grid(some, SIZES.tolist()))) for some in (codes, moved))
+        module.BoostedTrees = fitted  # pyright: ignore[reportAttributeAccessIssue]
+        apart[row] = found - thorough, again - thorough
+        print(f"{kind:6} noise {noise:5}  mean, max {thorough.round(3)}  quick {apart[row, 0].round(4)}", end="  ")
+        print(f"codes moved by a thousandth {apart[row, 1].round(4)}", flush=True)
+    for name, some in zip(("quick", "moved"), apart.swapaxes(0, 1), strict=True):
+        size = np.sqrt((some**2).mean(axis=0))
+        print(f"{name}: on average {some.mean(axis=0).round(4)}, root mean square {size.round(4)}")
+
+
 def peak(name: str) -> None:
     """Score 100,000 rows of 64 codes and 10 factors, with the interval, and print the process's largest memory."""
     rng, sizes = np.random.default_rng(0), np.array([2, 3, 4, 6, 8, 10, 15, 20, 32, 40])
@@ -115,7 +159,8 @@ def peak(name: str) -> None:
     test = (codes[:20_000], labels[:20_000])
     inputs = {"codes": codes, "means": codes, "factors": labels, "test": test, "seed": 0, "sampled": codes}
     inputs |= {"log_variances": np.zeros_like(codes), "reconstruction": codes[:, 0] ** 2}
-    BoostedTrees.__init__.__defaults__ = (3, 0.1, 3, 256)  # three rounds need the memory of a hundred, in minutes less
+    # Three rounds need the memory of a hundred, in minutes less.
+    BoostedTrees.__init__.__defaults__ = (3, 0.1, 3, 256, True)
     sampled = METRICS[name].sampled(inputs)
     # Subsets that are scored together need memory together; refits come one after another, so two show as much as ten.
     interval(sampled, METRICS[name].range, None if sampled.replicates == 200 else 2, generator(0, INTERVAL))
@@ -127,11 +172,14 @@ def main() -> None:
     parser.add_argument("--metrics", nargs="+", default=["all"])
     parser.add_argument("--plain", action="store_true")
     parser.add_argument("--memory", action="store_true")
+    parser.add_argument("--quick", action="store_true")
     parser.add_argument("--peak", help=argparse.SUPPRESS)
     options = parser.parse_args()
     names = [metric for name in options.metrics for metric in GROUPS.get(name, (name,))]
     if options.peak:
         return peak(options.peak)
+    if options.quick:
+        return quick()
     if options.memory:  # each in a process of its own, whose largest memory is its own
         for name in names:
             if not {"encode", "jacobians"} & set(METRICS[name].needs):

@@ -61,6 +61,62 @@ def test_rate_and_depth(rate, depth):
     np.testing.assert_allclose(ours.predict_proba(codes), expected.predict_proba(codes), atol=1e-9)
 
 
+@pytest.mark.parametrize("classes", [2, 4, 11])
+def test_a_tree_is_the_best_of_all_cuts(classes):
+    """The first tree of each class, level by level, against every cut of every code between rows."""
+    codes, labels = draw(classes, 240, seed=8, codes=3)
+    ours = BoostedTrees(rounds=1, depth=3).fit(codes, labels)
+    chances = ours.predict_proba(codes)
+    wanted = np.repeat(np.log(np.bincount(labels) / 240)[None], 240, axis=0)
+    for k in range(classes) if classes > 2 else [1]:
+        p = np.mean(labels == k)
+        leaves = split(codes, (labels == k) - p, np.arange(240), depth=3)
+        for leaf in leaves:
+            shrinkage = (classes - 1) / classes if classes > 2 else 1.0
+            wanted[leaf, k] += 0.1 * shrinkage * np.mean((labels == k)[leaf] - p) / (p * (1 - p))
+    wanted = np.exp(wanted) / np.exp(wanted).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(chances, wanted, atol=1e-8)
+
+
+def split(codes, residuals, rows, depth):
+    """Return the rows of each leaf of a tree that splits where squared residuals fall most."""
+    best, sides = -1.0, None
+    for code in codes[rows].T:
+        for cut in np.unique(code)[:-1]:
+            below, above = rows[code <= cut], rows[code > cut]
+            gain = sum(residuals[side].sum() ** 2 / len(side) for side in (below, above))
+            if gain > best + 1e-9:
+                best, sides = gain, (below, above)
+    if depth == 0 or sides is None:
+        return [rows]
+    return [leaf for side in sides for leaf in split(codes, residuals, side, depth - 1)]
+
+
+def test_quick_trees_predict_as_well():
+    codes, labels = draw(6, 3000, seed=0, codes=5)
+    fresh, truth = draw(6, 3000, seed=1, codes=5)
+    thorough = BoostedTrees(rounds=50).fit(codes, labels).predict(fresh)
+    quick = BoostedTrees(rounds=50, bins=128, thorough=False).fit(codes, labels).predict(fresh)
+    assert (quick != thorough).any()
+    assert np.mean(quick == truth) == pytest.approx(np.mean(thorough == truth), abs=0.01)
+
+
+def test_quick_trees_find_the_gap_within_a_part():
+    """Clusters of classes, of which no edge is that of a part: cuts must fall between values, not between parts."""
+    rng = np.random.default_rng(0)
+    labels = np.repeat(np.arange(7), [300, 410, 120, 530, 90, 350, 200])
+    codes = labels[:, None] + 0.01 * rng.normal(size=(2000, 1))
+    ours = BoostedTrees(bins=16, thorough=False).fit(codes, labels)
+    assert ours.predict(codes).tolist() == labels.tolist()
+
+
+def test_rows_are_asked_in_blocks_of_any_length():
+    codes, labels = draw(3, 700, seed=9)
+    ours = BoostedTrees(rounds=3, depth=4).fit(codes, labels)
+    alone = np.concatenate([ours.predict_proba(row[None]) for row in codes])
+    np.testing.assert_array_equal(ours.predict_proba(codes), alone)
+
+
 @pytest.mark.slow
 def test_many_values_come_close_to_scikit_learn():
     codes, labels = draw(6, 10_000, seed=0, codes=10)
@@ -134,11 +190,22 @@ def test_parts_are_even():
     counts = np.bincount(parts.rows[:, 0])
     assert parts.sizes[0] == len(counts) == 255
     assert set(counts) <= {19, 20}
-    np.testing.assert_array_equal(parts.values[0, parts.places[0]], codes[:, 0])
-    first, last = parts.ends[:, 0, parts.rows[:, 0]]
-    assert ((first <= parts.places[0]) & (parts.places[0] <= last)).all()
+    np.testing.assert_array_equal(parts.values[0, parts.ranks[0]], codes[parts.order[0], 0])
+    first, last = parts.ends[:, 0, parts.rows[parts.order[0], 0]]
+    assert ((first <= parts.ranks[0]) & (parts.ranks[0] <= last)).all()
     np.testing.assert_array_equal(parts.rows[parts.order[0], 0], np.repeat(np.arange(255), counts))
+    np.testing.assert_array_equal(np.diff(parts.starts[0, :256]), counts)
     np.testing.assert_array_equal(Parts(-codes, 256).rows, 254 - parts.rows)
+
+
+@pytest.mark.parametrize("decimals", [9, 1])
+def test_parts_turned_round_are_those_of_the_negative(decimals):
+    codes = np.round(np.random.default_rng(1).normal(size=(900, 2)), decimals)
+    turned, expected = Parts(codes, 100), Parts(codes * [1, -1], 100)
+    turned.turn(1)
+    for name in ("rows", "sizes", "values", "ends", "ranks", "starts"):
+        np.testing.assert_array_equal(getattr(turned, name), getattr(expected, name), err_msg=name)
+    np.testing.assert_array_equal(codes[turned.order[1], 1], codes[expected.order[1], 1])
 
 
 def test_parts_of_heavy_ties():
@@ -153,7 +220,7 @@ def test_parts_of_heavy_ties():
 
 def test_it_is_a_classifier_to_scikit_learn():
     copy: Any = clone(BoostedTrees(rounds=7, depth=2))
-    assert copy.get_params() == {"rounds": 7, "rate": 0.1, "depth": 2, "bins": 256}
+    assert copy.get_params() == {"rounds": 7, "rate": 0.1, "depth": 2, "bins": 256, "thorough": True}
     assert copy.set_params(depth=4).depth == 4
     with pytest.raises(UsageError, match="no option 'deep'"):
         copy.set_params(deep=3)

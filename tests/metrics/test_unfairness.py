@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -71,6 +72,38 @@ def test_scikit_learns_trees_say_the_same():
     expected = referee(entangled(), SIZES, 100, 30, 0, lambda: GradientBoostingClassifier(random_state=0))
     found = unfairness_matrix(Codebook.of_grid(entangled(), SIZES), rows=100, points=30)
     np.testing.assert_allclose(found, expected, atol=0.03)
+
+
+def test_quick_trees_are_as_unfair_as_scikit_learns():
+    """Of codes without repetitions, whose values are cut into parts: within what other points would change."""
+    sizes = (3, 4, 5)
+    rng = np.random.default_rng(3)
+    codes = grid(sizes) / sizes @ rng.normal(size=(3, 4)) + 0.1 * rng.normal(size=(60, 4))
+    codes = np.repeat(codes, 4, axis=0) + 0.05 * rng.normal(size=(240, 4))  # a fourth factor, of noise alone
+    sizes = (*sizes, 4)
+    expected = referee(codes, sizes, 400, 50, 0, lambda: GradientBoostingClassifier(random_state=0))
+    found = unfairness_matrix(Codebook.of_grid(codes, sizes), rows=400, points=50)
+    pairs = ~np.eye(4, dtype=bool)
+    others = [unfairness(Codebook.of_grid(codes, sizes), rows=400, points=50, seed=seed).mean for seed in range(1, 6)]
+    assert found[pairs].mean() == pytest.approx(expected[pairs].mean(), abs=max(float(np.std(others)), 0.01))
+    np.testing.assert_allclose(found, expected, atol=0.06)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["clean", "good", "mixed", "noisy"])
+def test_quick_trees_are_as_unfair_as_thorough_ones(kind, monkeypatch):
+    """Nowhere near the score's interval, which is about 0.03 to either side at ten times as many rows."""
+    sizes = np.array([3, 6, 20, 16])
+    rng = np.random.default_rng(5)
+    place, noise = grid(sizes) / sizes, rng.normal(size=(5760, 8))
+    codes = {"good": np.hstack([place, noise[:, 4:]]) + 0.05 * noise, "mixed": place @ rng.normal(size=(4, 8))}
+    codes |= {"noisy": codes["mixed"] + 0.5 * noise, "clean": np.hstack([place, noise[:, 4:]]) + 0.001 * noise}
+    book = Codebook.of_grid(codes[kind], sizes.tolist())
+    quick = unfairness(book, rows=2000)
+    monkeypatch.setattr(sys.modules["unweave.metrics.unfairness"], "BoostedTrees", lambda **_: BoostedTrees())
+    thorough = unfairness(book, rows=2000)
+    assert quick == pytest.approx(thorough, abs=0.03)
+    assert quick.mean == pytest.approx(thorough.mean, abs=0.01)
 
 
 def test_a_code_for_each_factor_is_fair():

@@ -20,21 +20,24 @@ class BoostedTrees:
 
     Three things differ. A code with more than `bins` distinct values (2 to 256) is cut into as many parts of about
     equally many rows. A split is sought between parts first, and then between any two values within those parts that
-    lie beside a good cut or at the end of a node's range; scikit-learn looks everywhere. Where two splits are exactly
-    as good, the data themselves draw the lot instead of a seed: the importances depend on neither the order of rows
-    and codes nor the sign, shift and scale of a code. And no leaf moves a log-probability by more than 20 a round,
-    where scikit-learn can run away from classes of a few rows.
+    lie beside a good cut or at the end of a node's range; scikit-learn looks everywhere. Trees that are not `thorough`
+    look beside the best cut alone: predictions hardly suffer, importances do. Where two splits are exactly as good,
+    the data themselves draw the lot instead of a seed: the importances depend on neither the order of rows and codes
+    nor the sign, shift and scale of a code. And no leaf moves a log-probability by more than 20 a round, where
+    scikit-learn can run away from classes of a few rows.
 
     >>> BoostedTrees(rounds=5).fit([[0.0], [1.0], [2.0], [3.0]], [7, 7, 9, 9]).predict([[0.4], [5.0]]).tolist()
     [7, 9]
     """
 
-    def __init__(self, rounds: int = 100, rate: float = 0.1, depth: int = 3, bins: int = 256) -> None:
-        self.rounds, self.rate, self.depth, self.bins = rounds, rate, depth, bins
+    def __init__(
+        self, rounds: int = 100, rate: float = 0.1, depth: int = 3, bins: int = 256, thorough: bool = True
+    ) -> None:
+        self.rounds, self.rate, self.depth, self.bins, self.thorough = rounds, rate, depth, bins, thorough
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the options, as scikit-learn's `clone` asks for them."""
-        return {name: getattr(self, name) for name in ("rounds", "rate", "depth", "bins")}
+        return {name: getattr(self, name) for name in ("rounds", "rate", "depth", "bins", "thorough")}
 
     def set_params(self, **options: Any) -> BoostedTrees:
         """Set options by name."""
@@ -54,8 +57,10 @@ class BoostedTrees:
         n, d = codes.shape
         classes = len(self.classes_)
         trees, nodes = (classes if classes > 2 else classes - 1), (1 << self.depth) - 1
-        self._signs = _orientation(codes, labels, self.bins)
-        parts = Parts(codes * self._signs, self.bins)
+        parts = Parts(codes, self.bins)
+        self._signs = _orientation(parts, labels)
+        for j in np.flatnonzero(self._signs < 0).tolist():
+            parts.turn(j)
         self._splits = np.zeros((self.rounds, trees, nodes, 3), dtype=np.int32)
         self._steps = np.zeros((self.rounds, trees, nodes + 1))
         gains = np.zeros(d)
@@ -65,7 +70,8 @@ class BoostedTrees:
             if trees == 1:  # the tree is that of the second class, so it goes first
                 prior, labels = prior[::-1], 1 - labels
             shrinkage = (classes - 1) / classes if trees > 1 else 1.0  # the papers' factor, which scikit-learn keeps
-            _boost(parts, labels, prior, (shrinkage, float(self.rate)), self._splits, self._steps, gains)
+            rates = shrinkage, float(self.rate)
+            _boost(parts, labels, prior, rates, bool(self.thorough), self._splits, self._steps, gains)
         self._thresholds = _thresholds(self._splits, parts.values)
         self.feature_importances_ = gains / gains.sum() if gains.sum() > 0 else gains
         self.n_features_in_ = d
@@ -92,10 +98,12 @@ class BoostedTrees:
             raise UsageError(f"X has {codes.shape[1]} columns but {self.n_features_in_} were fitted")
         raw = np.repeat(self._start[:, None], len(codes), axis=1)
         if len(self.classes_) > 1:
-            from unweave.metrics.trees import add_steps
+            from unweave.metrics.tree_answers import ASKED, add_steps
 
             moved = raw[1:] if len(self.classes_) == 2 else raw
-            add_steps(np.ascontiguousarray((codes * self._signs).T), self._splits, self._thresholds, self._steps, moved)
+            columns = np.ascontiguousarray((codes * self._signs).T)
+            said = np.empty((self._steps.shape[2] - 1, ASKED))
+            add_steps(columns, self._splits, self._thresholds, self._steps, said, moved)
         return raw
 
     def _check_options(self) -> None:
@@ -110,6 +118,7 @@ def _boost(
     labels: np.ndarray,
     prior: np.ndarray,
     rates: tuple[float, float],
+    thorough: bool,
     splits: np.ndarray,
     steps: np.ndarray,
     importance: np.ndarray,
@@ -120,27 +129,32 @@ def _boost(
     splits, (rounds, trees, nodes, 3), get each node's code and the numbers of the values beside its cut; steps,
     (rounds, trees, leaves), what a leaf adds; importance (d,) the gains.
     """
-    from unweave.metrics.trees import BINS, LANES, boost
+    from unweave.metrics.trees import BINS, CHUNK, COPIES, LANES, boost
 
     n, d = cut.rows.shape
     leaves = steps.shape[2]
-    share = np.zeros((-(-len(prior) // LANES), n, LANES))  # probabilities, up to a factor a row
+    share = np.zeros((-(-len(prior) // LANES), LANES, n))  # probabilities, up to a factor a row
     for k, p in enumerate(prior):
-        share[k // LANES, :, k % LANES] = p
-    columns = np.ascontiguousarray(cut.rows.T)
+        share[k // LANES, k % LANES] = p
     bits = n.bit_length()
     unit = 2.0 ** min(62 - 2 * bits, 48)  # n residuals moved up by the bits of a count stay below 2**62
     keys = _keys(cut.rows, cut.sizes, labels)
-    packed = np.empty((n, LANES), np.int64)
+    parts = cut.rows, np.ascontiguousarray(cut.rows.T), cut.sizes, cut.order, cut.ranks, cut.starts, cut.ends
+    packed, together, root = np.empty((LANES, n), np.int64), _aligned(CHUNK * LANES), _aligned(d * BINS * LANES)
     tables = np.empty((2, max(leaves // 2, 1), d * BINS), np.int64)
-    by_row = np.empty(n), np.empty((LANES, n), np.uint8), np.empty(n, np.uint8), np.empty(n, np.int64)
-    sums = np.empty((LANES, leaves), np.int64)
-    by_leaf, by_bin = np.empty((2, LANES, leaves)), np.empty((2, d, BINS))
-    root = np.empty(d * BINS * LANES, np.int64)
-    work = packed.view(np.float64), root, tables, by_row, sums, by_leaf, by_bin
-    exact = cut.places, cut.order, cut.starts, cut.ends
-    given = cut.rows, columns, cut.sizes, exact, keys, labels, bits, unit, rates, share, packed
-    boost(*given, *work, splits, steps, importance)
+    by_row = np.empty(n, np.uint8), np.empty(n + 1, np.uint32)
+    by_leaf = np.empty(leaves, np.int64), np.empty(leaves, np.int64), np.empty((COPIES + 1, leaves))
+    by_bin = np.empty((d, BINS), np.int64), np.empty((d, BINS)), np.empty(d)
+    inside = np.empty(n + 1, np.int64), np.empty(n + 1, np.int32), np.empty(n + 1), np.zeros(leaves, np.int64)
+    work = packed, together, root, tables, np.ones((2, n)), by_row, by_leaf, (*by_bin, *inside)
+    boost(parts, keys, labels, bits, unit, rates, thorough, share, *work, splits, steps, importance)
+
+
+def _aligned(size: int) -> np.ndarray:
+    """Return memory for whole numbers that begins with a line of the cache, so that no eight of them lie across two."""
+    memory = np.empty(size + 8, np.int64)
+    start = -memory.ctypes.data % 64 // 8
+    return memory[start : start + size]
 
 
 def _keys(rows: np.ndarray, sizes: np.ndarray, labels: np.ndarray) -> np.ndarray:
@@ -162,22 +176,35 @@ class Parts:
         """How many parts each code has."""
         self.values = np.full((d, n), np.inf)
         """The distinct values of each code, rising."""
-        self.places = np.empty((d, n), dtype=np.int32)
-        """The number of each row's value among them."""
         self.ends = np.zeros((2, d, 256), dtype=np.int32)
         """The numbers of the first and the last value of each part."""
-        self.order = np.argsort(codes.T, axis=1, kind="stable").astype(np.int32)
+        columns = np.ascontiguousarray(codes.T)
+        self.order = np.argsort(columns, axis=1).astype(np.uint32)
         """The rows of each code by value."""
-        self.starts = np.zeros((d, 257), dtype=np.int64)
-        """How many of these come before each part."""
+        self.ranks = np.empty((d, n), dtype=np.int32)
+        """The number of the value of each of these rows."""
+        self.starts = np.full((d, 257), n)
+        """How many of these rows come before each part."""
         for j in range(d):
-            values, inverse, counts = np.unique(codes[:, j], return_inverse=True, return_counts=True)
-            first = np.arange(len(values)) if len(values) <= bins else _even_starts(counts, bins)
+            rising = columns[j, self.order[j]]
+            new = np.append(True, rising[1:] != rising[:-1])
+            begins = np.flatnonzero(new)
+            counts = np.diff(begins, append=n)
+            first = np.arange(len(counts)) if len(counts) <= bins else _even_starts(counts, bins)
             self.sizes[j] = len(first)
-            self.rows[:, j] = (np.searchsorted(first, np.arange(len(values)), side="right") - 1)[inverse]
-            self.values[j, : len(values)], self.places[j] = values, inverse
-            self.ends[:, j, : len(first)] = first, np.append(first[1:], len(values)) - 1
-            self.starts[j, 1:] = np.cumsum(np.bincount(self.rows[:, j], minlength=256))
+            self.values[j, : len(counts)], self.ranks[j] = rising[new], np.cumsum(new) - 1
+            self.ends[:, j, : len(first)] = first, np.append(first[1:], len(counts)) - 1
+            self.starts[j, : len(first)] = begins[first]
+            self.rows[self.order[j], j] = np.repeat(np.arange(len(first)), np.diff(begins[first], append=n))
+
+    def turn(self, j: int) -> None:
+        """Put the negative of code j in its place: its parts are the same in the opposite order."""
+        size, last = self.sizes[j], self.ranks[j, -1]
+        self.rows[:, j] = size - 1 - self.rows[:, j]
+        self.values[j, : last + 1] = -self.values[j, : last + 1][::-1]
+        self.ends[:, j, :size] = last - self.ends[::-1, j, :size][:, ::-1]
+        self.order[j], self.ranks[j] = self.order[j, ::-1].copy(), last - self.ranks[j, ::-1]
+        self.starts[j, : size + 1] = len(self.rows) - self.starts[j, : size + 1][::-1]
 
 
 def _even_starts(counts: np.ndarray, bins: int) -> np.ndarray:
@@ -192,9 +219,8 @@ def _even_starts(counts: np.ndarray, bins: int) -> np.ndarray:
     return np.append(0, ends[ends < len(counts) - 1] + 1)
 
 
-def _orientation(codes: np.ndarray, labels: np.ndarray, bins: int) -> np.ndarray:
+def _orientation(parts: Parts, labels: np.ndarray) -> np.ndarray:
     """Return a sign for each code, (d,), with which a code and its negative come out the same."""
-    parts = Parts(codes, bins)
     tilt = (labels + 1.0) ** 2 @ (2.0 * parts.rows + 1 - parts.sizes)
     return np.where(tilt < 0, -1.0, 1.0)
 
