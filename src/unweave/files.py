@@ -1,11 +1,12 @@
-"""Files that are either the old one or the new one, never half of one."""
+"""Files that are either the old one or the new one, never half of one, in folders that one process writes at a time."""
 
 from __future__ import annotations
 
 import json
 import os
 import secrets
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
@@ -35,6 +36,27 @@ def write_json(path: Path, value: object) -> None:
     """
     text = json.dumps(value, indent=2, allow_nan=False, ensure_ascii=False)
     write_atomically(path, f"{text}\n".encode())
+
+
+@contextmanager
+def locked(folder: Path, taken: Callable[[], None]) -> Iterator[None]:
+    """Keep other processes out of a folder; the system frees the lock even of one that is killed.
+
+    Where another has it, `taken` is called: it raises, or else this waits. Temporary files that a killed process left
+    are removed.
+    """
+    with (folder / ".lock").open("a") as file:
+        with suppress(ImportError):  # no such locks on Windows: there, two processes are not told apart
+            import fcntl
+
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                taken()
+                fcntl.flock(file, fcntl.LOCK_EX)
+        for left_over in folder.glob(".*.tmp"):
+            left_over.unlink()
+        yield
 
 
 def _flush_folder(folder: Path) -> None:

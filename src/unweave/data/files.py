@@ -9,15 +9,15 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from unweave.data.download import NoFile, Watch, begun_at, discard, download, size_of
 from unweave.data.sources import SOURCES, Source, checksum
 from unweave.errors import UsageError, unknown
-from unweave.files import write_atomically
+from unweave.files import locked, write_atomically
 from unweave.text import memory
 
 
@@ -90,7 +90,7 @@ def fetch(
         raise UsageError(f"{name} is drawn when needed; it has no files")
     if paths or _missing(name):
         folder.mkdir(parents=True, exist_ok=True)
-        with _locked(folder, name):
+        with locked(folder, lambda: warnings.warn(f"another process is fetching {name}; waiting for it", stacklevel=5)):
             for path in paths:
                 _copy(Path(path), folder, name, watch)
             for wanted in [] if paths else _missing(name):  # by now, another process may have fetched them
@@ -230,20 +230,3 @@ def _mark_of(path: Path) -> Path:
 def _state(path: Path) -> str:
     """Return what is different once a file has been changed."""
     return f"{path.stat().st_size} {path.stat().st_mtime_ns}"
-
-
-@contextmanager
-def _locked(folder: Path, name: str) -> Iterator[None]:
-    """Wait until no other process fetches into the folder; the system frees the lock even of one that is killed."""
-    with (folder / ".lock").open("a") as file:
-        with suppress(ImportError):  # no such locks on Windows, where a file that is open cannot be renamed either
-            import fcntl
-
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                warnings.warn(f"another process is fetching {name}; waiting for it", stacklevel=4)
-                fcntl.flock(file, fcntl.LOCK_EX)
-        for left_over in folder.glob(".*.tmp"):  # of a process that was killed while copying
-            left_over.unlink()
-        yield

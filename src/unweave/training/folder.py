@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 
 from unweave.config import Config
 from unweave.errors import UsageError
-from unweave.files import write_json
+from unweave.files import locked, write_json
 from unweave.runs import CONFIG, WEIGHTS, Run
-
-LOCK = ".lock"
 
 
 @contextmanager
@@ -26,7 +24,11 @@ def claimed(folder: Path, config: Config, resume: bool | None) -> Iterator[Run]:
     if resume and not has_weights(folder):
         raise UsageError(f"there is nothing to resume in '{folder}'")
     folder.mkdir(parents=True, exist_ok=True)
-    with _locked(folder):
+
+    def taken() -> None:
+        raise UsageError(f"another process is training in '{folder}'")
+
+    with locked(folder, taken):
         yield _run(folder, config, resume)
 
 
@@ -55,19 +57,3 @@ def _refuse_what_is_no_run(folder: Path) -> None:
     # Hidden files are our own: the lock, and what a killed process had begun to write.
     if any(not entry.name.startswith(".") for entry in folder.iterdir()):
         raise UsageError(f"'{folder}' is not empty and not a run; choose another folder")
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Keep other processes out; the system frees the lock even when this one is killed."""
-    with (folder / LOCK).open("a") as file:
-        with suppress(ImportError):  # no such locks on Windows: there, two processes are not told apart
-            import fcntl
-
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise UsageError(f"another process is training in '{folder}'") from None
-        for left_over in folder.glob(".*.tmp"):  # of a process that was killed while writing
-            left_over.unlink()
-        yield
