@@ -72,6 +72,7 @@ class SquaresRun:
             "data": {"name": self.data.name, "size": SIDE},
             "net": {"body": "conv", "latents": self.latents},
             "training": {"steps": 3000, "batch": 64, "lr": 1e-3, "seed": 7},
+            "labels": {"count": 100, "kind": "noisy"},
         }
 
     def log(self) -> polars.DataFrame:

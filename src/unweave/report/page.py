@@ -86,6 +86,7 @@ def _header(run: RunLike, seen: Survey) -> str:
     facts = [
         *((name, _value(value)) for name, value in method.items() if name != "name"),
         *((f"data {name}", _value(value)) for name, value in data.items() if name != "name"),
+        *((f"labels {name}", _value(value)) for name, value in run.config.get("labels", {}).items()),
         ("latents", number(len(seen.kl))),
         ("steps", number(run.step) if run.step == planned else f"{number(run.step)} of {number(planned)}"),
         ("seed", str(training.get("seed", "–"))),
