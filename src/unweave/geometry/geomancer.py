@@ -160,8 +160,13 @@ def _warn(values: np.ndarray, count: int, dims: tuple[int, ...], odd: np.ndarray
         text = f"{most + int(np.argmax(rise))} eigenvalues are near zero, too many for curved factors: {flat}"
     elif count == 1:
         text = "the spectrum has no clear gap: the manifold is one factor, or its points are too few to tell"
-    elif dims.count(1) > 1 or share.mean() < NOISY:
-        text = f"the tensors of eigenvalues near zero are not those of {count} curved factors: {flat}"
+    elif dims.count(1) > 1:
+        text = f"several factors have dimension 1: {flat}"
+    elif share.mean() < NOISY:
+        text = (
+            f"the tensors found are not those of {count} curved factors: "
+            "distances are not those of a product, or some directions are flat"
+        )
     elif 1 in dims:
         text = "a factor of dimension 1 is flat; it was told from the others, but several could not be told apart"
     elif not dims:
