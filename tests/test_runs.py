@@ -166,6 +166,20 @@ def test_scores_of_other_metrics_are_kept(run):
     assert sorted(run.scores()["metric"]) == ["mig", "sap-correlation"]
 
 
+def test_an_interrupt_loses_only_the_metric_under_way(run):
+    def watch(what: str, done: int, total: int) -> None:
+        if what == "modularity":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run.evaluate(["mig", "modularity", "sap"], samples=200, test_samples=50, watch=watch)
+    kept = run.scores()
+    assert kept is not None
+    assert kept["metric"].to_list() == ["mig"]
+    run.evaluate(["modularity", "mig"], samples=200, test_samples=50)
+    assert run.scores()["metric"].to_list() == ["modularity", "mig"]
+
+
 def test_scores_are_none_before_the_first_evaluation(run):
     assert run.scores() is None
 

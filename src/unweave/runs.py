@@ -193,14 +193,12 @@ class Run:
 
         `preset` sets the sample counts ("paper": 10,000 images and 5,000 to test on, or "fast"), `samples`,
         `test_samples` and `options` change them by hand; `options` and `label_noise` are as for `unweave.evaluate`.
-        The scores are saved in the run too, in the place of earlier ones of the same names. `watch` is told what is
-        being done, how much of it, and of how much.
+        Each metric's scores are saved in the run as soon as they are there, in the place of earlier ones. `watch` is
+        told what is being done, how much of it, and of how much.
         """
-        import polars
-
         from unweave.scoring import score_run
 
-        table = score_run(
+        return score_run(
             self,
             metrics,
             preset=preset,
@@ -211,12 +209,17 @@ class Run:
             seed=seed,
             intervals=intervals,
             watch=watch,
+            keep=self._keep,
         )
+
+    def _keep(self, table: polars.DataFrame) -> None:
+        """Save scores in the place of earlier ones of the same names."""
+        import polars
+
         kept = self.scores()
         if kept is not None:
             kept = kept.filter(~polars.col("metric").is_in(table["metric"].to_list()))
         write_table(self.path / SCORES, table if kept is None else polars.concat([kept, table]))
-        return table
 
     def scores(self) -> polars.DataFrame | None:
         """Return the table that `evaluate` saved last, or None."""

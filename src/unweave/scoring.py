@@ -40,6 +40,7 @@ def score_run(
     seed: int = 0,
     intervals: bool = True,
     watch: Watch | None = None,
+    keep: Callable[[polars.DataFrame], None] | None = None,
 ) -> polars.DataFrame:
     """Score a run on random images of its data set, encoding each distinct one once; see `Run.evaluate`."""
     if preset not in PRESETS:
@@ -75,6 +76,7 @@ def score_run(
         seed=seed,
         intervals=intervals,
         watch=watch,
+        keep=keep,
         **inputs,
     )
 

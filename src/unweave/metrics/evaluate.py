@@ -46,6 +46,7 @@ def evaluate(
     intervals: bool = True,
     replicates: int | None = None,
     watch: Callable[[str, int, int], None] | None = None,
+    keep: Callable[[polars.DataFrame], None] | None = None,
 ) -> polars.DataFrame:
     """Score codes (n, d), of any encoder, against the known factors (n, k) of the same samples.
 
@@ -66,12 +67,12 @@ def evaluate(
     The table has a row a score: metric, value, low, high (the 95 % interval from `replicates` half-samples, by
     default 200 where that is cheap and 5 to 10 where each is another fit; null without `intervals` or with fewer
     than 20 rows), seconds (of the metric and its intervals) and options (JSON).
-    `watch` is told each metric's name before it starts, how many are done, and of how many.
+    `watch` is told each metric's name before it starts, how many are done, and of how many; `keep` is given its
+    rows as soon as they are there, for an interrupt may come.
 
     >>> evaluate([[0.0], [1.0]] * 200, [[0], [1]] * 200, "mig").columns
     ['metric', 'value', 'low', 'high', 'seconds', 'options']
     """
-    import polars
     from threadpoolctl import ThreadpoolController
 
     changes = _checked_options(preset, options or {})
@@ -92,11 +93,21 @@ def evaluate(
         try:
             # Matrices are small: a second thread of linear algebra would mostly wait, and be in the way of others.
             with ThreadpoolController().select(internal_api="openblas").limit(limits=1):
-                rows += _rows(name, METRICS[name], inputs, settings, (replicates,) if intervals else None)
+                found = list(_rows(name, METRICS[name], inputs, settings, (replicates,) if intervals else None))
         except UsageError as error:
             if name in ([metrics] if isinstance(metrics, str) else metrics):
                 raise
             warnings.warn(f"{name} is left out: {error}", LeftOut, stacklevel=2)  # a group is what can be had
+            continue
+        rows += found
+        if keep:
+            keep(_table(found))
+    return _table(rows)
+
+
+def _table(rows: Sequence[tuple[object, ...]]) -> polars.DataFrame:
+    import polars
+
     schema = dict.fromkeys(("metric", "value", "low", "high", "seconds", "options"), polars.Float64)
     schema |= {"metric": polars.String, "options": polars.String}
     return polars.DataFrame(rows, schema=schema, orient="row")
