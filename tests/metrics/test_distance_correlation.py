@@ -196,3 +196,17 @@ def test_mistakes_are_answered():
         factor_distance_correlation(book, pairs=1)
     with pytest.raises(UsageError, match="pairs must be a whole number from 2 up"):
         distance_correlation(world(0), FACTORS, pairs=0)
+
+
+def test_products_of_images_are_exact():
+    """Black and white images have the largest sums; their distances must be those of whole numbers, and 0 if equal."""
+    rng = np.random.default_rng(0)
+    images = (255 * rng.integers(2, size=(2, 4, 5000))).astype(np.uint8)
+    images[:, 3] = images[:, 0]
+    images[1, :, :2500] = 0
+    products = _products(images)
+    squares = np.einsum("tii->ti", products)
+    apart = squares[:, :, None] + squares[:, None, :] - 2 * products
+    whole = images.astype(np.int64)
+    np.testing.assert_array_equal(apart, ((whole[:, :, None] - whole[:, None]) ** 2).sum(axis=3))
+    assert (apart[:, 0, 3] == 0).all()
