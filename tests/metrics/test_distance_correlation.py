@@ -13,6 +13,7 @@ from unweave.data import Table
 from unweave.errors import UsageError
 from unweave.metrics.codebook import Codebook
 from unweave.metrics.distance_correlation import (
+    _products,
     distance_correlation,
     factor_distance_correlation,
     factor_distance_correlations,

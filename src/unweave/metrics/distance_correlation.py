@@ -184,8 +184,8 @@ def _perceived(book: Codebook, cells: Integers, pairs: Integers) -> Integers:
 def _products(images: np.ndarray) -> np.ndarray:
     """Return the products (t, size, size) of all pairs among images (t, size, pixels), seen from grey, exactly.
 
-    Sums of 1,024 whole numbers up to 128² are exact in float32, which is twice as fast as float64; then equal images lie
-    0 apart.
+    Sums of 1,024 whole numbers up to 128² are exact in float32, which is twice as fast as float64; so equal images
+    lie 0 apart.
     """
     products = np.zeros((*images.shape[:2], images.shape[1]))
     for start in range(0, images.shape[2], EXACT):
