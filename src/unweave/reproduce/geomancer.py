@@ -20,7 +20,7 @@ Products = dict[str, dict[int, Trials]]
 """By product and number of points."""
 NOTES = (
     "published: the number of factors, which the theory claims where points are many enough. No error of the source "
-    "stands beside ours: it draws those of products, and its objects are others.",
+    "stands beside ours: we have none as a number, and its objects are others.",
     "error: the mean over points of the angle between true and found tangent spaces, in radians; another number of "
     "factors, or other dimensions, count π/2. Intervals: over samples for products, over points for objects.",
     "objects: factors are what GeoManCEr finds by itself, errors what it makes of them when told that they are two. "
