@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -14,12 +13,9 @@ from unweave.geometry.dimension import several_dims
 from unweave.geometry.factorisation import Factorisation
 from unweave.geometry.factors import explained, label_axes
 from unweave.geometry.gap import rises
-from unweave.geometry.inputs import DoubtfulFactors, check_options, checked, distinct, given_graph
+from unweave.geometry.inputs import DoubtfulFactors, Watch, check_options, checked, distinct, given_graph
 from unweave.geometry.neighbours import Graph, graph_of_edges, nearest, symmetric
 from unweave.geometry.tangents import Tangents, tangent_spaces, usual_neighbours
-
-Watch = Callable[[str, float], None]
-"""Told what is being done, and how much of it is done: 0 to 1."""
 
 CLEAR = 3.0
 """How steep the rise of the spectrum behind the values near zero must be, at least, or there are none."""

@@ -8,11 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from unweave.geometry.gap import split
+from unweave.geometry.inputs import Watch
 from unweave.geometry.lanes import LANES
 from unweave.geometry.laplacian import Laplacian
-
-Watch = Callable[[str, float], None]
-"""Told what is being done, and how much of it is done: 0 to 1."""
 
 TOP = 2.0
 """No eigenvalue of the scaled Laplacian is larger."""

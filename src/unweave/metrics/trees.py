@@ -175,6 +175,8 @@ def _within_parts(whole, most, best, parts, search, packed, bits, leaf, node, th
     upto, gain, tops, below, spots, value, chosen = search
     total = float(whole >> bits)
     base = total * total / float(whole & ((1 << bits) - 1))
+    if not thorough and most <= base * BETTER:
+        return best  # all rows of the node leave as much: all cuts are as good
     enough = base + WORTH * (most - base) if thorough else most
     chosen[node] = 1
     for j in range(len(sizes)):
