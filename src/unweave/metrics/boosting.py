@@ -129,7 +129,7 @@ def _boost(
     splits, (rounds, trees, nodes, 3), get each node's code and the numbers of the values beside its cut; steps,
     (rounds, trees, leaves), what a leaf adds; importance (d,) the gains.
     """
-    from unweave.metrics.trees import BINS, CHUNK, COPIES, LANES, boost
+    from unweave.metrics.trees import BINS, CHUNK, COPIES, GROUP, LANES, boost
 
     n, d = cut.rows.shape
     leaves = steps.shape[2]
@@ -142,8 +142,8 @@ def _boost(
     parts = cut.rows, np.ascontiguousarray(cut.rows.T), cut.sizes, cut.order, cut.ranks, cut.starts, cut.ends
     packed, together, root = np.empty((LANES, n), np.int64), _aligned(CHUNK * LANES), _aligned(d * BINS * LANES)
     tables = np.empty((2, max(leaves // 2, 1), d * BINS), np.int64)
-    by_row = np.empty(n, np.uint8), np.empty(n + 1, np.uint32)
-    by_leaf = np.empty(leaves, np.int64), np.empty(leaves, np.int64), np.empty((COPIES + 1, leaves))
+    by_row = np.full(n + GROUP, 255, np.uint8)[:n]
+    by_leaf = np.empty(leaves, np.int64), np.empty((COPIES + 1, leaves))
     by_bin = np.empty((d, BINS), np.int64), np.empty((d, BINS)), np.empty(d)
     inside = np.empty(n + 1, np.int64), np.empty(n + 1, np.int32), np.empty(n + 1), np.zeros(leaves, np.int64)
     work = packed, together, root, tables, np.ones((2, n)), by_row, by_leaf, (*by_bin, *inside)

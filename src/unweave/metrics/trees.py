@@ -3,7 +3,7 @@
 A residual is a whole number of units with a count of one packed below it: one addition moves a sum and a count, a
 child's table is its parent's less its sibling's, and no sum depends on the order of the rows. Eight classes (`LANES`)
 share the pass over the rows that fills the tables of their roots. Loops are short and plain where that lets them be
-vectorised, and memory is allocated outside.
+vectorised, and memory is allocated outside. All is in one file since numba's cache notices changes of that alone.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ LANES = 8
 BINS = 256
 CHUNK = 1024
 """Rows whose lanes are put side by side at a time: they stay in the cache."""
+GROUP = 32
+"""Rows whose nodes are compared at once; the memory of nodes ends with as many to spare."""
 COPIES = 8
 """Sums kept apart, so that an addition need not wait for the one before."""
 LEAST = 1e-280
@@ -54,6 +56,33 @@ def _add_lanes(typing, table, cell, values, place):
     return types.void(table, types.uintp, values, types.uintp), build
 
 
+@intrinsic
+def _equal(typing, numbers, place, wanted):
+    """Return a bit for each of GROUP numbers from a place on: whether it is the one wanted."""
+
+    def build(context, builder, signature, arguments):
+        start = make_array(signature.args[0])(context, builder, arguments[0]).data
+        several = ir.VectorType(ir.IntType(8), GROUP)
+        pointer = builder.bitcast(builder.gep(start, [arguments[1]]), several.as_pointer())
+        first, index = ir.Constant(several, ir.Undefined), ir.IntType(32)
+        first = builder.insert_element(first, arguments[2], index(0))
+        everywhere = builder.shuffle_vector(first, first, ir.Constant(ir.VectorType(index, GROUP), [0] * GROUP))
+        same = builder.icmp_unsigned("==", builder.load(pointer, align=1), everywhere)
+        return builder.zext(builder.bitcast(same, ir.IntType(GROUP)), ir.IntType(64))
+
+    return types.uint64(numbers, types.uintp, types.uint8), build
+
+
+@intrinsic
+def _lowest(typing, bits):
+    """Return the place of the lowest bit that is set."""
+
+    def build(context, builder, signature, arguments):
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.uint64(types.uint64), build
+
+
 @njit(cache=True, nogil=True)
 def boost(
     parts, keys, labels, bits, unit, rates, thorough, share, packed, together, root, tables,
@@ -77,7 +106,7 @@ def boost(
                     parts, keys, t * trees + tree, packed[lane], bits, unit, thorough,
                     tables, by_row, by_leaf, search, splits[t, tree], importance,
                 )  # fmt: skip
-                _step(share[block, lane], by_row[0], by_leaf, unit, rates, steps[t, tree])
+                _step(share[block, lane], by_row, by_leaf, unit, rates, steps[t, tree])
             _add_up(share[block], total)
 
 
@@ -129,7 +158,7 @@ def _wins(keys, j, other, tree, node):
 def _tree(parts, keys, tree, packed, bits, unit, thorough, tables, by_row, by_leaf, search, splits, importance):
     """Grow one class's tree level by level; by_row gets each row's leaf, by_leaf each leaf's sum of residuals."""
     rows, columns, sizes, order, ranks, starts, ends = parts
-    (leaf, listed), (sums, edges, _) = by_row, by_leaf
+    leaf, (sums, _) = by_row, by_leaf
     mask = (1 << bits) - 1
     for i in range(len(leaf)):
         leaf[i] = 0
@@ -147,16 +176,14 @@ def _tree(parts, keys, tree, packed, bits, unit, thorough, tables, by_row, by_le
                 left = _within_parts(whole, most, left, parts, search, packed, bits, leaf, node, thorough, split)
                 importance[split[0]] += _gain(left, whole - left, bits) / unit / unit
             j, cut = split[0], split[1]
-            edges[node] = _descend(columns[j], order[j], ranks[j], starts[j], ends[1, j], sizes[j], cut, node, leaf)
+            _descend(columns[j], order[j], ranks[j], starts[j], ends[1, j], sizes[j], cut, node, leaf)
             sums[2 * node], sums[2 * node + 1] = left, whole - left
         nodes, level = 2 * nodes, level + 1
         if nodes == len(sums):
             break
-        for node in range(0, nodes, 2):  # count the smaller child's rows; the other's are the rest
-            j, edge = splits[nodes // 2 - 1 + node // 2, 0], edges[node // 2]
-            left_is_small = sums[node] & mask <= sums[node + 1] & mask
-            small, start, stop = (node, 0, edge) if left_is_small else (node + 1, edge, len(leaf))
-            _node_table(rows, packed, order[j, start:stop], leaf, small, listed, new[small])
+        for node in range(0, nodes, 2):  # sum over the smaller child's rows; the other's are the rest
+            small = node if sums[node] & mask <= sums[node + 1] & mask else node + 1
+            _node_table(rows, packed, leaf, small, new[small])
             for cell in range(new.shape[1]):
                 new[small ^ 1, cell] = old[node // 2, cell] - new[small, cell]
     for e in range(len(sums)):
@@ -215,20 +242,22 @@ def _within_parts(whole, most, best, parts, search, packed, bits, leaf, node, th
 
 
 @njit(cache=True, nogil=True)
-def _node_table(rows, packed, among, leaf, node, listed, table):
-    """Sum one lane's packed residuals of those rows among these that are a node's, in the bins of every code."""
+def _node_table(rows, packed, leaf, node, table):
+    """Sum one lane's packed residuals of a node's rows in the bins of every code.
+
+    In the rows' own order: by the order of a code, most of them would be misses of the cache.
+    """
     for cell in range(len(table)):
         table[cell] = 0
-    here, count = np.uint8(node), np.uintp(0)
-    for spot in range(len(among)):
-        i = np.uintp(among[spot])
-        listed[count] = i
-        count += np.uintp(leaf[i] == here)
-    for place in range(count):
-        i = np.uintp(listed[place])
-        value = packed[i]
-        for j in range(rows.shape[1]):
-            table[np.uintp(j * BINS) + np.uintp(rows[i, np.uintp(j)])] += value
+    here = np.uint8(node)
+    for start in range(np.uintp(0), np.uintp(len(leaf)), np.uintp(GROUP)):
+        found = _equal(leaf, start, here)  # pyright: ignore[reportCallIssue]
+        while found:
+            i = np.uintp(start + _lowest(found))  # pyright: ignore[reportCallIssue]
+            found &= found - np.uint64(1)  # without its lowest bit
+            value = packed[i]
+            for j in range(rows.shape[1]):
+                table[np.uintp(j * BINS) + np.uintp(rows[i, np.uintp(j)])] += value
 
 
 @njit(cache=True, nogil=True)
@@ -303,7 +332,7 @@ def _gain(left, right, bits):
 
 @njit(cache=True, nogil=True)
 def _descend(column, order, ranks, starts, ends, size, cut, node, leaf):
-    """Send a node's rows to its children, 2 node up to the cut and 2 node + 1 above; return how many lie up to it."""
+    """Send a node's rows to its children, 2 node up to the cut and 2 node + 1 above."""
     part = 0
     while part < size - 1 and ends[part] < cut:
         part += 1
@@ -318,13 +347,12 @@ def _descend(column, order, ranks, starts, ends, size, cut, node, leaf):
         i = order[edge]
         if leaf[i] == left:
             leaf[i] = left + np.uint8(1)
-    return edge
 
 
 @njit(cache=True, nogil=True)
 def _step(share, leaf, by_leaf, unit, rates, steps):
     """Take a Newton step in every leaf: note what it adds, and multiply the probabilities accordingly."""
-    sums, _, memory = by_leaf
+    sums, memory = by_leaf
     curvature, factor = memory[:COPIES], memory[COPIES]
     for c in range(COPIES):
         for e in range(len(sums)):
