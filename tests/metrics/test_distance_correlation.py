@@ -13,7 +13,6 @@ from unweave.data import Table
 from unweave.errors import UsageError
 from unweave.metrics.codebook import Codebook
 from unweave.metrics.distance_correlation import (
-    _products,
     distance_correlation,
     factor_distance_correlation,
     factor_distance_correlations,
@@ -25,6 +24,7 @@ from unweave.metrics.distance_correlation import (
     sample_perceived_correlation,
 )
 from unweave.metrics.inputs import DRAW, generator
+from unweave.metrics.pixel_errors import squared_errors
 from unweave.metrics.traversals import draw_traversals
 
 SIZES = (3, 1, 4, 5)
@@ -199,15 +199,16 @@ def test_mistakes_are_answered():
         distance_correlation(world(0), FACTORS, pairs=0)
 
 
-def test_products_of_images_are_exact():
-    """Black and white images have the largest sums; their distances must be those of whole numbers, and 0 if equal."""
+def test_squared_errors_of_images_are_exact():
+    """Black and white images have the largest sums; 0 only if equal; more pixels than are summed in 32 bits."""
     rng = np.random.default_rng(0)
-    images = (255 * rng.integers(2, size=(2, 4, 5000))).astype(np.uint8)
+    images = (255 * rng.integers(2, size=(2, 4, 50_001))).astype(np.uint8)
     images[:, 3] = images[:, 0]
-    images[1, :, :2500] = 0
-    products = _products(images)
-    squares = np.einsum("tii->ti", products)
-    apart = squares[:, :, None] + squares[:, None, :] - 2 * products
+    images[1, 1], images[1, 2] = 0, 255
+    pairs = np.array([[[a, b] for a in range(4) for b in range(4)]] * 2)
+    errors = np.zeros((2, 16), dtype=np.int64)
+    squared_errors(images, pairs, errors)
     whole = images.astype(np.int64)
-    np.testing.assert_array_equal(apart, ((whole[:, :, None] - whole[:, None]) ** 2).sum(axis=3))
-    assert (apart[:, 0, 3] == 0).all()
+    expected = ((whole[:, :, None] - whole[:, None]) ** 2).sum(axis=3)
+    np.testing.assert_array_equal(errors.reshape(2, 4, 4), expected)
+    assert errors[1, 6] == 50_001 * 255**2

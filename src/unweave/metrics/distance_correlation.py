@@ -15,8 +15,6 @@ from unweave.metrics.traversals import chunks, draw_traversals, geometric_mean
 DIGITS = 16
 """Binary digits of a distance between codes that count. The others are rounding, in single precision, and would break
 ties: codes in twelve even steps, that follow a factor perfectly, would score 0.996 instead of 1."""
-EXACT, GREY = 1024, np.float32(128)
-"""Pixels whose products add up exactly in float32, and the grey that they are taken from."""
 REPLICATES = 100
 """Half-samples: each means ranking a hundred thousand distances, for every factor."""
 
@@ -169,29 +167,14 @@ def _along(book: Codebook, cells: Integers, pairs: Integers) -> tuple[Integers, 
 
 def _perceived(book: Codebook, cells: Integers, pairs: Integers) -> Integers:
     """Return the numbered squared errors of pairs of images, (count, pairs)."""
-    apart = np.empty(pairs.shape[:2])
+    from unweave.metrics.pixel_errors import squared_errors
+
+    apart = np.empty(pairs.shape[:2], dtype=np.int64)
     pixels = book.images(cells[0, :1]).size
     for part in chunks(len(cells), cells.shape[1] * pixels):
         images = book.images(cells[part].ravel()).reshape(-1, cells.shape[1], pixels)
-        products = _products(images)
-        squares = np.einsum("tii->ti", products)
-        errors = squares[:, :, None] + squares[:, None, :] - 2 * products
-        row = np.arange(len(images))[:, None]
-        apart[part] = errors[row, pairs[part, :, 0], pairs[part, :, 1]]
+        squared_errors(images, pairs[part], apart[part])
     return numbered(apart)
-
-
-def _products(images: np.ndarray) -> np.ndarray:
-    """Return the products (t, size, size) of all pairs among images (t, size, pixels), seen from grey, exactly.
-
-    Sums of 1,024 whole numbers up to 128² are exact in float32, which is twice as fast as float64; so equal images
-    lie 0 apart.
-    """
-    products = np.zeros((*images.shape[:2], images.shape[1]))
-    for start in range(0, images.shape[2], EXACT):
-        block = images[:, :, start : start + EXACT].astype(np.float32) - GREY
-        products += block @ block.transpose(0, 2, 1)
-    return products
 
 
 def _over_factors(pairs_of_distances: list[tuple[Integers, Integers]]) -> Sampled:
