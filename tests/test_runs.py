@@ -14,6 +14,7 @@ import torch
 import unweave
 from unweave.errors import UsageError
 from unweave.losses import LOSSES
+from unweave.scoring import _draw
 
 
 @pytest.fixture(scope="module")
@@ -160,10 +161,18 @@ def test_a_misspelt_metric_is_answered_before_anything_is_encoded(run, monkeypat
 
 def test_scores_of_other_metrics_are_kept(run):
     run.evaluate("mig", samples=200, test_samples=100)
-    again = run.evaluate(["sap-correlation", "mig"], samples=300, test_samples=100)
+    again = run.evaluate(["sap-correlation", "mig"], samples=200, test_samples=100)
     assert run.scores().equals(again)
     run.evaluate("mig", samples=200, test_samples=100)
     assert sorted(run.scores()["metric"]) == ["mig", "sap-correlation"]
+
+
+def test_scores_with_other_options_are_kept(run):
+    clean = run.evaluate("mig", samples=200, test_samples=100)
+    noisy = run.evaluate("mig", samples=200, test_samples=100, label_noise=3)
+    few = run.evaluate("mig", samples=100, test_samples=100)
+    assert run.scores()["value"].to_list() == [table["value"][0] for table in (clean, noisy, few)]
+    assert [json.loads(row)["rows"] for row in run.scores()["options"]] == [200, 200, 100]
 
 
 def test_an_interrupt_loses_only_the_metric_under_way(run):
@@ -178,6 +187,27 @@ def test_an_interrupt_loses_only_the_metric_under_way(run):
     assert kept["metric"].to_list() == ["mig"]
     run.evaluate(["modularity", "mig"], samples=200, test_samples=50)
     assert run.scores()["metric"].to_list() == ["modularity", "mig"]
+
+
+@pytest.mark.parametrize("name", ["scores.parquet", "log.parquet"])
+def test_a_damaged_table_is_named(run, name):
+    (run.path / name).write_bytes(b"PAR1 no table PAR1")
+    with pytest.raises(UsageError, match=f"{name}' cannot be read as a table; remove it if it is damaged"):
+        _ = run.log() if name == "log.parquet" else run.scores()
+
+
+@pytest.mark.parametrize(("images", "rows", "tested"), [(40, 27, 13), (400, 100, 50), (4, 2, 2)])
+def test_no_image_of_a_small_data_set_is_both_fitted_and_judged(images, rows, tested):
+    drawn, fitted = _draw(images, min(images * 100, 100), 50, seed=0)
+    assert (fitted, len(drawn) - fitted) == (rows, tested)
+    assert len(set(drawn.tolist())) == len(drawn) <= images
+    assert drawn.max() < images
+
+
+def test_of_a_large_data_set_images_are_drawn_independently():
+    drawn, fitted = _draw(2_000, 100, 5_000, seed=0)
+    assert (fitted, len(drawn)) == (100, 5_100)
+    np.testing.assert_array_equal(drawn, np.random.default_rng(0).integers(2_000, size=5_100))
 
 
 def test_scores_are_none_before_the_first_evaluation(run):

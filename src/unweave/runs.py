@@ -120,7 +120,7 @@ class Run:
         import polars
 
         path = self.path / LOG
-        return polars.read_parquet(path) if path.is_file() else polars.DataFrame({"step": [], "loss": []})
+        return read_table(path) if path.is_file() else polars.DataFrame({"step": [], "loss": []})
 
     def posterior(self, images: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return means and log-variances, each (n, latents), of uint8 images (n, H, W, C)."""
@@ -193,8 +193,8 @@ class Run:
 
         `preset` sets the sample counts ("paper": 10,000 images and 5,000 to test on, or "fast"), `samples`,
         `test_samples` and `options` change them by hand; `options` and `label_noise` are as for `unweave.evaluate`.
-        Each metric's scores are saved in the run as soon as they are there, in the place of earlier ones. `watch` is
-        told what is being done, how much of it, and of how much.
+        Each metric's scores are saved in the run as soon as they are there, in the place of earlier ones with the same
+        options. `watch` is told what is being done, how much of it, and of how much.
         """
         from unweave.scoring import score_run
 
@@ -213,20 +213,18 @@ class Run:
         )
 
     def _keep(self, table: polars.DataFrame) -> None:
-        """Save scores in the place of earlier ones of the same names."""
+        """Save scores in the place of earlier ones of the same names and options."""
         import polars
 
         kept = self.scores()
         if kept is not None:
-            kept = kept.filter(~polars.col("metric").is_in(table["metric"].to_list()))
+            kept = kept.join(table, on=("metric", "options"), how="anti", maintain_order="left")
         write_table(self.path / SCORES, table if kept is None else polars.concat([kept, table]))
 
     def scores(self) -> polars.DataFrame | None:
-        """Return the table that `evaluate` saved last, or None."""
-        import polars
-
+        """Return the table of all scores that `evaluate` saved, or None."""
         path = self.path / SCORES
-        return polars.read_parquet(path) if path.is_file() else None
+        return read_table(path) if path.is_file() else None
 
     def _checked(self, images: np.ndarray) -> np.ndarray:
         images = np.ascontiguousarray(images)
@@ -267,6 +265,16 @@ def read_json(path: Path) -> dict[str, Any]:
     if not isinstance(values, dict):
         raise UsageError(f"'{path}' does not hold a JSON object")
     return values
+
+
+def read_table(path: Path) -> polars.DataFrame:
+    """Return the table in a Parquet file of a run."""
+    import polars
+
+    try:
+        return polars.read_parquet(path)
+    except (OSError, polars.exceptions.PolarsError) as error:
+        raise UsageError(f"'{path}' cannot be read as a table; remove it if it is damaged") from error
 
 
 def write_table(path: Path, table: polars.DataFrame) -> None:

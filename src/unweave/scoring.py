@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unweave.data.table import require_grid
-from unweave.errors import UsageError, unknown
+from unweave.errors import UsageError
 from unweave.metrics.codebook import Codebook
-from unweave.metrics.evaluate import Options, choose, evaluate
+from unweave.metrics.evaluate import Options, check_request, choose, evaluate
 from unweave.metrics.inputs import DRAW, generator
 from unweave.metrics.presets import PRESETS
 from unweave.metrics.table import METRICS
@@ -23,6 +23,8 @@ JACOBIANS = 64
 """Samples at which the decoder's Jacobian is taken."""
 CHUNK = 1024
 """Images drawn at once."""
+SHARED = 0.05
+"""The share of test rows that may also be among the rows fitted."""
 
 Watch = Callable[[str, int, int], None]
 """What is done now, how much of it, and of how much."""
@@ -43,17 +45,18 @@ def score_run(
     keep: Callable[[polars.DataFrame], None] | None = None,
 ) -> polars.DataFrame:
     """Score a run on random images of its data set, encoding each distinct one once; see `Run.evaluate`."""
-    if preset not in PRESETS:
-        raise unknown("preset", preset, PRESETS)
+    check_request(metrics, preset, options, label_noise)
     rows = PRESETS[preset].samples if samples is None else samples
     test_rows = PRESETS[preset].test_samples if test_samples is None else test_samples
-    if rows < 2 or test_rows < 1:
-        raise UsageError("scores need at least two samples, and one test sample")
+    if rows < 2 or test_rows < 2:
+        raise UsageError("scores need at least two samples, and two test samples")
+    if len(run.data) < 4:
+        raise UsageError(f"scores need four images or more, and the data set has {len(run.data)}")
     needs = {need for name in choose(metrics) for need in METRICS[name].needs}
     by_name = [metrics] if isinstance(metrics, str) else metrics
     if any("encode" in METRICS[name].needs for name in by_name if name in METRICS):
         require_grid(run.data, "a metric that intervenes on factors")  # a group does without it
-    indices = np.random.default_rng(seed).integers(len(run.data), size=rows + test_rows)
+    indices, rows = _draw(len(run.data), rows, test_rows, seed)
     means, log_variances = _encode_rows(run, indices, watch)
     factors = run.data.values(indices)
     inputs: dict[str, Any] = {"log_variances": log_variances[:rows]}
@@ -79,6 +82,21 @@ def score_run(
         keep=keep,
         **inputs,
     )
+
+
+def _draw(images: int, rows: int, test_rows: int, seed: int) -> tuple[np.ndarray, int]:
+    """Return the indices of random images, and how many of them come before those to test on.
+
+    Of a large data set they are drawn independently, as in the published studies. Where more than `SHARED` of the test
+    rows would be among the others too, and foretold from memory, each image is taken once: of a data set with fewer
+    than are asked for, all, in the same proportion.
+    """
+    rng = np.random.default_rng(seed)
+    if rows <= SHARED * images:
+        return rng.integers(images, size=rows + test_rows), rows
+    if images < rows + test_rows:
+        rows = min(max(2, round(images * rows / (rows + test_rows))), images - 2)
+    return rng.permutation(images)[: rows + test_rows], rows
 
 
 def _encode_rows(run: Run, indices: np.ndarray, watch: Watch | None) -> tuple[np.ndarray, np.ndarray]:

@@ -142,3 +142,15 @@ def test_the_interval_is_around_the_score():
 def test_mistakes(options, message):
     with pytest.raises(UsageError, match=message):
         downstream(*draw(30, 0), **options)
+
+
+@pytest.mark.parametrize("place", range(5))
+def test_a_code_that_is_constant_where_it_is_fitted_costs_nothing(place):
+    """It has no curvature: a direction of its own once ran away with the fit."""
+    rng = np.random.default_rng(0)
+    factors = rng.integers(3, size=(600, 1))
+    codes = np.insert(np.hstack([factors + 0.1 * rng.normal(size=(600, 1)), rng.normal(size=(600, 3))]), place, 7.25, 1)
+    codes[550:, place] = 100.0  # where it is judged it may be anything
+    found, _ = predict_logistic(codes[:400], factors[:400, 0], codes[400:])
+    alive = np.delete(codes, place, axis=1)
+    np.testing.assert_array_equal(found, scikit_learn(alive[:400], factors[:400, 0], alive[400:]))

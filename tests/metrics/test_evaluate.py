@@ -32,6 +32,7 @@ from unweave.metrics import (
     sap,
 )
 from unweave.metrics.inputs import DRAW, generator
+from unweave.metrics.presets import Strangers
 
 TOP = Path(__file__).parents[2]
 
@@ -54,9 +55,9 @@ def test_a_row_a_metric(sample):
     assert (table["low"] < table["high"]).all()
     assert (table["seconds"] > 0).all()
     assert [json.loads(options) for options in table["options"]] == [
-        {"bins": 20},
+        {"bins": 20, "rows": 300, "seed": 0},
         {"kind": "classifier", "rows": 300, "test": "split", "seed": 0},
-        {"kind": "correlation"},
+        {"kind": "correlation", "rows": 300, "seed": 0},
     ]
 
 
@@ -83,7 +84,8 @@ def test_all_is_what_the_inputs_suffice_for(sample):
 
 def test_a_group_names_the_study(sample, grids):
     book = Codebook.of_grid(grids["noisy"], (4, 8, 10))
-    table = evaluate(*sample, metrics="study", codebook=book, preset="fast", intervals=False)
+    spread = np.full(sample[0].shape, -4.0)
+    table = evaluate(*sample, metrics="study", codebook=book, log_variances=spread, preset="fast", intervals=False)
     rows = [row for name in GROUPS["study"] for row in METRICS[name].names(name)]
     assert table["metric"].to_list() == rows
     options = dict(zip(table["metric"], map(json.loads, table["options"]), strict=True))
@@ -123,7 +125,12 @@ def test_posteriors_are_sampled_by_the_seed(sample):
     table = evaluate(codes, metrics=["pairwise-mi-sampled"], log_variances=spread, seed=3)
     drawn = codes + 0.5 * generator(3, DRAW).normal(size=codes.shape)
     assert table["value"].item() == pairwise_mi(drawn)
-    assert json.loads(table["options"].item()) == {"bins": 20, "representation": "sampled", "seed": 3}
+    assert json.loads(table["options"].item()) == {
+        "bins": 20,
+        "rows": 300,
+        "representation": "sampled",
+        "seed": 3,
+    }
     with pytest.raises(UsageError, match="log_variances have shape"):
         evaluate(codes, log_variances=spread[:-1])
 
@@ -174,7 +181,7 @@ def test_a_test_set_is_used_and_named(sample):
     test = (codes[200:], factors[200:])
     table = evaluate(codes[:200], factors[:200], "sap", test=test)
     assert table["value"].item() == sap(codes[:200], factors[:200], test=test)
-    assert json.loads(table["options"].item()) == {"kind": "classifier", "rows": 200, "test": "given"}
+    assert json.loads(table["options"].item()) == {"kind": "classifier", "rows": 200, "test": "given", "seed": 0}
 
 
 def test_the_same_seed_gives_the_same_table(sample):
@@ -259,3 +266,46 @@ def test_the_example_runs(capsys):
     runpy.run_path(str(TOP / "examples" / "score_codes.py"), run_name="__main__")
     printed = capsys.readouterr().out
     assert all(name in printed for name in ["mig", "dci-completeness", "the last 500 rows"])
+
+
+@pytest.mark.parametrize(
+    ("request_", "line"),
+    [
+        ({"metrics": None}, "metrics must be a name or several names, got None"),
+        ({"metrics": 3}, "metrics must be a name or several names, got 3"),
+        ({"options": ["mig"]}, "options must be a mapping such as"),
+        ({"options": {"mig": 3}}, "options must be a mapping such as"),
+        ({"options": {"sap": {"kind": "correlation"}}}, "options for 'sap', which is not among the metrics asked for"),
+        ({"options": {"mig": {"bins": "foo"}}}, "bins must be a whole number from 2 up, got 'foo'"),
+        ({"options": {"mig": {"bins": 10**40}}}, "bins must be at most 10,000"),
+        ({"options": {"dci": {"learner": ["gbt"]}}, "metrics": "dci"}, r"learner must be a text, got \['gbt'\]"),
+        ({"options": {"dci": {"learner": "gtb"}}, "metrics": "study"}, "no learner of DCI is called 'gtb'"),
+        ({"preset": None}, "no preset is called 'None'"),
+        ({"label_noise": 2.0}, "label_noise must be 1, 2 or 3, got 2.0"),
+        ({"label_noise": 0}, "label_noise must be 1, 2 or 3, got 0"),
+        ({"reconstruction": ["a"] * 300}, "reconstruction must be numbers"),
+    ],
+)
+def test_a_wrong_request_is_answered_before_any_work(request_, line, sample):
+    def watch(*_: object) -> None:
+        raise AssertionError("a metric was begun")
+
+    codes, factors = sample
+    with pytest.raises(UsageError, match=line):
+        evaluate(codes, factors, **{"metrics": "mig", "watch": watch, **request_})
+
+
+def test_test_rows_that_are_numbered_otherwise_are_warned_of(sample):
+    codes, factors = sample
+    with pytest.warns(Strangers, match="no test row has a value of factor 2 that was fitted"):
+        evaluate(codes, factors, "r2", test=(codes, factors + np.array([0, 50, 0])), intervals=False)
+
+
+def test_every_score_says_what_it_depends_on(sample):
+    codes, factors = sample
+    table = evaluate(codes, factors, ["mig", "r2"], seed=3, intervals=False)
+    described = [json.loads(row) for row in table["options"]]
+    assert described == [
+        {"bins": 20, "rows": len(codes), "seed": 3},
+        {"rows": len(codes), "test": "split", "seed": 3},
+    ]

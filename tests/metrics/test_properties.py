@@ -11,6 +11,7 @@ import pytest
 
 from unweave.errors import UsageError
 from unweave.metrics import METRICS, Codebook
+from unweave.metrics.resampling import interval
 
 from .conftest import SIZES
 
@@ -33,6 +34,13 @@ LOOSE = {"dci-lasso": 1e-3, "dci-logistic": 1e-3, "downstream-logistic": 0.01}
 """Solvers stop a little before the end, and trees meet ties."""
 DRAWN = {"distance-correlation", "dci-random-forest", "downstream-logistic", "downstream-gbt", "dci-lasso"}
 """Rows, or folds of them, are drawn by position: another order of rows is another draw."""
+FELT_DEAD_CODE = {
+    **dict.fromkeys(("dci", "dci-lasso", "dci-logistic"), (1,)),  # completeness counts the codes
+    **dict.fromkeys(("dci-es", "elbo", "dci-random-forest"), (0, 1, 2)),  # so do draws, and a mean that is not 0 costs
+    **dict.fromkeys(("modularity", "linearity", "axis-alignment", "axis-orientation"), (0,)),  # means, and shares of d
+    **dict.fromkeys(("pairwise-mi", "pairwise-mi-sampled"), (0,)),
+}
+"""Metrics, and which of their parts, to which it matters that there is one more code, of one value."""
 INTERVENED = {name for name, metric in METRICS.items() if "encode" in metric.needs}
 """Factors too are drawn by position."""
 
@@ -321,3 +329,37 @@ def test_the_score_to_resample_is_the_functions(name, inputs):
         assert np.isfinite(again).all()
     else:
         np.testing.assert_allclose(again, np.atleast_1d(sampled.score), atol=1e-6)
+
+
+@every_metric
+def test_a_dead_code_changes_nothing(name, inputs):
+    """Between two others, where a solver that gives it a direction of its own would stumble."""
+    test_codes, test_factors = inputs["test"]
+    grid = inputs["encode"].codes(np.arange(SIZES.prod()))
+
+    def with_dead(array, value=0.25):
+        return np.insert(array, 1, value, axis=-1)
+
+    dead = inputs | {
+        **{key: with_dead(inputs[key]) for key in ("codes", "means", "sampled")},
+        "test": (with_dead(test_codes), test_factors),
+        "encode": Codebook.of_grid(with_dead(grid), SIZES.tolist()),
+        "log_variances": with_dead(inputs["log_variances"], 0.0),
+        "jacobians": with_dead(inputs["jacobians"], 0.0),
+    }
+    expected, found = np.atleast_1d(score(name, inputs)), np.atleast_1d(score(name, dead))
+    parts = [part for part in range(len(expected)) if part not in FELT_DEAD_CODE.get(name, ())]
+    np.testing.assert_allclose(found[parts], expected[parts], atol=LOOSE.get(name, 1e-9))
+
+
+@every_metric
+def test_the_ends_of_an_interval_can_be_reached(name, worlds, grids):
+    """Perfect codes have the best scores there are, and half of few rows often worse ones: the interval is cut."""
+    sampled = METRICS[name].sampled(inputs_of(*drawn(worlds["perfect"], 90, 1), grids["perfect"], rows=60))
+    ends = np.array(interval(sampled, METRICS[name].range, 4, np.random.default_rng(0)))
+    least, most = (np.broadcast_to(end, len(ends)) for end in sampled.limits or METRICS[name].range)
+    values = np.atleast_1d(sampled.score)
+    assert (least <= ends[:, 0]).all()
+    assert (ends[:, 0] <= values).all()
+    assert (values <= ends[:, 1]).all()
+    assert (ends[:, 1] <= most).all()

@@ -36,7 +36,8 @@ def sample_active_units(codes: ArrayLike, *, threshold: float = 0.01) -> Sampled
         squares = kept @ deviations**2 - (kept @ deviations) ** 2 / n
         return _count(squares / np.maximum(n - 1, 1), threshold)
 
-    return Sampled(active_units(codes, threshold=threshold), len(deviations), rescore)
+    count, limits = active_units(codes, threshold=threshold), (0.0, float(deviations.shape[1]))
+    return Sampled(count, len(deviations), rescore, limits=limits)
 
 
 def _deviations(codes: ArrayLike, threshold: float) -> np.ndarray:

@@ -49,7 +49,7 @@ def dci(
     disentanglement_lib's DCI), "random-forest" (100 trees of depth 10, entropy), "lasso" (Eastwood and Williams':
     regression of the factor as a number, penalty by 5-fold cross-validation; I is 1 - root mean square error /
     deviation, at least 0) and "logistic" (one-vs-rest, l1 penalty, C = 1; importance is the sum of |weights| over
-    classes). Trees see codes as they are, lasso and logistic standardised.
+    classes). The boosted trees see codes as they are, the others standardised.
 
     Codes that no learner uses have no weight; if none is used, D = C = 0. With one factor D is 1, with one code C is
     1, unless nothing is used. A factor with a single value is left out; one constant where it is fitted uses no code.
@@ -146,8 +146,9 @@ def _trees(codes: np.ndarray, factor: np.ndarray, test_codes: np.ndarray, draw: 
 def _forest(codes: np.ndarray, factor: np.ndarray, test_codes: np.ndarray, draw: int) -> Answer:
     from sklearn.ensemble import RandomForestClassifier
 
-    model = RandomForestClassifier(100, criterion="entropy", max_depth=10, random_state=draw).fit(codes, factor)
-    return model.feature_importances_, model.predict(test_codes)
+    scaled, judged = standardise((codes, factor), (test_codes, factor))  # it computes in single precision
+    model = RandomForestClassifier(100, criterion="entropy", max_depth=10, random_state=draw).fit(scaled, factor)
+    return model.feature_importances_, model.predict(judged)
 
 
 def _lasso(codes: np.ndarray, factor: np.ndarray, test_codes: np.ndarray, draw: int) -> Answer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -18,6 +19,8 @@ Axis = Literal["log", "linear"]
 
 PROBES = {"rff": fourier_predictions, "forest": forest_predictions}
 REFITS = 5
+LIMITS = (-1.0, 0.0), (1.0, inf)
+"""Of explicitness, and of size."""
 
 
 class DCIES(NamedTuple):
@@ -96,7 +99,7 @@ def sample_dci_es(
         curves = _curves(fitted, judged, probe, targets, seed)
         return DCIES(_explicitness(curves, _positions(curves.capacities, probe, axis)), size)
 
-    return by_refits(score, fitted, judged, REFITS)
+    return by_refits(score, fitted, judged, REFITS, limits=LIMITS)
 
 
 def loss_capacity_curves(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from math import inf
 from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
@@ -20,6 +21,8 @@ Foretell: TypeAlias = Callable[[np.ndarray, np.ndarray, np.ndarray, tuple[int, i
 
 SIZES = (10, 100, 1_000, 10_000)
 REFITS = 5
+LIMITS = (0.0, 0.0, 0.0, 0.0, 0.0), (1.0, 1.0, 1.0, 1.0, inf)
+"""Of the accuracies, and of the efficiency."""
 
 
 class Downstream(NamedTuple):
@@ -93,7 +96,7 @@ def sample_downstream(
         scores = np.array([_score(*half, sizes, foretell) for half in halves])
         return scores - scores.mean(axis=0) + np.array(score)
 
-    return Sampled(score, border + len(judged[0]), rescore, REFITS)
+    return Sampled(score, border + len(judged[0]), rescore, REFITS, limits=LIMITS)
 
 
 def _score(fitted: Pair, judged: Pair, sizes: Sequence[int], foretell: Foretell) -> Downstream:
@@ -119,9 +122,12 @@ def _half(pair: Pair, kept: np.ndarray) -> Pair:
 
 
 def _check_sizes(sizes: Sequence[int]) -> tuple[int, ...]:
-    if len(sizes) != 4 or list(sizes) != sorted(sizes):
+    if not isinstance(sizes, Sequence | np.ndarray) or len(sizes) != 4:
         raise UsageError(f"sizes must be four rising numbers of rows, got {sizes!r}")
-    return tuple(whole_number(size, "each of sizes", 1) for size in sizes)
+    checked = tuple(whole_number(size, "each of sizes", 1) for size in sizes)
+    if list(checked) != sorted(checked):
+        raise UsageError(f"sizes must be four rising numbers of rows, got {sizes!r}")
+    return checked
 
 
 def _foreteller(learner: Any) -> Foretell:

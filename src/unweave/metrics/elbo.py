@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import NamedTuple, overload
 
 import numpy as np
@@ -60,7 +61,8 @@ def sample_elbo_terms(
     def rescore(subsets: np.ndarray) -> np.ndarray:
         return subsets.astype(np.float64) @ terms / subsets.sum(axis=1, keepdims=True)
 
-    return Sampled(_named(terms.mean(axis=0)), len(terms), rescore)
+    limits = (0.0, -inf, -inf)[: terms.shape[1]], (inf, inf, inf)[: terms.shape[1]]
+    return Sampled(_named(terms.mean(axis=0)), len(terms), rescore, limits=limits)
 
 
 def kl_per_code(means: ArrayLike, log_variances: ArrayLike) -> np.ndarray:

@@ -14,11 +14,12 @@ from numpy.typing import ArrayLike
 
 from unweave.errors import UsageError, unknown
 from unweave.metrics.inputs import DRAW, INTERVAL, GivenPair, check, check_codes, generator, split, whole_number
-from unweave.metrics.label_noise import noisy_labels
+from unweave.metrics.label_noise import REGIMES, noisy_labels
 from unweave.metrics.metric import Metric
-from unweave.metrics.presets import PRESETS, LeftOut, warn_of_few
+from unweave.metrics.presets import PRESETS, LeftOut, warn_of_few, warn_of_strangers
 from unweave.metrics.resampling import interval
 from unweave.metrics.table import GROUPS, METRICS
+from unweave.metrics.trial import try_out
 
 if TYPE_CHECKING:
     import polars
@@ -75,7 +76,7 @@ def evaluate(
     """
     from threadpoolctl import ThreadpoolController
 
-    changes = _checked_options(preset, options or {})
+    changes = check_request(metrics, preset, options, label_noise)
     inputs: dict[str, Any] = {"seed": seed, "encode": codebook, "jacobians": jacobians, "label_noise": label_noise}
     inputs |= _rows_given(codes, factors, test, label_noise, names, seed)
     inputs |= _posterior(inputs["codes"], log_variances, reconstruction, seed)
@@ -84,6 +85,8 @@ def evaluate(
         whole_number(replicates, "replicates", 2)
     if factors is not None and any("factors" in METRICS[name].needs for name in chosen):
         warn_of_few(inputs["factors"])
+    if inputs["test"] is not None and factors is not None and any("test" in METRICS[name].needs for name in chosen):
+        warn_of_strangers(inputs["factors"], np.asarray(inputs["test"][1]))
 
     rows: list[tuple[object, ...]] = []
     for done, name in enumerate(chosen):
@@ -118,6 +121,8 @@ def choose(metrics: str | Sequence[str], inputs: Mapping[str, Any] | None = None
 
     Without `inputs` nothing is left out: only the names are checked.
     """
+    if not isinstance(metrics, str | Sequence):
+        raise UsageError(f"metrics must be a name or several names, got {metrics!r}")
     asked = [metrics] if isinstance(metrics, str) else [str(name) for name in metrics]
     if not asked:
         raise UsageError(f"no metric is asked for (known: {', '.join([*GROUPS, *METRICS])})")
@@ -134,13 +139,24 @@ def choose(metrics: str | Sequence[str], inputs: Mapping[str, Any] | None = None
     return list(chosen)
 
 
-def _checked_options(preset: str, options: Options) -> Options:
-    if preset not in PRESETS:
-        raise unknown("preset", preset, PRESETS)
+def check_request(
+    metrics: str | Sequence[str], preset: str, options: Options | None, label_noise: int | None
+) -> Options:
+    """Return the options, tried on a small world: a mistake in what is asked for is answered before any work."""
+    chosen, options = choose(metrics), {} if options is None else options
+    if not isinstance(preset, str) or preset not in PRESETS:
+        raise unknown("preset", str(preset), PRESETS)
+    if label_noise is not None and (not isinstance(label_noise, int | np.integer) or label_noise not in REGIMES):
+        raise UsageError(f"label_noise must be 1, 2 or 3, got {label_noise!r}")
+    if not isinstance(options, Mapping) or not all(isinstance(changes, Mapping) for changes in options.values()):
+        raise UsageError(f"options must be a mapping such as {{'mig': {{'bins': 30}}}}, got {options!r}")
     for name, changes in options.items():
         if name not in METRICS:
-            raise unknown("metric", name, METRICS)
-        METRICS[name].chosen_options(preset, changes)
+            raise unknown("metric", str(name), METRICS)
+        settings = METRICS[name].chosen_options(preset, changes)
+        if name not in chosen:
+            raise UsageError(f"there are options for '{name}', which is not among the metrics asked for")
+        try_out(METRICS[name], settings)
     return options
 
 
@@ -184,7 +200,10 @@ def _posterior(
         noise = generator(seed, DRAW).normal(size=codes.shape)
         known = {"log_variances": spread, "sampled": codes + np.exp(spread / 2) * noise}
     if reconstruction is not None:
-        known["reconstruction"] = np.asarray(reconstruction, dtype=np.float64)
+        losses = np.asarray(reconstruction)
+        if losses.dtype.kind not in "biuf":
+            raise UsageError(f"reconstruction must be numbers, got an array of type {losses.dtype}")
+        known["reconstruction"] = losses.astype(np.float64)
     return known
 
 
@@ -204,15 +223,16 @@ def _rows(
 
 
 def _described(metric: Metric, inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the metric's options and, where it fits a predictor, how many rows it had and which it judged on."""
+    """Return the metric's options and all else that its score depends on: how many rows, which of them, the seed."""
     described = dict(settings)
+    if "codes" in metric.needs or "means" in metric.needs:
+        described |= {"rows": len(inputs["codes"])}
+    if "test" in metric.needs:
+        described |= {"test": "split" if inputs["test"] is None else "given"}
     if "factors" in metric.needs and inputs["label_noise"] is not None:
         described |= {"label_noise": inputs["label_noise"]}
     if metric.representation == "sampled":
-        described |= {"representation": "sampled", "seed": inputs["seed"]}
+        described |= {"representation": "sampled"}
     if "encode" in metric.needs:
-        described |= {"exact": inputs["encode"].exact, "seed": inputs["seed"]}
-    if "test" in metric.needs:
-        described |= {"rows": len(inputs["codes"]), "test": "split" if inputs["test"] is None else "given"}
-        described |= {"seed": inputs["seed"]} if inputs["test"] is None else {}
-    return described
+        described |= {"exact": inputs["encode"].exact}
+    return described | {"seed": inputs["seed"]}

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unweave.metrics.inputs import check, varying, whole_number
+from unweave.metrics.inputs import bin_count, check, varying
 from unweave.metrics.resampling import Sampled
 
 ROUNDING = 1e-12
@@ -37,7 +37,7 @@ def by_information(
     """
     values, labels = check(codes, factors)
     labels = labels[:, varying(labels)]
-    bins = whole_number(bins, "bins", 2)
+    bins = bin_count(bins)
     binned = bin_codes(values, bins)
 
     def rescore(subsets: np.ndarray) -> np.ndarray:

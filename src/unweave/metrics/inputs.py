@@ -16,6 +16,8 @@ GivenPair: TypeAlias = tuple[ArrayLike, ArrayLike]
 
 LARGEST = 1e100
 """Larger codes are refused: their squares, which variances need, would overflow."""
+MOST_BINS = 10_000
+"""More would be finer than any sample, and fill the memory with counts of nothing."""
 SPLIT, INTERVAL, DRAW, FIT = 0, 1, 2, 3
 """Random streams of one seed: the split, the subsets behind an interval, what a metric draws, its learner."""
 
@@ -85,6 +87,13 @@ def whole_number(value: int, name: str, least: int) -> int:
     return int(value)
 
 
+def bin_count(bins: int) -> int:
+    """Return the number of bins that codes are cut into."""
+    if whole_number(bins, "bins", 2) > MOST_BINS:
+        raise UsageError(f"bins must be at most {MOST_BINS:,}, got {bins}")
+    return int(bins)
+
+
 def _table(values: ArrayLike, name: str) -> np.ndarray:
     """Return an array of two non-empty dimensions that holds real numbers."""
     try:
@@ -109,10 +118,11 @@ def _check_codes(array: np.ndarray, name: str) -> np.ndarray:
 
 
 def _check_factors(array: np.ndarray, name: str) -> np.ndarray:
-    if array.dtype.kind != "f":
-        return array.astype(np.int64, copy=False)
-    if not (np.abs(array) <= 2**53).all():  # beyond it, floats skip whole numbers
-        raise UsageError(f"{name} hold NaN, an infinity or a value beyond 2**53")
+    if array.dtype.kind == "b":
+        return array.astype(np.int64)
+    if not ((array >= -(2**53)) & (array <= 2**53)).all():  # beyond it, floats skip whole numbers
+        kinds = "NaN, an infinity or " if array.dtype.kind == "f" else ""
+        raise UsageError(f"{name} hold {kinds}a value beyond 2**53: number the values from 0 up")
     whole = array.astype(np.int64)
     if (whole != array).any():
         raise UsageError(f"{name} must be whole numbers (each value a class), got {array[whole != array][0]}")

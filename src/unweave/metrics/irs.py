@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from unweave.errors import UsageError
 from unweave.metrics.information import bin_codes
-from unweave.metrics.inputs import check, varying, whole_number
+from unweave.metrics.inputs import bin_count, check, varying
 from unweave.metrics.resampling import Sampled, by_rows
 
 
@@ -35,7 +35,7 @@ def sample_irs(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, quantile
     """Return IRS and its scores on subsets of the rows, for which the bins of factors stay as they are."""
     values, labels = check(codes, factors)
     labels = labels[:, varying(labels)]
-    bins = whole_number(bins, "bins", 2)
+    bins = bin_count(bins)
     if isinstance(quantile, bool) or not isinstance(quantile, int | float) or not 0 < quantile <= 1:
         raise UsageError(f"quantile must be a number above 0 and up to 1, got {quantile!r}")
     groups = np.stack([_groups(factor, bins) for factor in labels.T], axis=1)

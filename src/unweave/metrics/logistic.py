@@ -24,14 +24,15 @@ def predict_logistic(
     the best mean accuracy on five folds of consecutive rows, unless `strength` gives it. Only the way there differs:
     the codes are standardised (the penalty still weighs the weights of the codes as given), the unknowns are scaled by
     a bound on the curvature, and the losses are computed in single precision. Classes that a fold lacks are no
-    obstacle.
+    obstacle; a code that is constant among the rows fitted has no weight.
     """
     values, labels = np.unique(factor, return_inverse=True)
     if len(values) == 1 or len(codes) == 1:
         return np.full(len(test_codes), values[0]), float(STRENGTHS[0])
-    inputs, test_inputs = (_with_constant(z) for z in standardise((codes, factor), (test_codes, factor)))
-    spread = codes.std(axis=0)
-    ridge = np.append(np.divide(1.0, spread**2, out=np.zeros_like(spread), where=spread > 0), 0.0)
+    scaled, judged = standardise((codes, factor), (test_codes, factor))
+    moving = scaled.any(axis=0)  # the others say nothing, and along their weights the loss would not curve at all
+    inputs, test_inputs = (_with_constant(z[:, moving]) for z in (scaled, judged))
+    ridge = np.append(1.0 / codes[:, moving].std(axis=0) ** 2, 0.0)
     ridge *= 2 if len(values) == 2 else 1  # scikit-learn has one row of weights for two classes: half as many
     start = np.zeros((inputs.shape[1], len(values)))
     if strength is None:
@@ -66,7 +67,7 @@ def _fit(inputs: np.ndarray, labels: np.ndarray, ridge: np.ndarray, start: np.nd
     n, classes = len(inputs), start.shape[1]
     # The curvature where all classes are as likely; in units of its root all directions are about as steep.
     curvature = (inputs.T @ inputs).astype(np.float64) / (n * classes) + np.diag(ridge)
-    size = np.sqrt(np.maximum(np.diag(curvature), 1e-300))
+    size = np.sqrt(np.diag(curvature))
     steepness, axes = np.linalg.eigh(curvature / np.outer(size, size))
     steepness = np.sqrt(np.maximum(steepness, 1e-9))
     into = (axes / steepness) / size[:, None]  # unknowns to weights

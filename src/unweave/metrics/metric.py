@@ -72,6 +72,8 @@ class Metric:
         for option in changes:
             if option not in self.options:
                 raise unknown("option", str(option), self.options) if self.options else _no_options(option)
+            if isinstance(self.options[option], str) and not isinstance(changes[option], str):
+                raise UsageError(f"{option} must be a text, got {changes[option]!r}")
         return {**self.options, **(self.fast if preset == "fast" else {}), **changes}
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unweave.metrics.information import bin_codes, information
-from unweave.metrics.inputs import check_codes, whole_number
+from unweave.metrics.inputs import bin_count, check_codes
 from unweave.metrics.resampling import Sampled
 
 
@@ -35,7 +35,7 @@ def sample_pairwise_mi(codes: ArrayLike, *, bins: int = 20) -> Sampled:
 
 def _binned(codes: ArrayLike, bins: int) -> tuple[np.ndarray, int]:
     values = check_codes(codes)
-    bins = whole_number(bins, "bins", 2)
+    bins = bin_count(bins)
     return bin_codes(values, bins), bins
 
 

@@ -18,6 +18,10 @@ class FewSamples(UserWarning):
     """A score is computed from fewer samples than it takes for its bias not to matter."""
 
 
+class Strangers(UserWarning):
+    """The rows that learners are judged on have values that none of the rows fitted has."""
+
+
 class LeftOut(UserWarning):
     """A metric of a group refuses what it was given, and is left out."""
 
@@ -43,3 +47,11 @@ def warn_of_few(factors: np.ndarray) -> None:
     if len(factors) < wanted:
         text = f"{len(factors):,} rows are few for a factor of {largest} values: below {wanted:,} scores are biased"
         warnings.warn(text, FewSamples, stacklevel=3)
+
+
+def warn_of_strangers(factors: np.ndarray, test_factors: np.ndarray) -> None:
+    """Warn when no row to judge on has a value of a factor that occurs among the rows to fit."""
+    for number, (fitted, judged) in enumerate(zip(factors.T, test_factors.T, strict=True), start=1):
+        if not np.isin(judged, fitted).any():
+            text = f"no test row has a value of factor {number} that was fitted: are both numbered alike?"
+            warnings.warn(text, Strangers, stacklevel=3)

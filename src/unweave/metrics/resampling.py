@@ -37,6 +37,8 @@ class Sampled(Generic[S]):
     """Where the score goes on moving as units are added: the power of their number with which each part may do so."""
     by_chance: bool = False
     """Whether the score is a ratio of what may be nothing but chance, and so stays random in a large sample."""
+    limits: tuple[Score, Score] | None = None
+    """The least and the largest score there can be, of each part, where the metric's range is wider."""
 
 
 def by_rows(score: Callable[..., S], *arrays: np.ndarray, replicates: int = 200) -> Sampled[S]:
@@ -57,10 +59,11 @@ def by_refits(
     *,
     large: Callable[[Pair, Pair], S] | None = None,
     pace: tuple[float, ...] | None = None,
+    limits: tuple[Score, Score] | None = None,
 ) -> Sampled[S]:
     """Resample a score of rows to fit on and rows to judge on by fitting and judging anew on subsets of both.
 
-    `large` scores subsets under the penalty of a large sample, where there is one; for `pace` see `Sampled`.
+    `large` scores subsets under the penalty of a large sample, where there is one; for the others see `Sampled`.
     """
     border, again = len(fitted[0]), large or score
 
@@ -72,7 +75,8 @@ def by_refits(
         return np.array([again(half(fitted, kept[:border]), half(judged, kept[border:])) for kept in subsets])
 
     units = border + len(judged[0])
-    return Sampled(score(fitted, judged), units, rescore, replicates, as_large=large is not None, pace=pace)
+    whole = score(fitted, judged)
+    return Sampled(whole, units, rescore, replicates, as_large=large is not None, pace=pace, limits=limits)
 
 
 def interval(
@@ -89,8 +93,8 @@ def interval(
     Not every bias is c/n, so the score is held both as it is and less its bias. t is the 97.5 % point of Student's
     distribution with r - 1 degrees of freedom: a handful of half-samples knows its own spread badly, and the interval
     grows accordingly (1.98 deviations at r = 200, 2.37 at 10). The interval is about the score of a large sample, and
-    is cut to the metric's range. A bootstrap would not do: repeated rows look like dependence, and inflate every
-    mutual information.
+    is cut to the range of the metric, or of its parts. A bootstrap would not do: repeated rows look like dependence,
+    and inflate every mutual information.
 
     Three kinds of score need more, as their `Sampled` says:
 
@@ -129,7 +133,7 @@ def interval(
             held.append((centre + np.clip(bias, -reach, reach), reach))
         low, high = (np.array([place + side * width for place, width in held]) for side in (-1, 1))
         ends = np.minimum(low.min(axis=0), score), np.maximum(high.max(axis=0), score)
-    ends = np.where(np.isfinite(reach), np.clip(ends, *limits), np.nan)
+    ends = np.where(np.isfinite(reach), np.clip(ends, *(sampled.limits or limits)), np.nan)
     return list(zip(*ends.tolist(), strict=True))
 
 

@@ -15,7 +15,7 @@ from unweave.data import Dataset
 from unweave.errors import UsageError
 from unweave.files import write_atomically
 from unweave.nets import Model
-from unweave.runs import LOG, WEIGHTS, write_table
+from unweave.runs import LOG, WEIGHTS, read_table, write_table
 from unweave.training.history import History
 from unweave.training.streams import Streams
 from unweave.training.supervision import Supervision
@@ -99,7 +99,7 @@ class TrainingState:
         self.streams.restore(values["streams"])
         self.history.restore(values["window"], device)
         self.step, self.seconds = values["step"], values["seconds"]
-        rows = polars.read_parquet(folder / LOG).filter(polars.col("step") <= self.step)
+        rows = read_table(folder / LOG).filter(polars.col("step") <= self.step)
         self.history.rows = rows.to_dicts()
 
     def _metadata(self) -> dict[str, str]:
