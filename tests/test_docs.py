@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import contextlib
+import io
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import unweave
@@ -39,17 +42,31 @@ def test_the_examples_of_a_page_run(page, tmp_path, monkeypatch):
 
 
 def run_and_compare(block: str, names: dict[str, object]) -> None:
-    """Run a block; where a statement is a number and the comment behind it begins with one, they must agree."""
+    """Run a block; the numbers that a statement gives or prints must be those in the comment behind it, if any."""
     for statement in ast.parse(block).body:
         if not isinstance(statement, ast.Expr):
             exec(compile(ast.Module([statement], []), "example", "exec"), names)
             continue
-        value = eval(compile(ast.Expression(statement.value), "example", "eval"), names)
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            value = eval(compile(ast.Expression(statement.value), "example", "eval"), names)
         line = block.splitlines()[(statement.end_lineno or 0) - 1]
-        printed = re.match(r"\s*# (-?\d+\.\d+)", line[statement.end_col_offset :])
-        if printed and isinstance(value, float):
-            digits = len(printed[1].partition(".")[2])
-            assert round(value, digits) == float(printed[1]), line
+        comment = line[statement.end_col_offset :].partition("#")[2]
+        said = re.findall(r"-?\d+\.\d+", comment.partition(":")[0])
+        found = numbers_in(printed.getvalue() if value is None else value)
+        for number, expected in zip(found, said, strict=False):
+            assert round(number, len(expected.partition(".")[2])) == float(expected), line
+
+
+def numbers_in(value: object) -> list[float]:
+    """Return the decimal fractions in a text, or those that a number, an array or a sequence is made of."""
+    if isinstance(value, str):
+        return [float(number) for number in re.findall(r"-?\d+\.\d+", value)]
+    if isinstance(value, float):
+        return [value]
+    if isinstance(value, np.ndarray | list | tuple):
+        return [number for part in value for number in numbers_in(part)]
+    return []
 
 
 def test_every_metric_and_every_public_score_has_a_page():

@@ -19,7 +19,7 @@ def dcimig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> float:
     most about, in nats, credited to the former; a factor that no code knows most about is credited 0. Only the best
     code of a factor counts, so further codes, noise and duplicates do no harm. Mutual information, binning and
     factors with a single value are as in `mig`. Constant codes score 0; a single factor has a gap to 0. Unchanged by
-    the order of codes, factors or rows and by the sign and scale of a code.
+    the order of codes, factors or rows and by the scale and, as in `mig`, the sign of a code.
 
     >>> dcimig([[0.0, 5.0], [1.0, 5.0], [0.0, 5.0], [1.0, 5.0]], [[0], [1], [0], [1]])
     1.0

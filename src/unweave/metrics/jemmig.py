@@ -22,7 +22,7 @@ def jemmig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> float:
     here. H(z_a, v_k) - I(z_a; v_k) is what the code says beyond the factor and what it misses of it. Mutual
     information, binning and factors with a single value are as in `mig`. A single code has a gap to 0. A constant
     code says nothing beyond a factor, and so scores log bins / (H(v_k) + log bins), not 0. Unchanged by the order of
-    codes, factors or rows and by the sign and scale of a code.
+    codes, factors or rows and by the scale and, as in `mig`, the sign of a code.
 
     >>> jemmig([[0.0, 5.0], [1.0, 5.0], [0.0, 5.0], [1.0, 5.0]], [[0], [1], [0], [1]])
     1.0

@@ -25,7 +25,7 @@ def med(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, top: int | None
     each factor with the largest bracket are kept, and the weights are shared out among them.
     Mutual information, binning and factors with a single value are as in `mig`. A constant code has no weight, and
     codes that are all constant score 0; with a single factor (K = 1) other codes score 1. Unchanged by the order of
-    codes, factors or rows and by the sign and scale of a code.
+    codes, factors or rows and by the scale and, as in `mig`, the sign of a code.
 
     >>> med([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [[0, 0], [1, 0], [0, 1], [1, 1]])
     1.0

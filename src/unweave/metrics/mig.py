@@ -17,7 +17,8 @@ def mig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> float:
     where z_a and z_b are the codes that know most and second most about v_k. Mutual information is the plug-in
     estimate, in nats, between the factor's values as given and the code cut in `bins` equal widths from its least
     to its largest value. A single code has a gap to 0; a constant code knows nothing; a factor with a single value is
-    left out of the mean. Unchanged by the order of codes or rows and by the sign and scale of a code.
+    left out of the mean. Unchanged by the order of codes or rows and by the scale of a code; by its sign too, but
+    for values on the edge of a bin.
 
     >>> mig([[0.0, 5.0], [1.0, 5.0], [0.0, 5.0], [1.0, 5.0]], [[0], [1], [0], [1]])
     1.0

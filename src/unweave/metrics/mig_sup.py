@@ -19,7 +19,7 @@ def mig_sup(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> float:
     where v_a and v_b are the factors that code j knows the largest and second largest share of. Mutual information,
     binning and factors with a single value are as in `mig`. A constant code is left out of the mean, and codes that
     are all constant score 0; a code that varies but knows nothing stays in, with a gap near 0. A single factor has a
-    gap to 0. Unchanged by the order of codes, factors or rows and by the sign and scale of a code.
+    gap to 0. Unchanged by the order of codes, factors or rows and by the scale and, as in `mig`, the sign of a code.
 
     >>> mig_sup([[0.0, 5.0], [1.0, 5.0], [0.0, 5.0], [1.0, 5.0]], [[0], [1], [0], [1]])
     1.0

@@ -19,7 +19,8 @@ def modularity(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> float
     where I_jk = I(z_j; v_k) in nats, and a is the factor, of K, that code j knows most about. Mutual information,
     binning and factors with a single value are as in `mig`. A constant code counts 0 in the mean; with a single
     factor (K = 1), every code that knows anything of it counts 1. How much a code knows does not matter, only how it
-    is shared out. Unchanged by the order of codes, factors or rows and by the sign and scale of a code.
+    is shared out. Unchanged by the order of codes, factors or rows and by the scale and, as in `mig`, the sign of a
+    code.
 
     >>> modularity([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [[0, 0], [1, 0], [0, 1], [1, 1]])
     1.0
