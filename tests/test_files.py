@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from unweave.errors import UsageError
 from unweave.files import write_atomically, write_json
 
 
@@ -21,6 +22,35 @@ def test_an_old_file_is_replaced(tmp_path: Path):
     path.write_bytes(b"a longer old content")
     write_atomically(path, b"new")
     assert path.read_bytes() == b"new"
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_link_is_followed(tmp_path: Path, there: bool):
+    (tmp_path / "far").mkdir()
+    target, link = tmp_path / "far" / "a.bin", tmp_path / "link"
+    if there:
+        target.write_bytes(b"old")
+    link.symlink_to(Path("far", "a.bin"))
+    write_atomically(link, b"new")
+    assert link.is_symlink()
+    assert target.read_bytes() == b"new"
+    assert os.listdir(tmp_path / "far") == ["a.bin"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a pipe with a name")
+@pytest.mark.parametrize("behind_a_link", [True, False])
+def test_what_is_no_file_is_left_alone(tmp_path: Path, behind_a_link: bool):
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    for name, what in {"folder": "a folder", "pipe": "no regular file"}.items():
+        path = tmp_path / name
+        if behind_a_link:
+            path = tmp_path / f"{name}-link"
+            path.symlink_to(name)
+        with pytest.raises(UsageError, match=f"'{path}' is {what}; choose another name"):
+            write_atomically(path, b"new")
+    assert (tmp_path / "folder").is_dir()
+    assert (tmp_path / "pipe").is_fifo()
 
 
 def test_others_may_read_the_file_as_the_umask_says(tmp_path: Path):

@@ -9,13 +9,20 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from unweave.errors import UsageError
+
 
 def write_atomically(path: Path, content: bytes) -> None:
     """Write `content` to `path` so that a crash or a full disk leaves the old file or the new one.
 
     The bytes go to a temporary name in the same folder, are flushed to the disk, and the file is then
-    renamed over `path`. On any error the temporary file is removed and `path` is as it was.
+    renamed over `path`. On any error the temporary file is removed and `path` is as it was. A link is followed; what
+    is no file, such as a folder or a device, is refused.
     """
+    if path.exists() and not path.is_file():  # a device would become a file, for root at least
+        raise UsageError(f"'{path}' is {'a folder' if path.is_dir() else 'no regular file'}; choose another name")
+    if path.is_symlink():
+        path = Path(os.path.realpath(path))
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
     try:
         with temporary.open("xb") as file:

@@ -188,15 +188,22 @@ class Run:
         seed: int = 0,
         intervals: bool = True,
         watch: Callable[[str, int, int], None] | None = None,
+        keep: Callable[[polars.DataFrame], None] | None = None,
     ) -> polars.DataFrame:
         """Score the run on random images, encoding each distinct one once.
 
         `preset` sets the sample counts ("paper": 10,000 images and 5,000 to test on, or "fast"), `samples`,
         `test_samples` and `options` change them by hand; `options` and `label_noise` are as for `unweave.evaluate`.
         Each metric's scores are saved in the run as soon as they are there, in the place of earlier ones with the same
-        options. `watch` is told what is being done, how much of it, and of how much.
+        options. `watch` is told what is being done, how much of it, and of how much; `keep` is given each metric's
+        scores before they are saved.
         """
         from unweave.scoring import score_run
+
+        def save(table: polars.DataFrame) -> None:
+            if keep:
+                keep(table)
+            self._save_scores(table)
 
         return score_run(
             self,
@@ -209,10 +216,10 @@ class Run:
             seed=seed,
             intervals=intervals,
             watch=watch,
-            keep=self._keep,
+            keep=save,
         )
 
-    def _keep(self, table: polars.DataFrame) -> None:
+    def _save_scores(self, table: polars.DataFrame) -> None:
         """Save scores in the place of earlier ones of the same names and options."""
         import polars
 

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import errno
 import json
+import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from unweave.errors import UsageError
 from unweave.metrics import METRICS, mig, noisy_labels
 from unweave.runs import Run
 
@@ -21,7 +25,7 @@ def files(tmp_path, monkeypatch) -> tuple[np.ndarray, np.ndarray]:
     codes = np.column_stack([factors + rng.normal(0, 0.1, size=(300, 2)), rng.normal(size=300)])
     for name, array in {"z": codes, "v": factors}.items():
         np.save(f"{name}.npy", array)
-        np.savetxt(f"{name}.csv", array, delimiter=",", header="a,b,c", comments="")
+        np.savetxt(f"{name}.csv", array, delimiter=",", header="a,b,c"[: 2 * array.shape[1] - 1], comments="")
     np.savetxt("bare.csv", codes, delimiter=",")
     return codes, factors
 
@@ -48,8 +52,48 @@ def test_all_that_can_be_had_is_the_default(cli, files):
 def test_options_of_metrics_by_hand(cli, files):
     words = ("evaluate", *FILES, "--metrics", "mig", "--no-intervals", "--json")
     result = json.loads(cli(*words, "--set", "mig.bins=5", "--label-noise", "2").out)["scores"][0]
-    assert result["options"] == {"bins": 5, "label_noise": 2}
+    assert result["options"] == {"bins": 5, "rows": 300, "label_noise": 2, "seed": 0}
     assert result["value"] == mig(files[0], noisy_labels(files[1], regime=2), bins=5)
+
+
+def test_an_option_of_several_values_may_be_given_again(cli, files):
+    words = ("evaluate", *FILES, "--metrics", "mig", "--set", "mig.bins=3", "--no-intervals", "--json")
+    scores = json.loads(cli(*words, "--metrics", "mig-sup", "--set=mig-sup.bins=30").out)["scores"]
+    assert [(score["metric"], score["options"]["bins"]) for score in scores] == [("mig", 3), ("mig-sup", 30)]
+
+
+def interrupt(**_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def refuse(**_: object) -> None:
+    raise UsageError("too odd")
+
+
+@pytest.mark.parametrize(
+    ("failure", "code", "line"), [(interrupt, 130, "unweave: interrupted\n"), (refuse, 2, "unweave: too odd\n")]
+)
+@pytest.mark.parametrize("where", ["files", "run"])
+def test_what_was_finished_before_a_failure_is_shown(cli, files, run, monkeypatch, where, failure, code, line):
+    monkeypatch.setitem(METRICS, "mcc", replace(METRICS["mcc"], sample=failure))
+    source = FILES if where == "files" else (run, "--samples", "100", "--test-samples", "100")
+    words = ("evaluate", *source, "--metrics", "mig", "mcc", "--no-intervals")
+    ended, out, err = cli(*words)
+    assert (ended, err) == (code, line)
+    assert [row.split()[0] for row in out.splitlines()] == ["metric", "mig"]
+    assert [score["metric"] for score in json.loads(cli(*words, "--json").out)["scores"]] == ["mig"]
+
+
+def test_scores_that_find_no_room_in_the_run_are_shown(cli, run, monkeypatch):
+    def full_disk(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full_disk)
+    before = sorted(os.listdir(run))
+    code, out, err = cli("evaluate", run, "--metrics", "mig", "--samples", "100", "--test-samples", "100")
+    assert (code, err) == (2, f"unweave: cannot write '{run}': No space left on device\n")
+    assert [row.split()[0] for row in out.splitlines()] == ["metric", "mig"]
+    assert sorted(os.listdir(run)) == before
 
 
 @pytest.mark.filterwarnings("default")
@@ -142,10 +186,27 @@ def test_a_file_without_an_array_is_one_line(cli, files, name, complaint):
         ((*FILES, "--preset", "quick"), "no preset is called 'quick'"),
         ((*FILES, "--set", "mig.bins"), "--set takes METRIC.OPTION=VALUE, such as mig.bins=30, not 'mig.bins'"),
         ((*FILES, "--set", "mig.bin=3"), "no option is called 'bin'; did you mean 'bins'?"),
-        ((*FILES, "--metrics", "mig", "--label-noise", "7"), "regime must be 1, 2 or 3"),
+        ((*FILES, "--set", "mig.bins=3", "mig.bins=30"), "--set: mig.bins is given twice"),
+        ((*FILES, "--set", "mig.bins=3", "--set", "mig.bins=30"), "--set: mig.bins is given twice"),
+        ((*FILES, "--label-noise", "0"), "--label-noise must be 1, 2 or 3, not 0\n"),
+        ((*FILES, "--metrics", "mig", "--label-noise", "7"), "--label-noise must be 1, 2 or 3, not 7\n"),
+        (("--codes", "z.npy", "--label-noise", "1"), "--label-noise, --test-codes and --test-factors mean nothing"),
+        (("--codes", "z.npy", "--test-factors", "v.npy"), "--label-noise, --test-codes and --test-factors mean"),
         ((*FILES, "--test-codes", "z.npy"), "--test-codes and --test-factors come together"),
         ((*FILES, "--metrics", "mgi"), "no metric is called 'mgi'; did you mean 'mig'?"),
-        ((*FILES, "--samples", "-3"), "--samples must be 0 or more, not -3"),
+        (
+            (*FILES, "--metrics", "mig,sap"),
+            "names of metrics have spaces between them, not commas: --metrics mig sap\n",
+        ),
+        (
+            (*FILES, "--metrics", "elbo"),
+            "the metric 'elbo' needs log_variances and reconstruction; score a run instead",
+        ),
+        ((*FILES, "--metrics", "z-max-variance"), "the metric 'z-max-variance' needs codebook; score a run instead"),
+        ((*FILES, "--samples", "30"), "--samples and --test-samples are for a run; of files, all rows are scored"),
+        ((*FILES, "--test-samples", "30"), "--samples and --test-samples are for a run; of files, all rows are scored"),
+        ((*FILES, "--samples", "-3"), "--samples must be 2 or more, not -3"),
+        ((*FILES, "--test-samples", "1"), "--test-samples must be 2 or more, not 1"),
     ],
 )
 def test_what_does_not_go_together_is_one_line(cli, files, words, complaint):

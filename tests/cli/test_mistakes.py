@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -47,6 +48,13 @@ MISTAKES = {
     (*TRAIN, "--device", "abacus"): "the device 'abacus' is not there; use auto, cpu, cuda or mps",
     ("data", "show", "xysquares", "--out", "grid.jpg"): "the picture is a PNG: write --out grid.png, not 'grid.jpg'",
     ("data", "show", "xysquares", "--seed", "-1"): "--seed must be 0 or more, not -1",
+    # an option given twice; without steps, so that it never comes to a training
+    (*TRAIN, "--steps", "0", "--seed", "1", "--seed=2"): "--seed is given twice",
+    (*TRAIN, "--steps", "0", "--log-every", "1", "--log_every", "2"): "--log-every is given twice",
+    (*TRAIN, "--steps", "0", "--data", "shapes2d"): "--data is given twice",
+    (*TRAIN, "--sed", "1", "--sed", "2"): "unknown option --sed for 'train beta-vae'; did you mean --seed?",
+    (*TRAIN, "--steps", "1", "--track", "nothing", "--track", "wandb"): "no tracker is called 'nothing'",
+    ("data", "list", "--json", "--json"): "--json is given twice",
     # no such place
     ("evaluate", "nowhere"): "there is no folder 'nowhere'",
     ("report", "nowhere"): "there is no folder 'nowhere'",
@@ -106,6 +114,16 @@ def test_a_reader_that_leaves_early_is_no_mistake(words):
     with process.stderr:
         assert process.stderr.read() == ""
     assert process.wait() == 0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
+@pytest.mark.parametrize(("words", "code"), [("metrics list", 0), ("metrics list --help", 0), ("trian", 2)])
+def test_closed_output_is_no_mistake(words, code):
+    for closed, tells in ((">&-", code != 0), (">&- 2>&-", False)):
+        command = f"{shlex.quote(sys.executable)} -m unweave {words} {closed}"
+        done = subprocess.run(command, shell=True, capture_output=True, text=True)
+        assert (done.returncode, done.stdout) == (code, "")
+        assert done.stderr.startswith("unweave: no command is called") if tells else done.stderr == ""
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")

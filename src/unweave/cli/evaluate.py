@@ -15,7 +15,7 @@ from tyro.conf import Positional, arg
 
 from unweave.cli.arrays import read_array
 from unweave.cli.manners import writing
-from unweave.cli.parsing import Flag, parse, refuse_negative
+from unweave.cli.parsing import Flag, parse, refuse_below
 from unweave.errors import UsageError
 from unweave.text import table, to_json
 
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 File = Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")]
 Count = Annotated[int | None, arg(metavar="INT", help_behavior_hint="")]
+Keep = Callable[["polars.DataFrame"], None]
+"""Takes a metric's scores as soon as they are there."""
+NUMBERS = ("value", "low", "high", "seconds")
 
 
 @dataclass(frozen=True)
@@ -63,30 +66,52 @@ class Evaluate:
     """Print one JSON object instead of a table."""
 
     def __post_init__(self) -> None:
-        refuse_negative(seed=self.seed, samples=self.samples or 0, **{"test-samples": self.test_samples or 0})
+        refuse_below(0, seed=self.seed)
+        refuse_below(2, samples=self.samples, test_samples=self.test_samples)
+        if self.label_noise not in (None, 1, 2, 3):
+            raise UsageError(f"--label-noise must be 1, 2 or 3, not {self.label_noise}")
+        if any("," in name for name in self.metrics):
+            names = " ".join(self.metrics).replace(",", " ").split()
+            raise UsageError(f"names of metrics have spaces between them, not commas: --metrics {' '.join(names)}")
 
 
 def evaluate(words: list[str]) -> None:
     """Run `unweave evaluate`."""
     options = parse(Evaluate, words, "evaluate")
-    scores = _of_run(options, options.run) if options.run else _of_files(options)
-    rows = [{**row, "options": json.loads(row["options"])} for row in scores.iter_rows(named=True)]
+    finished: list[dict[str, Any]] = []
+
+    def keep(scores: polars.DataFrame) -> None:
+        finished.extend(scores.iter_rows(named=True))
+
+    try:
+        _score_run(options, options.run, keep) if options.run else _score_files(options, keep)
+    except BaseException:  # an interrupt too: what is finished is not lost
+        if finished:
+            print(_shown(options, finished))
+        raise
+    print(_shown(options, finished))
+    if not options.json:
+        following = f"unweave report {shlex.quote(str(options.run))}" if options.run else "unweave metrics list"
+        print(f"\nnext: {following}")
+
+
+def _shown(options: Evaluate, scores: Sequence[dict[str, Any]]) -> str:
+    """Return the scores as a table, or as JSON."""
     if options.json:
-        return print(to_json({"run": options.run and str(options.run), "scores": rows}))
-    following = f"unweave report {shlex.quote(str(options.run))}" if options.run else "unweave metrics list"
-    numbers = ("value", "low", "high", "seconds")
-    texts = [{"metric": row["metric"], **{name: _decimals(row[name]) for name in numbers}} for row in rows]
-    print(table(texts, numbers), f"\nnext: {following}", sep="\n")
+        rows = [{**row, "options": json.loads(row["options"])} for row in scores]
+        return to_json({"run": options.run and str(options.run), "scores": rows})
+    texts = [{"metric": row["metric"], **{name: _decimals(row[name]) for name in NUMBERS}} for row in scores]
+    return table(texts, NUMBERS)
 
 
-def _of_run(options: Evaluate, folder: Path) -> polars.DataFrame:
+def _score_run(options: Evaluate, folder: Path, keep: Keep) -> None:
     if options.codes or options.factors or options.test_codes or options.test_factors:
         raise UsageError("score either a run or files: leave out the folder, or --codes and --factors")
     from unweave.runs import Run
 
     run = Run.open(folder)
     with _watching() as watch, writing(folder):
-        return run.evaluate(
+        run.evaluate(
             options.metrics or "all",
             preset=options.preset,
             samples=options.samples,
@@ -96,14 +121,15 @@ def _of_run(options: Evaluate, folder: Path) -> polars.DataFrame:
             seed=options.seed,
             intervals=options.intervals,
             watch=watch,
+            keep=keep,
         )
 
 
-def _of_files(options: Evaluate) -> polars.DataFrame:
+def _score_files(options: Evaluate, keep: Keep) -> None:
     if not options.codes:
         raise UsageError("name a run first, or give --codes and --factors; for example: unweave evaluate runs/first")
-    if bool(options.test_codes) != bool(options.test_factors):
-        raise UsageError("--test-codes and --test-factors come together")
+    _refuse_without_effect(options)
+    _refuse_beyond_files(options.metrics)
     from unweave import metrics
 
     codes = read_array(options.codes)
@@ -112,7 +138,7 @@ def _of_files(options: Evaluate) -> polars.DataFrame:
     if options.test_codes and options.test_factors:
         test = read_array(options.test_codes), read_array(options.test_factors)
     with _watching() as watch:
-        return metrics.evaluate(
+        metrics.evaluate(
             codes,
             factors,
             options.metrics or "all",
@@ -123,7 +149,28 @@ def _of_files(options: Evaluate) -> polars.DataFrame:
             seed=options.seed,
             intervals=options.intervals,
             watch=watch,
+            keep=keep,
         )
+
+
+def _refuse_without_effect(options: Evaluate) -> None:
+    """Refuse options that would change nothing in the scores of files."""
+    if options.samples or options.test_samples:
+        raise UsageError("--samples and --test-samples are for a run; of files, all rows are scored")
+    if not options.factors and (options.label_noise or options.test_codes or options.test_factors):
+        raise UsageError("--label-noise, --test-codes and --test-factors mean nothing without --factors")
+    if bool(options.test_codes) != bool(options.test_factors):
+        raise UsageError("--test-codes and --test-factors come together")
+
+
+def _refuse_beyond_files(names: Sequence[str]) -> None:
+    """Refuse metrics that need more than codes and factors, which is all that files hold."""
+    from unweave.metrics import METRICS
+
+    for name in names:
+        if name in METRICS and (lacking := METRICS[name].missing({"codes": True, "means": True, "factors": True})):
+            needs = " and ".join(dict.fromkeys(lacking))
+            raise UsageError(f"the metric '{name}' needs {needs}; score a run instead: unweave evaluate RUN")
 
 
 @contextmanager
@@ -152,10 +199,13 @@ def read_settings(words: Sequence[str]) -> dict[str, dict[str, Any]]:
         metric, _, option = name.partition(".")
         if not (metric and option and value):
             raise UsageError(f"--set takes METRIC.OPTION=VALUE, such as mig.bins=30, not '{word}'")
+        chosen = settings.setdefault(metric, {})
+        if option in chosen:
+            raise UsageError(f"--set: {name} is given twice")
         try:
-            settings.setdefault(metric, {})[option] = json.loads(value)
+            chosen[option] = json.loads(value)
         except ValueError:
-            settings.setdefault(metric, {})[option] = value
+            chosen[option] = value
     return settings
 
 

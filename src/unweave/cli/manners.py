@@ -27,6 +27,9 @@ NO_MEMORY = re.compile("allocate memory|out of memory|size calculation overflowe
 @contextmanager
 def polite() -> Iterator[None]:
     """Turn a user's mistake, an interrupt and a full disk into one line on stderr and an exit code."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed, as by `>&-`: what is printed goes nowhere
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal without × shows ? instead
     with warnings.catch_warnings():

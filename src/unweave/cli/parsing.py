@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
+from dataclasses import is_dataclass
 from difflib import get_close_matches
 from inspect import getdoc
 from io import StringIO
-from typing import Annotated, Any, TypeVar
+from itertools import chain
+from typing import Annotated, Any, TypeVar, get_origin, get_type_hints
 
 import tyro
 from tyro import conf
@@ -80,6 +82,10 @@ def parse(kind: type[T], words: Sequence[str], command: str, example: str | None
 
     if not {"-h", "--help"}.isdisjoint(words):
         read(["--help"])
+    try:
+        words = _gather(words, _options_of_several(kind))
+    except UsageError as twice:
+        raise _unknown_option(words, command, read) or twice from None
     complaint = StringIO()
     try:
         # Away from the terminal, tyro writes its complaint without colours.
@@ -98,9 +104,50 @@ def parse(kind: type[T], words: Sequence[str], command: str, example: str | None
 
 def refuse_negative(**values: int) -> None:
     """Refuse an option below zero, by its name."""
+    refuse_below(0, **values)
+
+
+def refuse_below(least: int, **values: int | None) -> None:
+    """Refuse an option that is given and too small, by its name."""
     for name, value in values.items():
-        if value < 0:
-            raise UsageError(f"--{name} must be 0 or more, not {value}")
+        if value is not None and value < least:
+            raise UsageError(f"--{name.replace('_', '-')} must be {least} or more, not {value}")
+
+
+def _options_of_several(kind: type) -> set[str]:
+    """Return the options of a dataclass, and of those inside it, that take several values."""
+    found: set[str] = set()
+    for name, hint in get_type_hints(kind).items():
+        if is_dataclass(hint) and isinstance(hint, type):
+            found |= _options_of_several(hint)
+        elif get_origin(hint) is tuple:
+            found.add(f"--{name.replace('_', '-')}")
+    return found
+
+
+def _gather(words: Sequence[str], several: set[str]) -> list[str]:
+    """Return the words with all values of an option of several in one place; any other is refused if given twice.
+
+    Of an option that is given again, tyro would silently keep the last values only.
+
+    >>> _gather(["run", "--set", "a", "--seed=1", "--set", "b"], {"--set"})
+    ['run', '--set', 'a', 'b', '--seed=1']
+    """
+    parts: dict[str, list[str]] = {"": []}
+    option = ""
+    for word in words:
+        if not word.startswith("--"):
+            parts[option].append(word)
+            continue
+        name, *value = word.split("=", 1)
+        option = name.replace("_", "-")
+        if option not in parts:
+            parts[option] = [word]
+        elif option in several:
+            parts[option] += value
+        else:
+            raise UsageError(f"{option} is given twice")
+    return list(chain(*parts.values()))
 
 
 def _own_error(error: BaseException | None) -> UsageError | None:
