@@ -159,7 +159,7 @@ def cases():
     yield "one factor", related, factors[:, :1]
     yield "a constant code", np.hstack([related, np.full((150, 1), 0.1)]), factors
     yield "a factor with one value", related, np.hstack([factors, np.full((150, 1), 7)])
-    yield "values far apart and negative", related, factors * 10**15 - 10**16
+    yield "values far apart and negative", related, factors * 10**14 - 10**15
     yield "more codes than samples", rng.normal(size=(12, 30)), factors[:12]
     yield "two samples", np.array([[0.0, 1.0], [1.0, 1.0]]), np.array([[0], [1]])
 
