@@ -6,9 +6,9 @@ import os
 import re
 import signal
 import socket
-import threading
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from itertools import pairwise
