@@ -156,7 +156,10 @@ def check_request(
         settings = METRICS[name].chosen_options(preset, changes)
         if name not in chosen:
             raise UsageError(f"there are options for '{name}', which is not among the metrics asked for")
-        try_out(METRICS[name], settings)
+        try:
+            try_out(METRICS[name], settings)
+        except UsageError as error:
+            raise UsageError(f"{name}: {error}") from error
     return options
 
 
