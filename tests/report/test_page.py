@@ -117,6 +117,13 @@ def test_hostile_names_are_shown_and_not_obeyed(run, tmp_path: Path):
     assert "unweave evaluate" in text_of(page)
 
 
+def test_scores_of_one_name_are_told_apart(run):
+    options = ['{"bins": 20, "seed": 0}', '{"seed": 0}', '{"bins": 20, "label_noise": 3, "seed": 0}']
+    table = polars.DataFrame({"metric": ["mig", "r2", "mig"], "value": [0.5, 0.6, 0.4], "options": options})
+    heads = re.findall(r'<th scope="row">(.*?)</th>', render(replace(run, table=table)))
+    assert heads == ["mig", "mig <small>label_noise=3</small>", "r2"]
+
+
 def test_a_run_without_scores_names_the_command(run):
     page = text_of(render(replace(run, table=None)))
     assert f"unweave evaluate {run.path} computes them" in page

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from math import isfinite, nan
 from typing import TYPE_CHECKING, Any
@@ -19,19 +19,31 @@ HEAD = ("metric", "value", "interval", "0 … 1", "options")
 
 
 def score_table(scores: polars.DataFrame) -> str:
-    """Return a <table> with a row for every metric: value, interval, and the options it was computed with."""
+    """Return a <table> with a row for every score: value, interval, and the options it was computed with.
+
+    Scores of one name stand together, with the options that tell them apart.
+    """
     head = "".join(f'<th scope="col">{title}</th>' for title in HEAD)
-    body = "\n".join(_row(score) for score in scores.iter_rows(named=True))
+    names = scores["metric"].to_list()
+    rows = sorted(scores.iter_rows(named=True), key=lambda score: names.index(score["metric"]))  # like beside like
+    body = "\n".join(_row(score, _apart(score, rows)) for score in rows)
     table = f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>"
     return f'<div class="scroll">{table}</div>'
 
 
-def _row(score: Mapping[str, Any]) -> str:
+def _apart(score: Mapping[str, Any], scores: Sequence[Mapping[str, Any]]) -> str:
+    """Return the options that a score does not share with others of its name."""
+    own = _read(score.get("options"))
+    others = [_read(other.get("options")) for other in scores if other["metric"] == score["metric"]]
+    return _listed({name: value for name, value in own.items() if any(other.get(name) != value for other in others)})
+
+
+def _row(score: Mapping[str, Any], apart: str) -> str:
     value, low, high = (_float(score.get(column)) for column in ("value", "low", "high"))
     interval = f"{_decimals(low)} – {_decimals(high)}" if isfinite(low + high) else "–"
-    name, options = str(score["metric"]), escape(_options(score.get("options")))
+    name, options = str(score["metric"]), escape(_listed(_read(score.get("options"))))
     return (
-        f'<tr><th scope="row">{escape(name)}</th>'
+        f'<tr><th scope="row">{escape(name)}{f" <small>{escape(apart)}</small>" if apart else ""}</th>'
         f'<td class="value">{_decimals(value)}</td><td>{interval}</td>'
         f'<td class="range">{"" if name in OTHER_RANGE else _scale(value, low, high)}</td>'
         f'<td class="options" title="{options}">{options}</td></tr>'
@@ -55,13 +67,15 @@ def _decimals(value: float) -> str:
     return f"{value:.3f}".replace("-", "−") if isfinite(value) else "–"
 
 
-def _options(options: object) -> str:
-    """Return options, a mapping or the JSON text of one, as `name=value` pairs."""
+def _read(options: object) -> Mapping[str, Any]:
+    """Return options, a mapping or the JSON text of one."""
     if isinstance(options, str):
         try:
             options = json.loads(options)
         except ValueError:
-            return str(options)
-    if not isinstance(options, Mapping):
-        return "" if options is None else str(options)
+            options = {"options": options}
+    return options if isinstance(options, Mapping) else {}
+
+
+def _listed(options: Mapping[str, Any]) -> str:
     return ", ".join(f"{name}={value}" for name, value in options.items() if value is not None)
