@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from tyro.conf import Positional, arg
 
 from unweave.cli.manners import waiting, writing
-from unweave.cli.parsing import Flag, parse, refuse_negative
+from unweave.cli.parsing import Flag, parse, refuse_below
 from unweave.data import DATASETS, FORMATS, WRAPPERS, Dataset, Wrapper, files, load
 from unweave.errors import UsageError
 from unweave.files import write_atomically
@@ -116,7 +116,7 @@ class Show:
     """Seed of the random images."""
 
     def __post_init__(self) -> None:
-        refuse_negative(seed=self.seed)
+        refuse_below(0, seed=self.seed)
 
 
 def show(words: list[str]) -> None:

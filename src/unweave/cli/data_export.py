@@ -10,7 +10,7 @@ from typing import Annotated
 from tyro.conf import Positional, arg
 
 from unweave.cli.manners import waiting, writing
-from unweave.cli.parsing import Flag, parse, refuse_negative
+from unweave.cli.parsing import Flag, parse, refuse_below
 from unweave.data import load
 from unweave.text import memory, to_json
 
@@ -33,7 +33,7 @@ class Export:
     """Print one JSON object instead of text."""
 
     def __post_init__(self) -> None:
-        refuse_negative(seed=self.seed)
+        refuse_below(0, seed=self.seed)
 
 
 def export(words: list[str]) -> None:

@@ -11,7 +11,7 @@ from tyro.conf import Positional, arg
 
 from unweave.cli.arrays import read_array
 from unweave.cli.manners import waiting, writing
-from unweave.cli.parsing import Flag, parse, refuse_negative
+from unweave.cli.parsing import Flag, parse, refuse_below
 from unweave.errors import UsageError, unknown
 from unweave.files import write_atomically
 from unweave.gaussian.iterations import NOISES, STARTS, STEPS
@@ -70,7 +70,7 @@ class Gaussian:
     """Print one JSON object instead of tables."""
 
     def __post_init__(self) -> None:
-        refuse_negative(seed=self.seed)
+        refuse_below(0, seed=self.seed)
         if self.out and self.out.suffix.lower() != ".png":
             raise UsageError(f"the picture is a PNG: write --out {self.out.with_suffix('.png')}, not '{self.out}'")
         for kind, name, known in (("decoder noise", self.decoder, NOISES), ("start", self.start, STARTS)):

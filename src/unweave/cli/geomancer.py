@@ -14,7 +14,7 @@ from tyro.conf import Positional, arg
 
 from unweave.cli.arrays import read_array
 from unweave.cli.manners import writing
-from unweave.cli.parsing import Flag, parse, refuse_negative
+from unweave.cli.parsing import Flag, parse, refuse_below
 from unweave.errors import UsageError
 from unweave.text import facts, to_json
 
@@ -48,7 +48,7 @@ class Geomancer:
     """Print one JSON object instead of text."""
 
     def __post_init__(self) -> None:
-        refuse_negative(seed=self.seed)
+        refuse_below(0, seed=self.seed)
 
 
 def geomancer(words: list[str]) -> None:

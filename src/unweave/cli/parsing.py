@@ -102,11 +102,6 @@ def parse(kind: type[T], words: Sequence[str], command: str, example: str | None
     return options
 
 
-def refuse_negative(**values: int) -> None:
-    """Refuse an option below zero, by its name."""
-    refuse_below(0, **values)
-
-
 def refuse_below(least: int, **values: int | None) -> None:
     """Refuse an option that is given and too small, by its name."""
     for name, value in values.items():

@@ -13,7 +13,7 @@ from typing import Annotated
 from tyro.conf import Positional, arg
 
 from unweave.cli.manners import writing
-from unweave.cli.parsing import Flag, parse, refuse_negative
+from unweave.cli.parsing import Flag, parse, refuse_below
 from unweave.reproduce import RESULTS, Outcome, find, reproduce
 from unweave.reproduce.frame import Watch
 from unweave.text import table, to_json
@@ -64,7 +64,7 @@ class Reproduce:
     """Print one JSON object instead of a table."""
 
     def __post_init__(self) -> None:
-        refuse_negative(seed=self.seed)
+        refuse_below(0, seed=self.seed)
 
 
 def run(words: list[str]) -> None:

@@ -40,7 +40,7 @@ from unweave.metrics.mig import mig
 from unweave.metrics.mig_sup import mig_sup
 from unweave.metrics.modularity import modularity
 from unweave.metrics.pairwise_mi import pairwise_mi
-from unweave.metrics.presets import PRESETS, FewSamples, LeftOut
+from unweave.metrics.presets import PRESETS, FewSamples, LeftOut, Strangers
 from unweave.metrics.sap import sap
 from unweave.metrics.table import GROUPS, METRICS
 from unweave.metrics.total_correlation import total_correlation
@@ -61,6 +61,7 @@ __all__ = [
     "InfoMEC",
     "LeftOut",
     "Metric",
+    "Strangers",
     "Unfairness",
     "active_units",
     "axis_alignment",
