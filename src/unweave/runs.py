@@ -12,7 +12,7 @@ report.html          the page that `unweave report` draws
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from io import BytesIO
 from pathlib import Path
@@ -180,43 +180,45 @@ class Run:
         self,
         metrics: str | Sequence[str] = "all",
         *,
-        preset: str = "paper",
         samples: int | None = None,
         test_samples: int | None = None,
-        options: Mapping[str, Mapping[str, Any]] | None = None,
-        label_noise: int | None = None,
-        seed: int = 0,
-        intervals: bool = True,
-        watch: Callable[[str, int, int], None] | None = None,
-        keep: Callable[[polars.DataFrame], None] | None = None,
+        on_progress: Callable[[str, int, int], None] | None = None,
+        on_scores: Callable[[polars.DataFrame], None] | None = None,
+        **settings: Any,
     ) -> polars.DataFrame:
-        """Score the run on random images, encoding each distinct one once.
+        """Score the run on random images, encoding each distinct one once, and save the scores in its folder.
 
-        `preset` sets the sample counts ("paper": 10,000 images and 5,000 to test on, or "fast"), `samples`,
-        `test_samples` and `options` change them by hand; `options` and `label_noise` are as for `unweave.evaluate`.
-        Each metric's scores are saved in the run as soon as they are there, in the place of earlier ones with the same
-        options. `watch` is told what is being done, how much of it, and of how much; `keep` is given each metric's
-        scores before they are saved.
+        Each metric's scores are saved as soon as they are there, in the place of earlier ones of the same weights and
+        options.
+
+        Parameters
+        ----------
+        metrics
+            Names of metrics, or a group of them, as for `unweave.evaluate`.
+        samples, test_samples
+            How many images to score on, and to test on what was fitted, instead of the preset's ("paper": 10,000 and
+            5,000; "fast": 2,000 and 1,000).
+        on_progress, on_scores
+            Told of progress, and given each metric's scores before they are saved, as for `unweave.evaluate`.
+        **settings
+            The fields of `unweave.metrics.Request`: preset, options, label_noise, seed, intervals, floors, …
+
+        Returns
+        -------
+        polars.DataFrame
+            The table of `unweave.evaluate`.
         """
+        from unweave.metrics.request import Request
         from unweave.scoring import score_run
 
         def save(table: polars.DataFrame) -> None:
-            if keep:
-                keep(table)
+            if on_scores:
+                on_scores(table)
             self._save_scores(table)
 
+        request = Request.of(metrics, settings)
         return score_run(
-            self,
-            metrics,
-            preset=preset,
-            samples=samples,
-            test_samples=test_samples,
-            options=options,
-            label_noise=label_noise,
-            seed=seed,
-            intervals=intervals,
-            watch=watch,
-            keep=save,
+            self, request, samples=samples, test_samples=test_samples, on_progress=on_progress, on_scores=save
         )
 
     def _save_scores(self, table: polars.DataFrame) -> None:

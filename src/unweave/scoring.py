@@ -1,8 +1,9 @@
-"""The scores of a run: its images encoded once, what the metrics ask of the model gathered, the table saved."""
+"""The scores of a run: its images encoded once, what the metrics ask of the model gathered, the table computed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,9 +11,10 @@ import numpy as np
 from unweave.data.table import require_grid
 from unweave.errors import UsageError
 from unweave.metrics.codebook import Codebook
-from unweave.metrics.evaluate import Options, check_request, choose, evaluate
+from unweave.metrics.evaluate import OnProgress, OnScores, gather, score
 from unweave.metrics.inputs import DRAW, generator
 from unweave.metrics.presets import PRESETS
+from unweave.metrics.request import Request
 from unweave.metrics.table import METRICS
 from unweave.runs import Run
 
@@ -24,103 +26,96 @@ JACOBIANS = 64
 CHUNK = 1024
 """Images drawn at once."""
 SHARED = 0.05
-"""The share of test rows that may also be among the rows fitted."""
-
-Watch = Callable[[str, int, int], None]
-"""What is done now, how much of it, and of how much."""
+"""The share of test rows that may also be among the train rows."""
 
 
 def score_run(
     run: Run,
-    metrics: str | Sequence[str] = "all",
+    request: Request,
     *,
-    preset: str = "paper",
     samples: int | None = None,
     test_samples: int | None = None,
-    options: Options | None = None,
-    label_noise: int | None = None,
-    seed: int = 0,
-    intervals: bool = True,
-    watch: Watch | None = None,
-    keep: Callable[[polars.DataFrame], None] | None = None,
+    on_progress: OnProgress | None = None,
+    on_scores: OnScores | None = None,
 ) -> polars.DataFrame:
     """Score a run on random images of its data set, encoding each distinct one once; see `Run.evaluate`."""
-    check_request(metrics, preset, options, label_noise)
-    rows = PRESETS[preset].samples if samples is None else samples
-    test_rows = PRESETS[preset].test_samples if test_samples is None else test_samples
+    preset = PRESETS[request.preset]
+    rows = preset.samples if samples is None else samples
+    test_rows = preset.test_samples if test_samples is None else test_samples
     if rows < 2 or test_rows < 2:
         raise UsageError("scores need at least two samples, and two test samples")
     if len(run.data) < 4:
         raise UsageError(f"scores need four images or more, and the data set has {len(run.data)}")
-    needs = {need for name in choose(metrics) for need in METRICS[name].needs}
-    by_name = [metrics] if isinstance(metrics, str) else metrics
-    if any("encode" in METRICS[name].needs for name in by_name if name in METRICS):
+    needs = {need for name in request.choose() for need in METRICS[name].needs}
+    if any("encode" in METRICS[name].needs for name in request.by_name if name in METRICS):
         require_grid(run.data, "a metric that intervenes on factors")  # a group does without it
-    indices, rows = _draw(len(run.data), rows, test_rows, seed)
-    means, log_variances = _encode_rows(run, indices, watch)
+    pooled = preset.pool if "source" in needs else 0
+    indices, rows, test_rows = _draw(len(run.data), rows, test_rows, pooled, request.seed)
+
+    started = perf_counter()
+    means, log_variances = _encode_rows(run, indices, on_progress)
+    train, held_out = slice(0, rows), slice(rows, rows + test_rows)
     factors = run.data.values(indices)
-    inputs: dict[str, Any] = {"log_variances": log_variances[:rows]}
+    given: dict[str, Any] = {"pool": (means, factors) if pooled else None}
     if "encode" in needs and run.data.is_grid:
-        inputs["codebook"] = Codebook(run.encode, run.data, watch=_naming(watch, "encoding"))
-        inputs["codebook"].add(indices, means)
-    if "reconstruction" in needs:
-        inputs["reconstruction"] = _reconstruction(run, indices[:rows], means, log_variances, seed)
+        given["codebook"] = Codebook(run.encode, run.data, watch=_naming(on_progress, "encoding"))
+        given["codebook"].add(indices, means)
+    if log_variances is not None:
+        given["log_variances"] = log_variances[train]
+        if "reconstruction" in needs:
+            codes = _sample(means[train], log_variances[train], request.seed)
+            given["reconstruction"] = _reconstruction(run, indices[train], codes)
     if "jacobians" in needs:
-        inputs["jacobians"] = run.jacobians(means[:JACOBIANS])
-    return evaluate(
-        means[:rows],
-        factors[:rows],
-        metrics,
-        test=(means[rows:], factors[rows:]),
-        preset=preset,
-        options=options,
-        label_noise=label_noise,
-        names=run.data.factors.names,
-        seed=seed,
-        intervals=intervals,
-        watch=watch,
-        keep=keep,
-        **inputs,
-    )
+        given["jacobians"] = run.jacobians(means[:JACOBIANS])
+    test = means[held_out], factors[held_out]
+    inputs = gather(means[train], factors[train], test, request, run.data.factors.names, **given)
+    inputs["encoding"] = perf_counter() - started
+    return score(inputs, request, on_progress, on_scores)
 
 
-def _draw(images: int, rows: int, test_rows: int, seed: int) -> tuple[np.ndarray, int]:
-    """Return the indices of random images, and how many of them come before those to test on.
+def _draw(images: int, rows: int, test_rows: int, pooled: int, seed: int) -> tuple[np.ndarray, int, int]:
+    """Return the indices of random images, and how many of them are train rows and, after these, test rows.
 
     Of a large data set they are drawn independently, as in the published studies. Where more than `SHARED` of the test
-    rows would be among the others too, and foretold from memory, each image is taken once: of a data set with fewer
-    than are asked for, all, in the same proportion.
+    rows would be among the train rows too, and predicted from memory, each image is taken once: of a data set with
+    fewer than are asked for, all, in the same proportion. Behind them come images for the pool alone.
     """
     rng = np.random.default_rng(seed)
     if rows <= SHARED * images:
-        return rng.integers(images, size=rows + test_rows), rows
+        return rng.integers(images, size=max(rows + test_rows, pooled)), rows, test_rows
     if images < rows + test_rows:
         rows = min(max(2, round(images * rows / (rows + test_rows))), images - 2)
-    return rng.permutation(images)[: rows + test_rows], rows
+        test_rows = images - rows
+    return rng.permutation(images)[: max(rows + test_rows, pooled)], rows, test_rows
 
 
-def _encode_rows(run: Run, indices: np.ndarray, watch: Watch | None) -> tuple[np.ndarray, np.ndarray]:
-    """Return the posterior means and log-variances of images, each distinct one encoded once."""
+def _encode_rows(run: Run, indices: np.ndarray, on_progress: OnProgress | None) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return the posterior means and log-variances of images, each distinct one encoded once.
+
+    Codes that are points have no log-variances.
+    """
     distinct, inverse = np.unique(indices, return_inverse=True)
-    means = np.empty((len(distinct), run.model.latents), np.float32)
-    log_variances = np.empty_like(means)
+    means, log_variances = [], []
     for start in range(0, len(distinct), CHUNK):
-        part = slice(start, start + CHUNK)
-        means[part], log_variances[part] = run.posterior(run.data.images(distinct[part]))
-        if watch:
-            watch("encoding", min(part.stop, len(distinct)), len(distinct))
-    return means[inverse], log_variances[inverse]
+        mean, log_variance = run.posterior(run.data.images(distinct[start : start + CHUNK]))
+        means.append(mean)
+        log_variances.append(log_variance)
+        if on_progress:
+            on_progress("encoding", min(start + CHUNK, len(distinct)), len(distinct))
+    found = None if log_variances[0] is None else np.concatenate(log_variances)[inverse]
+    return np.concatenate(means)[inverse], found
 
 
-def _reconstruction(
-    run: Run, indices: np.ndarray, means: np.ndarray, log_variances: np.ndarray, seed: int
-) -> np.ndarray:
-    """Return the reconstruction loss (n,) of each image from one sample of its posterior."""
-    noise = generator(seed, DRAW).normal(size=means[: len(indices)].shape)
-    codes = means[: len(indices)] + np.exp(log_variances[: len(indices)] / 2) * noise
+def _sample(means: np.ndarray, log_variances: np.ndarray, seed: int) -> np.ndarray:
+    """Return one sample of each posterior."""
+    return means + np.exp(log_variances / 2) * generator(seed, DRAW).normal(size=means.shape)
+
+
+def _reconstruction(run: Run, indices: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Return the reconstruction loss (n,) of each image from its code."""
     parts = [slice(start, start + CHUNK) for start in range(0, len(indices), CHUNK)]
     return np.concatenate([run.losses(run.data.images(indices[part]), codes[part]) for part in parts])
 
 
-def _naming(watch: Watch | None, name: str) -> Callable[[int, int], None] | None:
-    return None if watch is None else lambda done, total: watch(name, done, total)
+def _naming(on_progress: OnProgress | None, name: str) -> Callable[[int, int], None] | None:
+    return None if on_progress is None else lambda done, total: on_progress(name, done, total)

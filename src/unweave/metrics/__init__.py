@@ -21,7 +21,7 @@ from unweave.metrics.distance_correlation import (
     perceived_correlation,
 )
 from unweave.metrics.downstream import Downstream, downstream
-from unweave.metrics.elbo import elbo_terms, kl_per_code
+from unweave.metrics.elbo import Elbo, elbo, kl_per_code
 from unweave.metrics.evaluate import evaluate
 from unweave.metrics.explicitness import explicitness
 from unweave.metrics.factor_vae_score import factor_vae_score
@@ -35,12 +35,14 @@ from unweave.metrics.linear_probe import linear_probe
 from unweave.metrics.linearity import axis_alignment, axis_orientation, linearity
 from unweave.metrics.mcc import mcc
 from unweave.metrics.med import med
-from unweave.metrics.metric import Metric
+from unweave.metrics.metric import Metric, metric
 from unweave.metrics.mig import mig
 from unweave.metrics.mig_sup import mig_sup
 from unweave.metrics.modularity import modularity
 from unweave.metrics.pairwise_mi import pairwise_mi
+from unweave.metrics.pool import Pool
 from unweave.metrics.presets import PRESETS, FewSamples, LeftOut, Strangers
+from unweave.metrics.request import Request
 from unweave.metrics.sap import sap
 from unweave.metrics.table import GROUPS, METRICS
 from unweave.metrics.total_correlation import total_correlation
@@ -57,10 +59,13 @@ __all__ = [
     "BoostedTrees",
     "Codebook",
     "Downstream",
+    "Elbo",
     "FewSamples",
     "InfoMEC",
     "LeftOut",
     "Metric",
+    "Pool",
+    "Request",
     "Strangers",
     "Unfairness",
     "active_units",
@@ -72,7 +77,7 @@ __all__ = [
     "dcimig",
     "distance_correlation",
     "downstream",
-    "elbo_terms",
+    "elbo",
     "evaluate",
     "explicitness",
     "factor_distance_correlation",
@@ -92,6 +97,7 @@ __all__ = [
     "loss_capacity_curves",
     "mcc",
     "med",
+    "metric",
     "mig",
     "mig_sup",
     "modularity",

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from unweave.errors import UsageError
 from unweave.metrics.inputs import check_codes
+from unweave.metrics.metric import metric
 from unweave.metrics.resampling import Sampled
 
 
-def active_units(codes: ArrayLike, *, threshold: float = 0.01) -> float:
+@metric("Burda et al. 2016", "capacity", range=(0.0, inf), higher_is_better=None)
+def active_units(codes: ArrayLike, *, threshold: float = 0.01) -> Sampled[float]:
     r"""Active units [Burda2016]_, from 0 to the number of codes: how many codes does the model use?
 
         the number of codes j with Var(z_j) > threshold
@@ -23,11 +27,6 @@ def active_units(codes: ArrayLike, *, threshold: float = 0.01) -> float:
     >>> active_units([[1.0, 0.01], [-1.0, 0.02], [1.0, 0.01]])
     1.0
     """
-    return _count(_deviations(codes, threshold).var(axis=0, ddof=1), threshold).item()
-
-
-def sample_active_units(codes: ArrayLike, *, threshold: float = 0.01) -> Sampled:
-    """Return the count and its values on subsets of the rows."""
     deviations = _deviations(codes, threshold)
 
     def rescore(subsets: np.ndarray) -> np.ndarray:
@@ -36,8 +35,8 @@ def sample_active_units(codes: ArrayLike, *, threshold: float = 0.01) -> Sampled
         squares = kept @ deviations**2 - (kept @ deviations) ** 2 / n
         return _count(squares / np.maximum(n - 1, 1), threshold)
 
-    count, limits = active_units(codes, threshold=threshold), (0.0, float(deviations.shape[1]))
-    return Sampled(count, len(deviations), rescore, limits=limits)
+    count = float(_count(deviations.var(axis=0, ddof=1), threshold))
+    return Sampled(count, len(deviations), rescore, limits=(0.0, float(deviations.shape[1])))
 
 
 def _deviations(codes: ArrayLike, threshold: float) -> np.ndarray:

@@ -5,70 +5,55 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from unweave.data.dataset import Dataset
 from unweave.data.factors import Integers
-from unweave.metrics.codebook import Codebook, Encode, open_codebook
+from unweave.metrics.codebook import Encode
 from unweave.metrics.inputs import DRAW, Pair, generator, whole_number
+from unweave.metrics.metric import metric
+from unweave.metrics.pool import Source, open_source
 from unweave.metrics.resampling import Sampled, by_refits
-from unweave.metrics.traversals import chunks, draw_cells, several_valued, value_of, with_value
+from unweave.metrics.traversals import chunks
 
 
+@metric("Higgins et al. 2017", "modularity", fast={"points": 500, "test_points": 250})
 def beta_vae_score(
-    encode: Encode | Codebook,
-    data: Dataset | None = None,
+    source: ArrayLike | Encode | Source,
+    data: ArrayLike | Dataset | None = None,
     *,
     points: int = 10_000,
     test_points: int = 5_000,
     batch: int = 64,
     seed: int = 0,
-) -> float:
+) -> Sampled[float]:
     r"""β-VAE score [Higgins2017]_, in [0, 1]: does the difference of codes tell which factor is shared?
 
     A point is the mean of |z - z'| over `batch` pairs of cells that share the value of one factor, drawn at random
-    for the point, and are otherwise drawn anew. The score is the accuracy, on `test_points` points, of a logistic
-    regression (C = 1) from the point to the factor, fitted on `points` others. A factor with a single value is never
+    for the point. The score is the accuracy, on `test_points` points, of a logistic regression (C = 1) from the point
+    to the factor, fitted on `points` others. A factor with a single value is never
     the one shared; with a single factor left there is nothing to tell apart, and the score is 1. Constant codes are
-    guesses: 1 over the number of factors. `encode` is a `Codebook`, or an encoder of the images of `data`.
+    guesses: 1 over the number of factors.
+
+    The pairs come from a grid of factors (a `Codebook`, or an encoder of the images of `data`), or, where there is
+    none, from rows: `beta_vae_score(codes, factors)`.
 
     Unchanged by the sign and shift of a code; not by its scale, as the regression is penalised.
 
     >>> beta_vae_score(Codebook.of_grid([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], sizes=(2, 2)), points=100)
     1.0
     """
-    return sample_beta_vae_score(encode, data, points=points, test_points=test_points, batch=batch, seed=seed).score
-
-
-def sample_beta_vae_score(
-    encode: Encode | Codebook,
-    data: Dataset | None = None,
-    *,
-    points: int = 10_000,
-    test_points: int = 5_000,
-    batch: int = 64,
-    seed: int = 0,
-) -> Sampled:
-    """Return the β-VAE score and how to refit and judge it on subsets of the points."""
-    book = open_codebook(encode, data)
+    opened = open_source(source, data)
     points, test_points = whole_number(points, "points", 1), whole_number(test_points, "test_points", 1)
     batch = whole_number(batch, "batch", 1)
-    factors, pairs = draw_pairs(book.sizes, points + test_points, batch, generator(seed, DRAW))
-    book.prepare(pairs)
-    differences = mean_differences(book, pairs)
-    fitted, judged = (differences[:points], factors[:points]), (differences[points:], factors[points:])
-    return by_refits(lambda some, others: _accuracy(some, others, points / max(len(some[0]), 1)), fitted, judged)
+    factors, pairs = opened.draw_pairs(points + test_points, batch, generator(seed, DRAW))
+    opened.prepare(pairs)
+    differences = mean_differences(opened, pairs)
+    train, held_out = (differences[:points], factors[:points]), (differences[points:], factors[points:])
+    return by_refits(lambda some, others: _accuracy(some, others, points / max(len(some[0]), 1)), train, held_out)
 
 
-def draw_pairs(sizes: tuple[int, ...], count: int, batch: int, rng: np.random.Generator) -> tuple[Integers, Integers]:
-    """Draw factors (count,), and pairs of cells (count, batch, 2) that share the factor's value within a pair."""
-    factors = rng.choice(several_valued(sizes), size=count)
-    pairs = draw_cells(sizes, (count, batch, 2), rng)
-    shared = value_of(pairs[:, :, 0], factors[:, None], sizes)
-    pairs[:, :, 1] = with_value(pairs[:, :, 1], factors[:, None], shared, sizes)
-    return factors, pairs
-
-
-def mean_differences(book: Codebook, pairs: Integers) -> np.ndarray:
+def mean_differences(book: Source, pairs: Integers) -> np.ndarray:
     """Return the mean of |z - z'| over the pairs of each point: (count, batch, 2) to (count, d)."""
     width = book.codes(pairs[0, :1, 0]).shape[1]
     means = np.empty((len(pairs), width))
@@ -78,9 +63,9 @@ def mean_differences(book: Codebook, pairs: Integers) -> np.ndarray:
     return means
 
 
-def _accuracy(fitted: Pair, judged: Pair, weight: float) -> float:
+def _accuracy(train: Pair, held_out: Pair, weight: float) -> float:
     """Return the accuracy of the regression; `weight` is C, which is weighed against the sum of losses."""
-    (points, factors), (test_points, test_factors) = fitted, judged
+    (points, factors), (test_points, test_factors) = train, held_out
     if len(test_factors) == 0 or len(factors) == 0:  # so few points that a half-sample leaves none
         return 0.0
     if (factors == factors[0]).all():  # the regression wants two classes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from time import perf_counter
 from typing import TypeAlias
 
 import numpy as np
@@ -15,6 +16,7 @@ from unweave.data.table import require_grid
 from unweave.errors import UsageError
 from unweave.metrics.inputs import LARGEST
 from unweave.metrics.places import DensePlaces, Places, SparsePlaces
+from unweave.metrics.traversals import draw_cells, several_valued, value_of, with_value
 
 CHUNK = 512
 """Images encoded together."""
@@ -47,6 +49,8 @@ class Codebook:
     names: tuple[str, ...]
     exact: bool
     """True where the factors decide the image."""
+    seconds: float = 0.0
+    """Time spent encoding so far."""
 
     def __init__(self, encode: Encode, data: Dataset, *, watch: Watch | None = None) -> None:
         """Take an encoder of uint8 images (n, H, W, C) and its data; `watch(done, total)` is told of progress."""
@@ -99,11 +103,19 @@ class Codebook:
 
     def codes(self, cells: ArrayLike) -> np.ndarray:
         """Return the codes (..., d), float64, of the cells with these indices (...)."""
+        return self.of_rows(self.rows(cells))
+
+    def rows(self, cells: ArrayLike) -> np.ndarray:
+        """Return where the codes of these cells (...) are kept, from 0 up in the order of encoding."""
         indices = self._inside(cells)
         rows = self._places.find(indices)
         if self._codes is None or (rows < 0).any():
             self.prepare(indices)
             rows = self._places.find(indices)
+        return rows
+
+    def of_rows(self, rows: np.ndarray) -> np.ndarray:
+        """Return the codes (..., d), float64, that are kept at these rows (...)."""
         if self._codes is None:
             raise UsageError("no cell is asked for, and none is encoded yet")
         return self._codes[rows].astype(np.float64, copy=False)
@@ -114,6 +126,25 @@ class Codebook:
             raise UsageError("this metric looks at images, but the codebook was made of codes alone")
         return self._data.images(self._inside(cells))
 
+    def draw(self, shape: int | tuple[int, ...], rng: np.random.Generator) -> Integers:
+        """Draw cells uniformly."""
+        return draw_cells(self.sizes, shape, rng)
+
+    def draw_pairs(self, count: int, batch: int, rng: np.random.Generator) -> tuple[Integers, Integers]:
+        """Draw factors (count,), and pairs of cells (count, batch, 2) that share the factor's value within a pair."""
+        factors = rng.choice(several_valued(self.sizes), size=count)
+        pairs = self.draw((count, batch, 2), rng)
+        shared = value_of(pairs[:, :, 0], factors[:, None], self.sizes)
+        pairs[:, :, 1] = with_value(pairs[:, :, 1], factors[:, None], shared, self.sizes)
+        return factors, pairs
+
+    def draw_batches(self, count: int, batch: int, rng: np.random.Generator) -> tuple[Integers, Integers]:
+        """Draw factors (count,), and cells (count, batch) that share the factor's value within a batch."""
+        factors = rng.choice(several_valued(self.sizes), size=count)
+        cells = self.draw((count, batch), rng)
+        value = value_of(cells[:, :1], factors[:, None], self.sizes)
+        return factors, with_value(cells, factors[:, None], value, self.sizes)
+
     def _inside(self, cells: ArrayLike) -> Integers:
         indices = integers(cells, "cells")
         if indices.size and not (indices.min() >= 0 and indices.max() < math.prod(self.sizes)):
@@ -122,13 +153,14 @@ class Codebook:
 
     def _encoded(self, cells: Integers) -> np.ndarray:
         """Return the codes of cells, encoded a chunk at a time."""
-        parts: list[np.ndarray] = []
+        started, parts = perf_counter(), list[np.ndarray]()
         for start in range(0, len(cells), CHUNK):
             chunk = cells[start : start + CHUNK]
             parts.append(_check(self._encode(self.images(chunk)), len(chunk), "codes of the encoder"))
             _check_width(parts[0], parts[-1])
             if self._watch is not None:
                 self._watch(start + len(chunk), len(cells))
+        self.seconds += perf_counter() - started
         return np.concatenate(parts)
 
     def _keep(self, cells: Integers, codes: np.ndarray) -> None:

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from inspect import signature
-from typing import Any, Literal, NamedTuple, TypeAlias, cast
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from unweave.errors import unknown
 from unweave.metrics.boosting import BoostedTrees
-from unweave.metrics.inputs import FIT, GivenPair, Pair, check, generator, split, varying
+from unweave.metrics.inputs import FIT, GivenPair, Pair, check, generator, train_and_test
+from unweave.metrics.metric import metric
 from unweave.metrics.resampling import Sampled, by_refits
 from unweave.metrics.scaling import standardise
 
 Learner = Literal["gbt", "random-forest", "lasso", "logistic"]
 Answer: TypeAlias = tuple[np.ndarray, np.ndarray]
-"""The importance of each code, (d,), and what is foretold of each judged row, (m,)."""
-PACE = 0.25, 0.25, 0.0
-"""Trees use codes of noise the less the more rows they have: D and C grow up to as n^(1/4), I as log n, for long."""
+"""The importance of each code, (d,), and the prediction for each test row, (m,)."""
 
 
 class DCI(NamedTuple):
@@ -32,15 +32,16 @@ class DCI(NamedTuple):
     completeness: float
     """1 where each factor is served by one code."""
     informativeness: float
-    """How well the factors are foretold on rows not fitted on."""
+    """How well the factors are predicted on the test rows."""
 
 
+@metric("Eastwood & Williams 2018", "all three")
 def dci(
     codes: ArrayLike, factors: ArrayLike, *, test: GivenPair | None = None, learner: Learner = "gbt", seed: int = 0
-) -> DCI:
+) -> Sampled[DCI]:
     r"""Disentanglement, completeness, informativeness [Eastwood2018]_, in [0, 1]: is there one code for each factor?
 
-        D = sum_j  ( R_j. / R.. ) ( 1 - H_k(R_j.) / log k )        R_jk: importance of code j for foretelling factor k
+        D = sum_j  ( R_j. / R.. ) ( 1 - H_k(R_j.) / log k )        R_jk: importance of code j for predicting factor k
         C = sum_k  ( R_.k / R.. ) ( 1 - H_d(R_.k) / log d )        H: entropy of the row or column, made to sum to 1
 
     and I, the mean accuracy on rows not fitted on: `test=(codes, factors)`, or else a third held out by `seed`.
@@ -57,7 +58,18 @@ def dci(
     >>> dci([[0.0, 5.0], [1.0, 5.0]] * 30, [[0], [1]] * 30)
     DCI(disentanglement=1.0, completeness=1.0, informativeness=1.0)
     """
-    return cast(DCI, sample_dci(codes, factors, test=test, learner=learner, seed=seed).score)
+    answer = _answerer(learner, seed)
+    train, held_out = train_and_test(codes, factors, test, seed, continuous=learner == "lasso")
+    fit = partial(_fit, answer=answer, accuracy=_closeness if learner == "lasso" else _accuracy)
+    fitted: list[tuple[np.ndarray, np.ndarray]] = []
+
+    def score(train: Pair, held_out: Pair) -> DCI:
+        fitted.append(fit(train, held_out))
+        return _dci(*fitted[-1])
+
+    sampled = by_refits(score, train, held_out, replicates=10 if learner == "lasso" else 6)
+    matrix, right = fitted[0]  # of all rows
+    return replace(sampled, per_factor={"completeness": _concentration(matrix.T), "informativeness": right})
 
 
 def importance_matrix(codes: ArrayLike, factors: ArrayLike, *, learner: Learner = "gbt", seed: int = 0) -> np.ndarray:
@@ -70,31 +82,13 @@ def importance_matrix(codes: ArrayLike, factors: ArrayLike, *, learner: Learner 
     return np.stack([answer(values, factor, values[:1])[0] for factor in labels.T], axis=1)
 
 
-def sample_dci(
-    codes: ArrayLike, factors: ArrayLike, *, test: GivenPair | None = None, learner: Learner = "gbt", seed: int = 0
-) -> Sampled:
-    """Return DCI and its scores on subsets of the rows, each fitted and judged anew."""
-    answer = _answerer(learner, seed)
-    fitted, judged = split(codes, factors, test, seed)
-    varies = varying(np.concatenate([fitted[1], judged[1]]))
-    score = partial(_score, answer=answer, judge=_closeness if learner == "lasso" else _accuracy)
-    fitted, judged = ((values, labels[:, varies]) for values, labels in (fitted, judged))
-    return by_refits(score, fitted, judged, replicates=10 if learner == "lasso" else 6, pace=PACE)
-
-
 def disentanglement(matrix: np.ndarray) -> float:
     """Return D of importances (d, k): 1 - the entropy of a row in units of log k, averaged by the rows' sums."""
-    total = matrix.sum()
+    weights = matrix.sum(axis=1)
+    total = float(weights.sum())
     if total <= 0:
         return 0.0
-    if matrix.shape[1] == 1:
-        return 1.0
-    weights = matrix.sum(axis=1)
-    used = weights > 0
-    shares = matrix[used] / weights[used, None]
-    entropies = -(shares * np.log(np.where(shares > 0, shares, 1.0))).sum(axis=1)
-    lacking = float(weights[used] @ entropies / (total * np.log(matrix.shape[1])))
-    return min(max(1.0 - lacking, 0.0), 1.0)  # cuts rounding only
+    return min(float(weights @ _concentration(matrix)) / total, 1.0)  # cuts rounding only
 
 
 def completeness(matrix: np.ndarray) -> float:
@@ -102,26 +96,39 @@ def completeness(matrix: np.ndarray) -> float:
     return disentanglement(matrix.T)
 
 
-def _score(
-    fitted: Pair, judged: Pair, answer: Callable[..., Answer], judge: Callable[[np.ndarray, np.ndarray], float]
-) -> DCI:
-    answers = [answer(fitted[0], factor, judged[0]) for factor in fitted[1].T]
-    matrix = np.stack([importance for importance, _ in answers], axis=1)
-    right = [judge(foretold, truth) for (_, foretold), truth in zip(answers, judged[1].T, strict=True)]
-    return DCI(disentanglement(matrix), completeness(matrix), float(np.mean(right)))
+def _concentration(matrix: np.ndarray) -> np.ndarray:
+    """Return 1 - the entropy of each row's shares of its sum, in units of log k: 0 for a row of zeros."""
+    weights = matrix.sum(axis=1, keepdims=True)
+    shares = np.divide(matrix, weights, out=np.zeros_like(matrix), where=weights > 0)
+    entropies = -(shares * np.log(np.where(shares > 0, shares, 1.0))).sum(axis=1)
+    lacking = entropies / np.log(matrix.shape[1]) if matrix.shape[1] > 1 else 0.0
+    return np.where(weights[:, 0] > 0, np.clip(1.0 - lacking, 0.0, 1.0), 0.0)  # clips rounding only
 
 
-def _accuracy(foretold: np.ndarray, truth: np.ndarray) -> float:
-    return float(np.mean(foretold == truth))
+def _fit(
+    train: Pair, held_out: Pair, answer: Callable[..., Answer], accuracy: Callable[[np.ndarray, np.ndarray], float]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the importances (d, k), and how well each factor is predicted, (k,)."""
+    answers = [answer(train[0], factor, held_out[0]) for factor in train[1].T]
+    right = [accuracy(predicted, truth) for (_, predicted), truth in zip(answers, held_out[1].T, strict=True)]
+    return np.stack([importance for importance, _ in answers], axis=1), np.array(right)
 
 
-def _closeness(foretold: np.ndarray, truth: np.ndarray) -> float:
-    error, spread = np.sqrt(np.mean((foretold - truth) ** 2)), truth.std()
+def _dci(matrix: np.ndarray, right: np.ndarray) -> DCI:
+    return DCI(disentanglement(matrix), completeness(matrix), float(right.mean()))
+
+
+def _accuracy(predicted: np.ndarray, truth: np.ndarray) -> float:
+    return float(np.mean(predicted == truth))
+
+
+def _closeness(predicted: np.ndarray, truth: np.ndarray) -> float:
+    error, spread = np.sqrt(np.mean((predicted - truth) ** 2)), truth.std()
     return max(0.0, 1.0 - float(error / spread)) if spread > 0 else float(error == 0)
 
 
 def _answerer(learner: str, seed: int) -> Callable[..., Answer]:
-    """Return the function of (codes, factor, judged codes) that fits one factor and foretells it."""
+    """Return the function of (codes, factor, test codes) that fits one factor and predicts it."""
     if learner not in LEARNERS:
         raise unknown("learner of DCI", str(learner), LEARNERS)
     draw = int(generator(seed, FIT).integers(2**31))
@@ -146,9 +153,9 @@ def _trees(codes: np.ndarray, factor: np.ndarray, test_codes: np.ndarray, draw: 
 def _forest(codes: np.ndarray, factor: np.ndarray, test_codes: np.ndarray, draw: int) -> Answer:
     from sklearn.ensemble import RandomForestClassifier
 
-    scaled, judged = standardise((codes, factor), (test_codes, factor))  # it computes in single precision
+    scaled, test_scaled = standardise((codes, factor), (test_codes, factor))  # it computes in single precision
     model = RandomForestClassifier(100, criterion="entropy", max_depth=10, random_state=draw).fit(scaled, factor)
-    return model.feature_importances_, model.predict(judged)
+    return model.feature_importances_, model.predict(test_scaled)
 
 
 def _lasso(codes: np.ndarray, factor: np.ndarray, test_codes: np.ndarray, draw: int) -> Answer:

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unweave.errors import unknown
-from unweave.metrics.inputs import FIT, GivenPair, Pair, generator, split, varying
+from unweave.metrics.inputs import FIT, GivenPair, Pair, generator, train_and_test
+from unweave.metrics.metric import metric
 from unweave.metrics.probes import forest_predictions, fourier_predictions
-from unweave.metrics.resampling import Sampled, by_refits
+from unweave.metrics.resampling import Sampled, by_refits, mean_over_factors
 
 Probe = Literal["rff", "forest"]
 Targets = Literal["classes", "numbers"]
@@ -43,6 +44,7 @@ class Curves(NamedTuple):
     """(k,): the loss without any codes."""
 
 
+@metric("Eastwood et al. 2023", "explicitness", range=(-1.0, inf))
 def dci_es(
     codes: ArrayLike,
     factors: ArrayLike,
@@ -52,7 +54,7 @@ def dci_es(
     targets: Targets = "classes",
     axis: Axis | None = None,
     seed: int = 0,
-) -> DCIES:
+) -> Sampled[DCIES]:
     r"""Explicitness and size [Eastwood2023]_: how small a probe suffices, and how many factors are there for each code?
 
         E = mean over factors k of 1 - 2 area_k / ( baseline_k (x_max - x_min) ),     S = factors / codes
@@ -77,29 +79,21 @@ def dci_es(
     >>> dci_es([[0.0], [1.0]] * 20, [[3], [7]] * 20)
     DCIES(explicitness=1.0, size=1.0)
     """
-    return sample_dci_es(codes, factors, test=test, probe=probe, targets=targets, axis=axis, seed=seed).score
-
-
-def sample_dci_es(
-    codes: ArrayLike,
-    factors: ArrayLike,
-    *,
-    test: GivenPair | None = None,
-    probe: Probe = "rff",
-    targets: Targets = "classes",
-    axis: Axis | None = None,
-    seed: int = 0,
-) -> Sampled[DCIES]:
-    """Return DCI-ES and its scores on subsets of the rows, each fitted and judged anew with the same features."""
     _check_options(probe, targets, axis)
-    fitted, judged = _varying_rows(codes, factors, test, seed)
-    size = fitted[1].shape[1] / fitted[0].shape[1]
+    train, held_out = train_and_test(codes, factors, test, seed)
+    size = train[1].shape[1] / train[0].shape[1]
 
-    def score(fitted: Pair, judged: Pair) -> DCIES:
-        curves = _curves(fitted, judged, probe, targets, seed)
-        return DCIES(_explicitness(curves, _positions(curves.capacities, probe, axis)), size)
+    def values(train: Pair, held_out: Pair) -> np.ndarray:
+        curves = _curves(train, held_out, probe, targets, seed)
+        return _explicitness(curves, _positions(curves.capacities, probe, axis))
 
-    return by_refits(score, fitted, judged, REFITS, limits=LIMITS)
+    mean = mean_over_factors(by_refits(values, train, held_out, REFITS))
+
+    def rescore(subsets: np.ndarray) -> np.ndarray:
+        return np.stack([mean.rescore(subsets), np.full(len(subsets), size)], axis=1)
+
+    details = {"explicitness": mean.per_factor[""]}
+    return Sampled(DCIES(mean.score, size), mean.units, rescore, REFITS, LIMITS, details)
 
 
 def loss_capacity_curves(
@@ -117,8 +111,8 @@ def loss_capacity_curves(
     np.float64(0.0)
     """
     _check_options(probe, targets, None)
-    fitted, judged = _varying_rows(codes, factors, test, seed)
-    return _curves(fitted, judged, probe, targets, seed)
+    train, held_out = train_and_test(codes, factors, test, seed)
+    return _curves(train, held_out, probe, targets, seed)
 
 
 def _check_options(probe: str, targets: str, axis: str | None) -> None:
@@ -128,13 +122,6 @@ def _check_options(probe: str, targets: str, axis: str | None) -> None:
         raise unknown("kind of targets", str(targets), ("classes", "numbers"))
     if axis not in (None, "log", "linear"):
         raise unknown("axis", str(axis), ("log", "linear"))
-
-
-def _varying_rows(codes: ArrayLike, factors: ArrayLike, test: GivenPair | None, seed: int) -> tuple[Pair, Pair]:
-    """Return the rows to fit on and those to judge on, without the factors that have one value."""
-    fitted, judged = split(codes, factors, test, seed)
-    varies = varying(np.concatenate([fitted[1], judged[1]]))
-    return (fitted[0], fitted[1][:, varies]), (judged[0], judged[1][:, varies])
 
 
 def _curves(fitted: Pair, judged: Pair, probe: Probe, targets: Targets, seed: int) -> Curves:
@@ -161,9 +148,9 @@ def _positions(capacities: np.ndarray, probe: Probe, axis: Axis | None) -> np.nd
     return np.log1p(capacities / capacities[1]) if probe == "rff" else np.log(capacities)
 
 
-def _explicitness(curves: Curves, x: np.ndarray) -> float:
-    """Return the mean over factors of 1 less twice the area between curve and minimum, as a share of the whole."""
+def _explicitness(curves: Curves, x: np.ndarray) -> np.ndarray:
+    """Return, for each factor, 1 less twice the area between curve and minimum, as a share of the whole."""
     excess = curves.losses - curves.losses[:, -1:]
     area = np.trapezoid(excess, x, axis=1) / (x[-1] - x[0])
     shares = np.divide(area, curves.baselines, out=np.zeros_like(area), where=curves.baselines > 0)
-    return float(np.mean(1 - 2 * shares))
+    return 1 - 2 * shares

@@ -7,10 +7,12 @@ from numpy.typing import ArrayLike
 
 from unweave.metrics.gaps import top_gap
 from unweave.metrics.information import Information, by_information
+from unweave.metrics.metric import metric
 from unweave.metrics.resampling import Sampled
 
 
-def dcimig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> float:
+@metric("Sepliarskaia et al. 2019", "modularity")
+def dcimig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> Sampled[float]:
     r"""DCIMIG or 3CharM [Sepliarskaia2019]_, in [0, 1]: has each factor a code that knows it, and no other factor?
 
         DCIMIG = sum over factors k of max { g_j : a(j) = k }  /  sum over factors k of H(v_k)
@@ -24,19 +26,19 @@ def dcimig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> float:
     >>> dcimig([[0.0, 5.0], [1.0, 5.0], [0.0, 5.0], [1.0, 5.0]], [[0], [1], [0], [1]])
     1.0
     """
-    return sample_dcimig(codes, factors, bins=bins).score
+    return by_information(_share, codes, factors, bins, per_factor=lambda table: _credited(table) / table.factor)
 
 
-def sample_dcimig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> Sampled:
-    """Return DCIMIG and its scores on subsets of the rows, for which the edges of the bins stay as they are."""
-    return by_information(_credited, codes, factors, bins)
+def _share(table: Information) -> np.ndarray:
+    """Return the best gaps of all factors together as a share of their entropies."""
+    gaps, entropy = _credited(table).sum(axis=0), table.factor.sum(axis=0)
+    return np.divide(gaps, entropy, out=np.zeros_like(entropy), where=entropy > 0)
 
 
 def _credited(table: Information) -> np.ndarray:
-    """Return the best gaps of all factors together as a share of their entropies."""
+    """Return the best gap, in nats, that is credited to each factor: (k, ...)."""
     gap = top_gap(np.swapaxes(table.shared, 0, 1))[:, None]  # (d, 1, ...)
     most = table.shared.argmax(axis=1, keepdims=True)
     own = np.zeros_like(table.shared)
     np.put_along_axis(own, most, gap, axis=1)
-    entropy = table.factor.sum(axis=0)
-    return np.divide(own.max(axis=0).sum(axis=0), entropy, out=np.zeros_like(entropy), where=entropy > 0)
+    return own.max(axis=0)

@@ -9,6 +9,7 @@ from unweave.data.dataset import Dataset
 from unweave.data.factors import Integers
 from unweave.metrics.codebook import Codebook, Encode, open_codebook
 from unweave.metrics.inputs import DRAW, check, generator, varying, whole_number
+from unweave.metrics.metric import metric
 from unweave.metrics.resampling import Sampled
 from unweave.metrics.traversals import chunks, draw_traversals, geometric_mean
 
@@ -19,7 +20,10 @@ REPLICATES = 100
 """Half-samples: each means ranking a hundred thousand distances, for every factor."""
 
 
-def distance_correlation(codes: ArrayLike, factors: ArrayLike, *, pairs: int = 131_072, seed: int = 0) -> float:
+@metric("Michlo 2022", "distances", range=(-1.0, 1.0), continuous=True, fast={"pairs": 16_384})
+def distance_correlation(
+    codes: ArrayLike, factors: ArrayLike, *, pairs: int = 131_072, seed: int = 0
+) -> Sampled[float]:
     r"""Global distance correlation [Michlo2022]_, eq. 4.1, in [-1, 1]: do codes of distant factors lie far apart?
 
     The Spearman rank correlation, over random pairs of rows, of sum_k |v_k - v'_k| and sum_j |z_j - z'_j|. The values
@@ -31,14 +35,7 @@ def distance_correlation(codes: ArrayLike, factors: ArrayLike, *, pairs: int = 1
     >>> distance_correlation([[0.0], [1.0], [3.0]], [[0], [1], [2]]) > 0.9
     True
     """
-    return sample_distance_correlation(codes, factors, pairs=pairs, seed=seed).score
-
-
-def sample_distance_correlation(
-    codes: ArrayLike, factors: ArrayLike, *, pairs: int = 131_072, seed: int = 0
-) -> Sampled:
-    """Return the global correlation, and those of the pairs that lie wholly in subsets of the rows."""
-    values, labels = check(codes, factors)
+    values, labels = check(codes, factors, continuous=True)
     labels = labels[:, varying(labels)].astype(np.float64)
     drawn = generator(seed, DRAW).integers(len(values), size=(whole_number(pairs, "pairs", 2), 2))
     ground, latent = numbered(distances(labels, drawn)), numbered(rounded(distances(values, drawn)))
@@ -50,9 +47,10 @@ def sample_distance_correlation(
     return Sampled(rank_correlation(ground, latent), len(values), rescore, REPLICATES)
 
 
+@metric("Michlo 2022", "distances", fast={"traversals": 128})
 def factor_distance_correlation(
     encode: Encode | Codebook, data: Dataset | None = None, *, traversals: int = 1024, pairs: int = 128, seed: int = 0
-) -> float:
+) -> Sampled[float]:
     r"""Factor distance correlation [Michlo2022]_, eq. 4.3, in [0, 1]: along a factor, does distance follow distance?
 
     The geometric mean over factors of the rank correlations of `factor_distance_correlations`, a negative one
@@ -63,13 +61,6 @@ def factor_distance_correlation(
     >>> factor_distance_correlation(Codebook.of_grid([[0.0], [1.0], [2.0], [3.0]], sizes=(4,)))
     1.0
     """
-    return sample_factor_distance_correlation(encode, data, traversals=traversals, pairs=pairs, seed=seed).score
-
-
-def sample_factor_distance_correlation(
-    encode: Encode | Codebook, data: Dataset | None = None, *, traversals: int = 1024, pairs: int = 128, seed: int = 0
-) -> Sampled:
-    """Return the factor distance correlation and its scores on subsets of the traversals."""
     book = open_codebook(encode, data)
     drawn = _draw(book, traversals, pairs, seed)
     return _over_factors([_along(book, *some) for some in drawn.values()])
@@ -89,21 +80,15 @@ def factor_distance_correlations(
     return {book.names[factor]: rank_correlation(*_along(book, *some)) for factor, some in drawn.items()}
 
 
+@metric("Michlo 2022", "distances", fast={"traversals": 128}, has_ceiling=False)
 def perceived_correlation(
     encode: Encode | Codebook, data: Dataset | None = None, *, traversals: int = 1024, pairs: int = 128, seed: int = 0
-) -> float:
+) -> Sampled[float]:
     r"""Perceived distance correlation [Michlo2022]_, eq. 4.10, in [0, 1]: do codes lie as far apart as images do?
 
     As `factor_distance_correlation`, with the mean squared error between the two images of a pair in the place of the
     distance between factors. A `Codebook` must know its data set.
     """
-    return sample_perceived_correlation(encode, data, traversals=traversals, pairs=pairs, seed=seed).score
-
-
-def sample_perceived_correlation(
-    encode: Encode | Codebook, data: Dataset | None = None, *, traversals: int = 1024, pairs: int = 128, seed: int = 0
-) -> Sampled:
-    """Return the perceived distance correlation and its scores on subsets of the traversals."""
     book = open_codebook(encode, data)
     drawn = _draw(book, traversals, pairs, seed)
     return _over_factors([(_perceived(book, *some), _along(book, *some)[1]) for some in drawn.values()])
@@ -177,15 +162,15 @@ def _perceived(book: Codebook, cells: Integers, pairs: Integers) -> Integers:
     return numbered(apart)
 
 
-def _over_factors(pairs_of_distances: list[tuple[Integers, Integers]]) -> Sampled:
+def _over_factors(pairs_of_distances: list[tuple[Integers, Integers]]) -> Sampled[float]:
     """Return the geometric mean of the factors' correlations, from distances (traversals, pairs)."""
 
-    def score(kept: np.ndarray) -> float:
-        of_factor = [rank_correlation(a[kept], b[kept]) for a, b in pairs_of_distances]
-        return float(geometric_mean(np.maximum(of_factor, 0.0)))
+    def correlations(kept: np.ndarray) -> np.ndarray:
+        return np.maximum([rank_correlation(a[kept], b[kept]) for a, b in pairs_of_distances], 0.0)
 
     def rescore(subsets: np.ndarray) -> np.ndarray:
-        return np.array([score(kept) for kept in subsets])
+        return np.array([geometric_mean(correlations(kept)) for kept in subsets])
 
     count = len(pairs_of_distances[0][0])
-    return Sampled(score(np.ones(count, dtype=bool)), count, rescore, REPLICATES)
+    whole = correlations(np.ones(count, dtype=bool))
+    return Sampled(float(geometric_mean(whole)), count, rescore, REPLICATES, per_factor={"": whole})

@@ -3,66 +3,52 @@
 from __future__ import annotations
 
 from math import inf
-from typing import NamedTuple, overload
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from unweave.errors import UsageError
 from unweave.metrics.inputs import check_codes
+from unweave.metrics.metric import metric
 from unweave.metrics.resampling import Sampled
 
 LARGEST_LOG = 700.0
 """Larger log variances are refused: their exponentials would overflow."""
+LIMITS = (0.0, -inf, -inf), (inf, inf, inf)
+"""Of rate, distortion and bound."""
 
 
-class KlTerm(NamedTuple):
-    """The divergence of the posteriors from the prior, in nats: the mean over samples."""
+class Elbo(NamedTuple):
+    """Rate, distortion and the evidence lower bound, in nats: means over samples."""
 
-    kl: float
-
-
-class ElboTerms(NamedTuple):
-    """That divergence, the reconstruction loss and the evidence lower bound, in nats: means over samples."""
-
-    kl: float
-    reconstruction: float
-    elbo: float
+    rate: float
+    """KL divergence of the posteriors from the prior."""
+    distortion: float
+    """Reconstruction loss."""
+    bound: float
 
 
-@overload
-def elbo_terms(means: ArrayLike, log_variances: ArrayLike, *, reconstruction: None = None) -> KlTerm: ...
-@overload
-def elbo_terms(means: ArrayLike, log_variances: ArrayLike, *, reconstruction: ArrayLike) -> ElboTerms: ...
-def elbo_terms(
-    means: ArrayLike, log_variances: ArrayLike, *, reconstruction: ArrayLike | None = None
-) -> KlTerm | ElboTerms:
+@metric("Kingma & Welling 2014", "likelihood", range=(-inf, inf), higher_is_better=None)
+def elbo(means: ArrayLike, log_variances: ArrayLike, reconstruction: ArrayLike) -> Sampled[Elbo]:
     r"""Terms of the evidence lower bound [Kingma2014]_, in nats: what do codes cost, and what do they keep?
 
-        kl = mean over samples of sum over codes of 1/2 ( mu^2 + e^lv - lv - 1 ),    elbo = - reconstruction - kl
+        rate = mean over samples of sum over codes of 1/2 ( mu^2 + e^lv - lv - 1 ),    bound = - distortion - rate
 
     with the posterior's means mu and log variances lv, each (n, d), and the standard normal prior. `reconstruction`,
-    (n,), is each sample's negative log-likelihood, summed over pixels. `kl` is from 0 up; it is 0 where every
-    posterior is the prior, and all there is without `reconstruction`. Unchanged by the order of codes or rows and by
-    the sign of a mean.
+    (n,), is each sample's negative log-likelihood, summed over pixels; its mean is the distortion. The rate, from 0
+    up, is the KL divergence itself, whatever weight the objective gave it: a run's log shows β times it. It is 0 where
+    every posterior is the prior. Unchanged by the order of codes or rows and by the sign of a mean.
 
-    >>> elbo_terms([[0.0, 1.0], [0.0, -1.0]], [[0.0, 0.0], [0.0, 0.0]], reconstruction=[3.0, 5.0])
-    ElboTerms(kl=0.5, reconstruction=4.0, elbo=-4.5)
+    >>> elbo([[0.0, 1.0], [0.0, -1.0]], [[0.0, 0.0], [0.0, 0.0]], reconstruction=[3.0, 5.0])
+    Elbo(rate=0.5, distortion=4.0, bound=-4.5)
     """
-    return _named(_terms(means, log_variances, reconstruction).mean(axis=0))
-
-
-def sample_elbo_terms(
-    means: ArrayLike, log_variances: ArrayLike, *, reconstruction: ArrayLike | None = None
-) -> Sampled:
-    """Return the terms and their values on subsets of the rows."""
     terms = _terms(means, log_variances, reconstruction)
 
     def rescore(subsets: np.ndarray) -> np.ndarray:
         return subsets.astype(np.float64) @ terms / subsets.sum(axis=1, keepdims=True)
 
-    limits = (0.0, -inf, -inf)[: terms.shape[1]], (inf, inf, inf)[: terms.shape[1]]
-    return Sampled(_named(terms.mean(axis=0)), len(terms), rescore, limits=limits)
+    return Sampled(Elbo(*terms.mean(axis=0).tolist()), len(terms), rescore, limits=LIMITS)
 
 
 def kl_per_code(means: ArrayLike, log_variances: ArrayLike) -> np.ndarray:
@@ -84,17 +70,11 @@ def _kl(means: ArrayLike, log_variances: ArrayLike) -> np.ndarray:
     return np.maximum(0.5 * (mu**2 + np.expm1(logs) - logs), 0.0)
 
 
-def _terms(means: ArrayLike, log_variances: ArrayLike, reconstruction: ArrayLike | None) -> np.ndarray:
-    """Return the terms of every sample, (n, 1) or with a reconstruction (n, 3)."""
+def _terms(means: ArrayLike, log_variances: ArrayLike, reconstruction: ArrayLike) -> np.ndarray:
+    """Return the terms of every sample, (n, 3)."""
     kl = _kl(means, log_variances).sum(axis=1)
-    if reconstruction is None:
-        return kl[:, None]
     loss = np.asarray(reconstruction)
     if loss.shape != kl.shape:
         raise UsageError(f"reconstruction must hold a loss for each of the {len(kl)} samples, got shape {loss.shape}")
     loss = check_codes(loss[:, None], "reconstruction losses")[:, 0]
     return np.stack([kl, loss, -loss - kl], axis=1)
-
-
-def _named(terms: np.ndarray) -> KlTerm | ElboTerms:
-    return KlTerm(*terms.tolist()) if len(terms) == 1 else ElboTerms(*terms.tolist())

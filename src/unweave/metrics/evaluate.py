@@ -1,194 +1,277 @@
-"""Many scores of one set of codes, each with its interval, as one table."""
+"""Many scores of one set of codes, each with its interval, floor and ceiling, as one table."""
 
 from __future__ import annotations
 
 import json
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from math import isfinite, nan
+from math import isfinite
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unweave.errors import UsageError, unknown
-from unweave.metrics.inputs import DRAW, INTERVAL, GivenPair, check, check_codes, generator, split, whole_number
-from unweave.metrics.label_noise import REGIMES, noisy_labels
+from unweave.errors import UsageError
+from unweave.metrics.floors import Bounds, bounds
+from unweave.metrics.inputs import (
+    DRAW,
+    INTERVAL,
+    GivenPair,
+    bin_pair,
+    check_codes,
+    check_sets,
+    generator,
+    is_continuous,
+    varying,
+    warn_of_inputs,
+)
+from unweave.metrics.label_noise import noisy_labels
 from unweave.metrics.metric import Metric
-from unweave.metrics.presets import PRESETS, LeftOut, warn_of_few, warn_of_strangers
-from unweave.metrics.resampling import interval
+from unweave.metrics.pool import Pool
+from unweave.metrics.presets import LeftOut, warn_of_strangers
+from unweave.metrics.request import Request, lacking
+from unweave.metrics.resampling import Sampled, interval
 from unweave.metrics.table import GROUPS, METRICS
-from unweave.metrics.trial import try_out
 
 if TYPE_CHECKING:
     import polars
 
     from unweave.metrics.codebook import Codebook
 
-Options = Mapping[str, Mapping[str, Any]]
+OnProgress: TypeAlias = Callable[[str, int, int], None]
+"""What is done now, how much of it, and of how much."""
+OnScores: TypeAlias = "Callable[[polars.DataFrame], None]"
+NUMBERS = ("value", "low", "high", "floor", "ceiling", "adjusted", "seconds")
+COLUMNS = ("metric", *NUMBERS, "options")
 
 
 def evaluate(
-    codes: ArrayLike,
+    codes: ArrayLike | Mapping[str, ArrayLike],
     factors: ArrayLike | None = None,
     metrics: str | Sequence[str] = "all",
     *,
     test: GivenPair | None = None,
     codebook: Codebook | None = None,
+    pool: GivenPair | None = None,
     log_variances: ArrayLike | None = None,
     reconstruction: ArrayLike | None = None,
     jacobians: ArrayLike | None = None,
-    preset: str = "paper",
-    options: Options | None = None,
-    label_noise: int | None = None,
     names: Sequence[str] | None = None,
-    seed: int = 0,
-    intervals: bool = True,
-    replicates: int | None = None,
-    watch: Callable[[str, int, int], None] | None = None,
-    keep: Callable[[polars.DataFrame], None] | None = None,
+    on_progress: OnProgress | None = None,
+    on_scores: OnScores | None = None,
+    **settings: Any,
 ) -> polars.DataFrame:
     """Score codes (n, d), of any encoder, against the known factors (n, k) of the same samples.
 
-    `metrics` is a name or several names of `METRICS`, or a group: "all", or "study" (those of the large published
-    study). A group leaves out what the inputs do not suffice for; without factors only label-free scores are left.
-    A metric of a group that refuses its inputs is left out too, with a warning.
+    Parameters
+    ----------
+    codes
+        One row for each sample; posterior means where there are posteriors. A mapping from names to codes of the same
+        samples gives one table with a column `key`.
+    factors
+        Whole numbers, each value a class, or texts, which are numbered. Numbers that are not whole are continuous:
+        only metrics that take values as numbers accept them, unless `bin_factors` is set. Without factors only
+        label-free scores are left.
+    metrics
+        A name or several names of `METRICS`, or a group: "all", or "study" (those of the large published study). A
+        group leaves out what the inputs do not suffice for, and, with a warning, a metric that refuses them.
+    test
+        Rows `(codes, factors)` on which metrics that fit a predictor test it; else a third of the rows is held out.
+    codebook
+        The codes of a grid of factors, for the metrics that intervene on factors.
+    pool
+        Rows `(codes, factors)` from which β-VAE and FactorVAE scores draw, where there is no codebook or in the preset
+        "fast"; by default all rows given.
+    log_variances, reconstruction
+        Of the posteriors (n, d), for scores of their samples; and each sample's loss (n,), for the terms of the ELBO.
+    jacobians
+        Of the decoder (samples, pixels, d).
+    names
+        The names of the factors, for `details` and for label noise.
+    on_progress
+        Told each metric's name before it starts, how many are done, and of how many.
+    on_scores
+        Given each metric's rows as soon as they are there, for an interrupt may come.
+    **settings
+        The other fields of `Request`: preset, options, label_noise, bin_factors, seed, intervals, replicates, floors,
+        details.
 
-    - A metric that fits a predictor judges it on `test=(codes, factors)`, or else on a third of the rows, held out by
-      `seed`.
-    - A metric that intervenes on factors needs a `codebook`, its sample counts set by `preset`: "paper" or "fast".
-    - Scores of a sampled representation, and the terms of the ELBO, need the posteriors' `log_variances` (n, d) beside
-      their means, which the codes then are; with `reconstruction` (n,), each sample's loss.
-    - Scores of a decoder need its `jacobians` (samples, pixels, d).
-    - `options={"mig": {"bins": 30}}` changes options of a metric by hand.
-    - `label_noise` is a regime (1, 2 or 3) of noise put on the factors beforehand; see `noisy_labels`, which may take
-      the factors' `names`. A codebook's factors stay as they are.
+    Returns
+    -------
+    polars.DataFrame
+        A row for each score, or each part of one: metric; value; low and high, its 95 % interval over images ("would
+        another draw of this many rows change it?"; it excludes training seeds); floor (the same codes, factors
+        shuffled), ceiling (the factors themselves as codes) and adjusted = (value - floor) / (ceiling - floor);
+        seconds; options (JSON). Null where there is no such number. The rows `encoding` and `compilation` hold
+        seconds alone.
 
-    The table has a row a score: metric, value, low, high (the 95 % interval from `replicates` half-samples, by
-    default 200 where that is cheap and 5 to 10 where each is another fit; null without `intervals` or with fewer
-    than 20 rows), seconds (of the metric and its intervals) and options (JSON).
-    `watch` is told each metric's name before it starts, how many are done, and of how many; `keep` is given its
-    rows as soon as they are there, for an interrupt may come.
-
+    Examples
+    --------
     >>> evaluate([[0.0], [1.0]] * 200, [[0], [1]] * 200, "mig").columns
-    ['metric', 'value', 'low', 'high', 'seconds', 'options']
+    ['metric', 'value', 'low', 'high', 'floor', 'ceiling', 'adjusted', 'seconds', 'options']
     """
-    from threadpoolctl import ThreadpoolController
-
-    changes = check_request(metrics, preset, options, label_noise)
-    inputs: dict[str, Any] = {"seed": seed, "encode": codebook, "jacobians": jacobians, "label_noise": label_noise}
-    inputs |= _rows_given(codes, factors, test, label_noise, names, seed)
-    inputs |= _posterior(inputs["codes"], log_variances, reconstruction, seed)
-    chosen = choose(metrics, inputs)
-    if replicates is not None:
-        whole_number(replicates, "replicates", 2)
-    if factors is not None and any("factors" in METRICS[name].needs for name in chosen):
-        warn_of_few(inputs["factors"])
-    if inputs["test"] is not None and factors is not None and any("test" in METRICS[name].needs for name in chosen):
-        warn_of_strangers(inputs["factors"], np.asarray(inputs["test"][1]))
-
-    rows: list[tuple[object, ...]] = []
-    for done, name in enumerate(chosen):
-        if watch:
-            watch(name, done, len(chosen))
-        settings = METRICS[name].chosen_options(preset, changes.get(name, {}))
-        try:
-            # Matrices are small: a second thread of linear algebra would mostly wait, and be in the way of others.
-            with ThreadpoolController().select(internal_api="openblas").limit(limits=1):
-                found = list(_rows(name, METRICS[name], inputs, settings, (replicates,) if intervals else None))
-        except UsageError as error:
-            if name in ([metrics] if isinstance(metrics, str) else metrics):
-                raise
-            warnings.warn(f"{name} is left out: {error}", LeftOut, stacklevel=2)  # a group is what can be had
-            continue
-        rows += found
-        if keep:
-            keep(_table(found))
-    return _table(rows)
+    request = Request.of(metrics, settings)
+    if isinstance(codes, Mapping):
+        if not (codebook is log_variances is reconstruction is jacobians is pool is None):
+            raise UsageError("a mapping of codes goes with factors and test rows alone")
+        return _each_key(codes, factors, test, request, names, on_progress, on_scores)
+    given = gather(codes, factors, test, request, names, codebook, pool, log_variances, reconstruction, jacobians)
+    return score(given, request, on_progress, on_scores)
 
 
-def _table(rows: Sequence[tuple[object, ...]]) -> polars.DataFrame:
-    import polars
-
-    schema = dict.fromkeys(("metric", "value", "low", "high", "seconds", "options"), polars.Float64)
-    schema |= {"metric": polars.String, "options": polars.String}
-    return polars.DataFrame(rows, schema=schema, orient="row")
-
-
-def choose(metrics: str | Sequence[str], inputs: Mapping[str, Any] | None = None) -> list[str]:
-    """Return the metrics asked for, each once, in the order given; of a group, those the inputs suffice for.
-
-    Without `inputs` nothing is left out: only the names are checked.
-    """
-    if not isinstance(metrics, str | Sequence):
-        raise UsageError(f"metrics must be a name or several names, got {metrics!r}")
-    asked = [metrics] if isinstance(metrics, str) else [str(name) for name in metrics]
-    if not asked:
-        raise UsageError(f"no metric is asked for (known: {', '.join([*GROUPS, *METRICS])})")
-    chosen: dict[str, None] = {}
-    for name in asked:
-        if name in GROUPS:
-            chosen |= dict.fromkeys(n for n in GROUPS[name] if inputs is None or not METRICS[n].missing(inputs))
-        elif name not in METRICS:
-            raise unknown("metric", name, [*METRICS, *GROUPS])
-        else:
-            if inputs is not None and (missing := METRICS[name].missing(inputs)):
-                raise UsageError(f"the metric '{name}' needs {' and '.join(missing)}")
-            chosen[name] = None
-    return list(chosen)
-
-
-def check_request(
-    metrics: str | Sequence[str], preset: str, options: Options | None, label_noise: int | None
-) -> Options:
-    """Return the options, tried on a small world: a mistake in what is asked for is answered before any work."""
-    chosen, options = choose(metrics), {} if options is None else options
-    if not isinstance(preset, str) or preset not in PRESETS:
-        raise unknown("preset", str(preset), PRESETS)
-    if label_noise is not None and (not isinstance(label_noise, int | np.integer) or label_noise not in REGIMES):
-        raise UsageError(f"label_noise must be 1, 2 or 3, got {label_noise!r}")
-    if not isinstance(options, Mapping) or not all(isinstance(changes, Mapping) for changes in options.values()):
-        raise UsageError(f"options must be a mapping such as {{'mig': {{'bins': 30}}}}, got {options!r}")
-    for name, changes in options.items():
-        if name not in METRICS:
-            raise unknown("metric", str(name), METRICS)
-        settings = METRICS[name].chosen_options(preset, changes)
-        if name not in chosen:
-            raise UsageError(f"there are options for '{name}', which is not among the metrics asked for")
-        try:
-            try_out(METRICS[name], settings)
-        except UsageError as error:
-            raise UsageError(f"{name}: {error}") from error
-    return options
-
-
-def _rows_given(
+def gather(
     codes: ArrayLike,
     factors: ArrayLike | None,
     test: GivenPair | None,
-    label_noise: int | None,
-    names: Sequence[str] | None,
-    seed: int,
+    request: Request,
+    names: Sequence[str] | None = None,
+    codebook: Codebook | None = None,
+    pool: GivenPair | None = None,
+    log_variances: ArrayLike | None = None,
+    reconstruction: ArrayLike | None = None,
+    jacobians: ArrayLike | None = None,
 ) -> dict[str, Any]:
-    """Return codes, factors and test rows, checked, with noise on the labels where that is asked for."""
+    """Return all inputs that metrics may ask for, by their parameters' names, checked."""
+    inputs: dict[str, Any] = {"seed": request.seed, "encode": codebook, "jacobians": jacobians, "names": names}
+    inputs |= _rows(codes, factors, test, request, names)
+    inputs |= _posterior(inputs["codes"], log_variances, reconstruction, request.seed)
+    if not any("source" in METRICS[name].needs for name in request.choose()):
+        return inputs
+    if codebook is not None and request.preset != "fast":
+        return inputs | {"source": codebook}
+    if factors is None or inputs["continuous"]:
+        return inputs
+    return inputs | {"source": _all_rows(inputs) if pool is None else Pool(*pool)}
+
+
+def _all_rows(inputs: Mapping[str, Any]) -> Pool:
+    """Return the pool of all rows given, train and test."""
+    pairs = [(inputs["codes"], inputs["factors"]), *([] if inputs["test"] is None else [inputs["test"]])]
+    codes, factors = (np.concatenate(arrays) for arrays in zip(*pairs, strict=True))
+    return Pool(codes, factors)
+
+
+def score(
+    inputs: dict[str, Any],
+    request: Request,
+    on_progress: OnProgress | None = None,
+    on_scores: OnScores | None = None,
+) -> polars.DataFrame:
+    """Return the table of scores of gathered inputs."""
+    from threadpoolctl import ThreadpoolController
+
+    chosen = request.choose(inputs)
+    _warn(inputs, request, chosen)
+    tables = [_table([], request)]
+    for done, name in enumerate(chosen):
+        if on_progress:
+            on_progress(name, done, len(chosen))
+        try:
+            # Matrices are small: a second thread of linear algebra would mostly wait, and be in the way of others.
+            with ThreadpoolController().select(internal_api="openblas").limit(limits=1):
+                found = list(_score_rows(name, inputs, request))
+        except UsageError as error:
+            if name in request.by_name:
+                raise
+            warnings.warn(f"{name} is left out: {error}", LeftOut, stacklevel=3)  # a group is what can be had
+            continue
+        tables.append(_table(found, request))
+        if on_scores:
+            on_scores(tables[-1])
+    import polars
+
+    return polars.concat(tables)
+
+
+def _warn(inputs: Mapping[str, Any], request: Request, chosen: Sequence[str]) -> None:
+    """Warn, once, of what is odd about the inputs."""
+    factors = inputs.get("factors")
+    warn_of_inputs(inputs["codes"], factors if any("factors" in METRICS[name].needs for name in chosen) else None)
     if factors is None:
+        return
+    if inputs["test"] is not None and any("test" in METRICS[name].needs for name in chosen):
+        warn_of_strangers(factors, np.asarray(inputs["test"][1]))
+    asked = {name for group in request.by_name for name in GROUPS.get(group, ())}
+    if inputs["continuous"] and (left := [name for name in asked if "classes" in lacking(METRICS[name], inputs)]):
+        text = f"factors are continuous: {len(left)} metrics that need classes are left out; bin_factors=10 keeps them"
+        warnings.warn(text, LeftOut, stacklevel=4)
+
+
+def _each_key(
+    codes: Mapping[str, ArrayLike],
+    factors: ArrayLike | None,
+    test: GivenPair | None,
+    request: Request,
+    names: Sequence[str] | None,
+    on_progress: OnProgress | None,
+    on_scores: OnScores | None,
+) -> polars.DataFrame:
+    """Score several codes of the same samples; the column `key` says which."""
+    import polars
+
+    if not codes:
+        raise UsageError("the mapping of codes is empty")
+    tables = []
+    for key, own in codes.items():
+
+        def keyed(table: polars.DataFrame, key: str = str(key)) -> polars.DataFrame:
+            return table.select(polars.lit(key).alias("key"), polars.all())
+
+        inputs = gather(own, factors, _test_of(key, test), request, names)
+        told = None if on_progress is None else lambda name, *done, key=key: on_progress(f"{key}: {name}", *done)
+        kept = None if on_scores is None else lambda table, keyed=keyed: on_scores(keyed(table))
+        tables.append(keyed(score(inputs, request, told, kept)))
+    return polars.concat(tables)
+
+
+def _test_of(key: str, test: Any) -> GivenPair | None:
+    """Return the test rows of one key, where test codes are a mapping too."""
+    if test is None or not isinstance(test[0], Mapping):
+        return test
+    if key not in test[0]:
+        raise UsageError(f"there are no test codes for '{key}'")
+    return test[0][key], test[1]
+
+
+def _table(rows: Sequence[Mapping[str, object]], request: Request) -> polars.DataFrame:
+    import polars
+
+    schema = dict.fromkeys(COLUMNS, polars.Float64) | {"metric": polars.String, "options": polars.String}
+    if request.details:
+        schema["factor"] = polars.String
+    return polars.DataFrame(list(rows), schema=schema)
+
+
+def _rows(
+    codes: ArrayLike, factors: ArrayLike | None, test: GivenPair | None, request: Request, names: Sequence[str] | None
+) -> dict[str, Any]:
+    """Return codes, factors and test rows, checked, with groups for continuous factors and noise where asked for."""
+    if factors is None:
+        if test is not None or request.label_noise is not None:
+            raise UsageError("test rows and label noise mean nothing without factors")
         values = check_codes(codes)
-        return {"codes": values, "means": values, "test": test}
-    split(codes, factors, test, seed)  # a mistake in the test rows is answered before any work
-    values, labels = check(codes, factors)
-    given = {"codes": values, "means": values, "factors": labels, "test": test}
-    return given if label_noise is None else given | _with_noise(labels, test, label_noise, names, seed)
+        return {"codes": values, "means": values, "test": None, "continuous": False}
+    (values, labels), held_out = check_sets(codes, factors, test, continuous=True)
+    test_codes, test_labels = held_out or (values[:0], labels[:0])
+    if request.bin_factors is not None:
+        labels, test_labels = bin_pair(labels, test_labels, request.bin_factors)
+    continuous = bool(is_continuous(labels).any())
+    if request.label_noise is not None:
+        labels, test_labels = _with_noise(labels, test_labels, request, names, continuous)
+    given = {"codes": values, "means": values, "factors": labels, "continuous": continuous}
+    return given | {"test": held_out and (test_codes, test_labels), "label_noise": request.label_noise}
 
 
 def _with_noise(
-    factors: np.ndarray, test: GivenPair | None, regime: int, names: Sequence[str] | None, seed: int
-) -> dict[str, Any]:
-    """Return the factors, and those of the test rows, under one draw of noise."""
-    judged = np.empty((0, factors.shape[1]), np.int64) if test is None else check(*test, label="test ")[1]
-    noisy = noisy_labels(np.concatenate([factors, judged]), regime=regime, names=names, seed=seed)
-    changed: dict[str, Any] = {"factors": noisy[: len(factors)]}
-    return changed if test is None else changed | {"test": (test[0], noisy[len(factors) :])}
+    factors: np.ndarray, test_factors: np.ndarray, request: Request, names: Sequence[str] | None, continuous: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the factors of train and test rows under one draw of noise."""
+    if continuous:
+        raise UsageError("label noise is for factors that are classes; set bin_factors")
+    regime: Any = request.label_noise
+    noisy = noisy_labels(np.concatenate([factors, test_factors]), regime=regime, names=names, seed=request.seed)
+    return noisy[: len(factors)], noisy[len(factors) :]
 
 
 def _posterior(
@@ -210,24 +293,50 @@ def _posterior(
     return known
 
 
-def _rows(
-    name: str, metric: Metric, inputs: Mapping[str, Any], settings: Mapping[str, Any], halves: tuple[int | None] | None
-) -> Iterator[tuple[object, ...]]:
-    start = perf_counter()
+def _score_rows(name: str, inputs: Mapping[str, Any], request: Request) -> Iterator[dict[str, object]]:
+    """Yield the rows of one metric: one for each of its parts, then, if asked for, one for each factor."""
+    metric, settings, start = METRICS[name], request.settings_of(name), perf_counter()
     sampled = metric.sampled(inputs, settings)
+    values = np.atleast_1d(sampled.score).astype(np.float64)
+    around = bounds(metric, inputs, settings) if request.floors else Bounds.unknown(len(values))
     # A fresh generator each: a metric's interval does not depend on which others are asked for.
-    rng = generator(inputs["seed"], INTERVAL)
-    values = np.atleast_1d(sampled.score).tolist()
-    bounds = interval(sampled, metric.range, *halves, rng) if halves else None
-    seconds, described = perf_counter() - start, json.dumps(_described(metric, inputs, settings))
-    for row, value, ends in zip(metric.names(name), values, bounds or [(nan, nan)] * len(values), strict=True):
-        low, high = (end if isfinite(end) else None for end in ends)
-        yield row, value, low, high, seconds, described
+    rng = generator(request.seed, INTERVAL)
+    ends = interval(sampled, metric.range, request.replicates, rng) if request.intervals else None
+    low, high = np.array(ends or [(np.nan, np.nan)] * len(values)).T
+    columns = (values, low, high, *around, around.adjust(values, metric.higher_is_better))
+    described = {"seconds": perf_counter() - start, "options": json.dumps(_described(metric, inputs, settings))}
+    for row, *numbers in zip(metric.names(name), *columns, strict=True):
+        if not np.isnan(numbers[0]):  # a part that these rows do not have
+            shown = [float(number) if isfinite(number) else None for number in numbers]
+            yield {"metric": row, **dict(zip(NUMBERS, shown, strict=False)), **described}
+    if request.details:
+        yield from _details(name, metric, sampled, inputs, described["options"])
 
 
-def _described(metric: Metric, inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
+def _details(
+    name: str, metric: Metric[..., Any], sampled: Sampled[Any], inputs: Mapping[str, Any], options: object
+) -> Iterator[dict[str, object]]:
+    """Yield a row for each factor and each part of a score that has a value for it."""
+    for part, values in sampled.per_factor.items():
+        row = f"{name}-{part}" if part else name
+        for factor, value in zip(_factor_names(metric, inputs, len(values)), values.tolist(), strict=True):
+            yield {"metric": row, "value": value, "options": options, "factor": factor}
+
+
+def _factor_names(metric: Metric[..., Any], inputs: Mapping[str, Any], count: int) -> list[str]:
+    """Return the names of the factors that vary."""
+    if "factors" in metric.needs:
+        rows = [inputs["factors"], *([] if inputs["test"] is None else [inputs["test"][1]])]
+        varies = np.flatnonzero(varying(np.concatenate(rows)))
+        names = inputs["names"] or [f"factor {number}" for number in range(1, inputs["factors"].shape[1] + 1)]
+    else:
+        varies, names = np.flatnonzero(np.array(inputs["encode"].sizes) > 1), inputs["encode"].names
+    return [str(names[k]) for k in varies[:count]]
+
+
+def _described(metric: Metric[..., Any], inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the metric's options and all else that its score depends on: how many rows, which of them, the seed."""
-    described = dict(settings)
+    described = {name: value if _plain(value) else repr(value) for name, value in settings.items()}
     if "codes" in metric.needs or "means" in metric.needs:
         described |= {"rows": len(inputs["codes"])}
     if "test" in metric.needs:
@@ -238,4 +347,11 @@ def _described(metric: Metric, inputs: Mapping[str, Any], settings: Mapping[str,
         described |= {"representation": "sampled"}
     if "encode" in metric.needs:
         described |= {"exact": inputs["encode"].exact}
+    if "source" in metric.needs:
+        source = inputs["source"]
+        described |= {"pool": len(source)} if isinstance(source, Pool) else {"exact": source.exact}
     return described | {"seed": inputs["seed"]}
+
+
+def _plain(value: object) -> bool:
+    return value is None or isinstance(value, str | int | float | tuple | list)

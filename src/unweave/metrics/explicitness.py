@@ -7,14 +7,18 @@ import warnings
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unweave.metrics.inputs import GivenPair, Pair, split, varying
-from unweave.metrics.resampling import Sampled, by_refits
+from unweave.metrics.inputs import GivenPair, Pair, train_and_test
+from unweave.metrics.metric import metric
+from unweave.metrics.resampling import Sampled, by_refits, mean_over_factors
 from unweave.metrics.scaling import standardise
 
 CHANCE = 0.5
 
 
-def explicitness(codes: ArrayLike, factors: ArrayLike, *, test: GivenPair | None = None, seed: int = 0) -> float:
+@metric("Ridgeway & Mozer 2018", "explicitness")
+def explicitness(
+    codes: ArrayLike, factors: ArrayLike, *, test: GivenPair | None = None, seed: int = 0
+) -> Sampled[float]:
     r"""Explicitness [Ridgeway2018]_, in [0, 1], chance being 0.5: can a linear classifier tell a factor's values apart?
 
         explicitness = mean over factors k of the mean over values c of AUC(P(v_k = c | z), v_k = c)
@@ -31,28 +35,17 @@ def explicitness(codes: ArrayLike, factors: ArrayLike, *, test: GivenPair | None
     >>> explicitness([[0.0], [1.0]] * 10, [[3], [7]] * 10)
     1.0
     """
-    return sample_explicitness(codes, factors, test=test, seed=seed).score
+    train, held_out = train_and_test(codes, factors, test, seed)
+    rows = len(train[0])
 
-
-def sample_explicitness(
-    codes: ArrayLike, factors: ArrayLike, *, test: GivenPair | None = None, seed: int = 0
-) -> Sampled[float]:
-    """Return explicitness and its scores on subsets of the rows, each fitted and judged anew."""
-    fitted, judged = split(codes, factors, test, seed)
-    varies = varying(np.concatenate([fitted[1], judged[1]]))
-    rows = len(fitted[0])
-
-    def score(fitted: Pair, judged: Pair) -> float:
+    def areas(train: Pair, held_out: Pair) -> np.ndarray:
         # The penalty is weighed against the sum of the losses: on half of the rows, each loss counts twice.
-        penalty = rows / len(fitted[0])
-        inputs, test_inputs = standardise(fitted, judged)
-        areas = [
-            _area(inputs, factor, test_inputs, test_factor, penalty)
-            for factor, test_factor in zip(fitted[1].T, judged[1].T, strict=True)
-        ]
-        return float(np.mean(areas))
+        penalty = rows / len(train[0])
+        inputs, test_inputs = standardise(train, held_out)
+        both = zip(train[1].T, held_out[1].T, strict=True)
+        return np.array([_area(inputs, factor, test_inputs, truth, penalty) for factor, truth in both])
 
-    return by_refits(score, (fitted[0], fitted[1][:, varies]), (judged[0], judged[1][:, varies]))
+    return mean_over_factors(by_refits(areas, train, held_out))
 
 
 def _area(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -9,13 +11,15 @@ from unweave.errors import UsageError
 from unweave.gaussian.im import MOST_FACTORS, im_score
 from unweave.metrics.correlation import standardised
 from unweave.metrics.inputs import check, varying
+from unweave.metrics.metric import metric
 from unweave.metrics.resampling import Sampled, by_rows
 
 RIDGE = 1e-9
 """Variance of the noise that keeps information finite, where that of each code and factor is 1."""
 
 
-def im(codes: ArrayLike, factors: ArrayLike) -> float:
+@metric("Vu et al. 2024", "compactness", range=(0.0, inf), continuous=True)
+def im(codes: ArrayLike, factors: ArrayLike) -> Sampled[float]:
     r"""I_m [Vu2024]_ of a sample, in nats from 0 up: does each code stand for a group of factors of its own?
 
         I_m = max over assignments of factors to groups, one for each code, of
@@ -30,18 +34,13 @@ def im(codes: ArrayLike, factors: ArrayLike) -> float:
     >>> round(im([[0.0], [1.0], [0.0], [1.0]], [[0], [1], [0], [1]]), 1)
     10.0
     """
-    return _im(*_prepare(codes, factors))
-
-
-def sample_im(codes: ArrayLike, factors: ArrayLike) -> Sampled:
-    """Return I_m and its values on subsets of the rows; fewer of them where factors are many."""
     values, labels = _prepare(codes, factors)
     s = labels.shape[1]
     return by_rows(_im, values, labels, replicates=200 if s <= 8 else 20 if s <= 10 else 5)
 
 
 def _prepare(codes: ArrayLike, factors: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    values, labels = check(codes, factors)
+    values, labels = check(codes, factors, continuous=True)
     labels = labels[:, varying(labels)]
     if labels.shape[1] > MOST_FACTORS:
         raise UsageError(f"I_m goes through all partitions of at most {MOST_FACTORS} factors, got {labels.shape[1]}")

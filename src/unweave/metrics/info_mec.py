@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike
 
 from unweave.errors import UsageError, unknown
 from unweave.metrics.information import Information, information, known
-from unweave.metrics.inputs import DRAW, check, generator, varying, whole_number
-from unweave.metrics.neighbours import neighbour_information
+from unweave.metrics.inputs import DRAW, check, generator, is_continuous, varying, whole_number
+from unweave.metrics.metric import metric
+from unweave.metrics.neighbours import continuous_information, neighbour_information
 from unweave.metrics.resampling import Sampled, by_rows
 
 Pruning = Literal["range", "range-8", "iqr"]
@@ -30,6 +31,7 @@ class InfoMEC(NamedTuple):
     compactness: float
 
 
+@metric("Hsu et al. 2023", "all three", continuous=True)
 def info_mec(
     codes: ArrayLike,
     factors: ArrayLike,
@@ -38,7 +40,7 @@ def info_mec(
     neighbours: int = 10,
     discrete: bool = False,
     seed: int = 0,
-) -> InfoMEC:
+) -> Sampled[InfoMEC]:
     r"""InfoMEC [Hsu2023]_, three parts in [0, 1]: does each code know one factor, and one code each factor, plainly?
 
         modularity   = mean over active codes j of ( max over k of U_jk / sum over k of U_jk - 1/K ) / (1 - 1/K)
@@ -56,48 +58,57 @@ def info_mec(
     - "iqr": its interquartile range exceeds 1/10 of the largest (for discrete codes: 0.1).
 
     Without an active code, modularity and compactness are 0, as they are for codes or factors that share nothing; a
-    single active code or factor that shares something counts 1. An explicitness below 0 (possible where classes are
+    single active code or factor that shares something counts 1. For a continuous factor, which has no entropy of this
+    kind, U_jk is 1 - exp(-2 I), with I from neighbours in both variables [Kraskov2004]_, and its explicitness is R² of
+    least squares. An explicitness below 0 (possible where classes are
     of unequal size) counts 0. A factor with a single value is left out. Codes may be shifted, or scaled together;
     scaled one by one, others may become active.
 
     >>> info_mec([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [[0], [1], [0], [1]], discrete=True).modularity
     0.5
     """
-    return sample_info_mec(codes, factors, pruning=pruning, neighbours=neighbours, discrete=discrete, seed=seed).score
-
-
-def sample_info_mec(
-    codes: ArrayLike,
-    factors: ArrayLike,
-    *,
-    pruning: Pruning = "range",
-    neighbours: int = 10,
-    discrete: bool = False,
-    seed: int = 0,
-) -> Sampled:
-    """Return InfoMEC and its scores on subsets of the rows, estimated, pruned and fitted anew."""
-    values, labels = check(codes, factors)
+    values, labels = check(codes, factors, continuous=True)
     if pruning not in ("range", "range-8", "iqr"):
         raise unknown("pruning of InfoMEC", str(pruning), ("range", "range-8", "iqr"))
     if not isinstance(discrete, bool):
         raise UsageError(f"discrete must be True or False, got {discrete!r}")
     generator(seed, DRAW)  # refuses a bad seed for discrete codes too
     options = {"pruning": pruning, "neighbours": whole_number(neighbours, "neighbours", 1), "discrete": discrete}
-    return by_rows(partial(_score, **options, seed=seed), values, labels[:, varying(labels)], replicates=REPLICATES)
+    labels = labels[:, varying(labels)]
+    score = partial(_score, **options, numbers=is_continuous(labels), seed=seed)
+    return by_rows(score, values, labels, replicates=REPLICATES)
 
 
 def _score(
-    codes: np.ndarray, factors: np.ndarray, pruning: Pruning, neighbours: int, discrete: bool, seed: int
+    codes: np.ndarray,
+    factors: np.ndarray,
+    pruning: Pruning,
+    neighbours: int,
+    discrete: bool,
+    numbers: np.ndarray,
+    seed: int,
 ) -> InfoMEC:
-    factors = factors[:, (factors != factors[0]).any(axis=0)]  # a subset may leave a factor one value
+    varies = (factors != factors[0]).any(axis=0)  # a subset may leave a factor one value
+    factors, numbers = factors[:, varies], numbers[varies]
     if factors.shape[1] == 0:
         return InfoMEC(0.0, 0.0, 0.0)
     inputs = _one_hot(codes) if discrete else _standardised(codes)
-    explicitness = float(np.mean([_explicitness(inputs, factor) for factor in factors.T]))
+    explained = [
+        _explained_variance(inputs, factor) if number else _explicitness(inputs, factor)
+        for factor, number in zip(factors.T, numbers, strict=True)
+    ]
+    explicitness = float(np.mean(explained))
     codes = codes[:, _active(codes, pruning, discrete)]
     if codes.shape[1] == 0:
         return InfoMEC(0.0, explicitness, 0.0)
-    shares = _known_by_value(codes, factors) if discrete else _known_by_distance(codes, factors, neighbours, seed)
+    shares = np.empty((codes.shape[1], factors.shape[1]))
+    rng, classes = generator(seed, DRAW), factors[:, ~numbers].astype(np.int64)
+    if not numbers.all():
+        shares[:, ~numbers] = (
+            _known_by_value(codes, classes) if discrete else _known_by_distance(codes, classes, neighbours, rng)
+        )
+    if numbers.any():
+        shares[:, numbers] = _known_of_numbers(codes, factors[:, numbers], neighbours, discrete, rng)
     return InfoMEC(_concentration(shares.T), explicitness, _concentration(shares))
 
 
@@ -116,11 +127,34 @@ def _known_by_value(codes: np.ndarray, factors: np.ndarray) -> np.ndarray:
     return known(information(labels, int(labels.max()) + 1, factors))
 
 
-def _known_by_distance(codes: np.ndarray, factors: np.ndarray, neighbours: int, seed: int) -> np.ndarray:
+def _known_by_distance(codes: np.ndarray, factors: np.ndarray, neighbours: int, rng: np.random.Generator) -> np.ndarray:
     """Return I(z_j; v_k) / H(v_k), (d, k), from the distances between values of the codes."""
-    shared = neighbour_information(_standardised(codes), factors, neighbours, generator(seed, DRAW))
+    shared = neighbour_information(_standardised(codes), factors, neighbours, rng)
     nothing = information(np.zeros((len(codes), 1), np.intp), 1, factors)
     return known(Information(shared, nothing.code, nothing.factor))
+
+
+def _known_of_numbers(
+    codes: np.ndarray, factors: np.ndarray, neighbours: int, discrete: bool, rng: np.random.Generator
+) -> np.ndarray:
+    """Return 1 - exp(-2 I(z_j; v_k)), (d, k), of continuous factors, which have no entropy to take a share of.
+
+    For Gaussians it is the squared correlation.
+    """
+    numbers = _standardised(factors)
+    if discrete:
+        labels = np.stack([np.unique(code, return_inverse=True)[1] for code in codes.T], axis=1)
+        shared = neighbour_information(numbers, labels, neighbours, rng).T
+    else:
+        shared = continuous_information(_standardised(codes), numbers, neighbours, rng)
+    return -np.expm1(-2 * shared)
+
+
+def _explained_variance(inputs: Any, factor: np.ndarray) -> float:
+    """Return R² of least squares, at least 0, on the rows it was fitted to."""
+    from sklearn.linear_model import LinearRegression
+
+    return max(0.0, float(LinearRegression().fit(inputs, factor).score(inputs, factor)))
 
 
 def _concentration(shares: np.ndarray) -> float:

@@ -29,11 +29,16 @@ class Information(NamedTuple):
 
 
 def by_information(
-    score: Callable[[Information], np.ndarray], codes: ArrayLike, factors: ArrayLike, bins: int
-) -> Sampled:
+    score: Callable[[Information], np.ndarray],
+    codes: ArrayLike,
+    factors: ArrayLike,
+    bins: int,
+    per_factor: Callable[[Information], np.ndarray] | None = None,
+) -> Sampled[float]:
     """Resample a score of what codes, cut in bins, and factors know of each other: all subsets of the rows at once.
 
     A factor with a single value is left out. The edges of the bins are those of all rows, for the subsets too.
+    `per_factor` gives the values (k,) whose mean the score is, where it has them.
     """
     values, labels = check(codes, factors)
     labels = labels[:, varying(labels)]
@@ -43,7 +48,16 @@ def by_information(
     def rescore(subsets: np.ndarray) -> np.ndarray:
         return score(information(binned, bins, labels, subsets))
 
-    return Sampled(float(score(information(binned, bins, labels))), len(values), rescore)
+    whole = information(binned, bins, labels)
+    details = {} if per_factor is None else {"": per_factor(whole)}
+    return Sampled(float(score(whole)), len(values), rescore, per_factor=details)
+
+
+def by_factor(
+    per_factor: Callable[[Information], np.ndarray], codes: ArrayLike, factors: ArrayLike, bins: int
+) -> Sampled[float]:
+    """Resample the mean over factors, the first axis, of what `per_factor` says of each."""
+    return by_information(lambda table: per_factor(table).mean(axis=0), codes, factors, bins, per_factor)
 
 
 def known(table: Information) -> np.ndarray:

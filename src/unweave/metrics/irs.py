@@ -8,10 +8,12 @@ from numpy.typing import ArrayLike
 from unweave.errors import UsageError
 from unweave.metrics.information import bin_codes
 from unweave.metrics.inputs import bin_count, check, varying
+from unweave.metrics.metric import metric
 from unweave.metrics.resampling import Sampled, by_rows
 
 
-def irs(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, quantile: float = 0.99) -> float:
+@metric("Suter et al. 2019", "robustness")
+def irs(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, quantile: float = 0.99) -> Sampled[float]:
     r"""Interventional robustness [Suter2019]_, in [0, 1]: does a code stay put while its factor stays and others move?
 
         IRS = sum_j w_j s_j / sum_j w_j,    w_j = max |z_j - mean(z_j)|,
@@ -28,11 +30,6 @@ def irs(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, quantile: float
     >>> irs([[0.0, 5.0], [1.0, 5.0], [0.0, 5.0], [1.0, 5.0]], [[0], [1], [0], [1]])
     1.0
     """
-    return sample_irs(codes, factors, bins=bins, quantile=quantile).score
-
-
-def sample_irs(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, quantile: float = 0.99) -> Sampled:
-    """Return IRS and its scores on subsets of the rows, for which the bins of factors stay as they are."""
     values, labels = check(codes, factors)
     labels = labels[:, varying(labels)]
     bins = bin_count(bins)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from unweave.errors import UsageError
 from unweave.metrics.correlation import dependence
+from unweave.metrics.metric import metric
 from unweave.metrics.resampling import Sampled
 
 
-def jacobian_orthogonality(jacobians: ArrayLike, *, dead: float = 1e-3) -> float:
+@metric("Rolínek et al. 2019", "geometry")
+def jacobian_orthogonality(jacobians: ArrayLike, *, dead: float = 1e-3) -> Sampled[float]:
     r"""Orthogonality of a decoder's Jacobian, in [0, 1]: does each code move the image in a direction of its own?
 
         1 - mean over samples and pairs i < j of |cos(J_i, J_j)|
@@ -28,17 +31,12 @@ def jacobian_orthogonality(jacobians: ArrayLike, *, dead: float = 1e-3) -> float
     1.0
     """
     pairs = _each(jacobians, dead, _off_diagonal)
-    return float(_orthogonality(pairs.sum(axis=0)))
-
-
-def sample_jacobian_orthogonality(jacobians: ArrayLike, *, dead: float = 1e-3) -> Sampled:
-    """Return the orthogonality and its values on subsets of the samples."""
-    pairs = _each(jacobians, dead, _off_diagonal)
     score = float(_orthogonality(pairs.sum(axis=0)))
     return Sampled(score, len(pairs), lambda subsets: _orthogonality(subsets.astype(np.float64) @ pairs))
 
 
-def ima_contrast(jacobians: ArrayLike, *, dead: float = 1e-3) -> float:
+@metric("Gresele et al. 2021", "geometry", range=(0.0, inf), higher_is_better=False)
+def ima_contrast(jacobians: ArrayLike, *, dead: float = 1e-3) -> Sampled[float]:
     r"""Independent-mechanism contrast [Gresele2021]_, in nats from 0 up: how far from orthogonal are the columns?
 
         mean over samples of ( sum over codes i of log ||J_i|| - 1/2 log det J^T J )
@@ -50,11 +48,6 @@ def ima_contrast(jacobians: ArrayLike, *, dead: float = 1e-3) -> float:
     >>> round(ima_contrast([[[2.0, 0.0], [0.0, 1.0], [0.0, 0.0]]]), 9)
     0.0
     """
-    return float(_each(jacobians, dead, dependence).mean())
-
-
-def sample_ima_contrast(jacobians: ArrayLike, *, dead: float = 1e-3) -> Sampled:
-    """Return the contrast and its values on subsets of the samples."""
     contrasts = _each(jacobians, dead, dependence)
 
     def rescore(subsets: np.ndarray) -> np.ndarray:

@@ -8,11 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unweave.metrics.gaps import top_gap
-from unweave.metrics.information import ROUNDING, Information, by_information
+from unweave.metrics.information import ROUNDING, Information, by_factor
+from unweave.metrics.metric import metric
 from unweave.metrics.resampling import Sampled
 
 
-def jemmig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> float:
+@metric("Do & Tran 2020", "compactness")
+def jemmig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> Sampled[float]:
     r"""JEMMIG [Do2020]_, normalised, in [0, 1]: is each factor known by one code alone, that knows nothing else?
 
         JEMMIG = mean over factors k of 1 - ( H(z_a, v_k) - I(z_a; v_k) + I(z_b; v_k) ) / ( H(v_k) + log bins )
@@ -27,16 +29,11 @@ def jemmig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> float:
     >>> jemmig([[0.0, 5.0], [1.0, 5.0], [0.0, 5.0], [1.0, 5.0]], [[0], [1], [0], [1]])
     1.0
     """
-    return sample_jemmig(codes, factors, bins=bins).score
 
-
-def sample_jemmig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> Sampled:
-    """Return JEMMIG and its scores on subsets of the rows, for which the edges of the bins stay as they are."""
-
-    def score(table: Information) -> np.ndarray:
+    def per_factor(table: Information) -> np.ndarray:
         joint = table.code[:, None] + table.factor - table.shared  # H(z_j, v_k), (d, k, ...)
         best = table.shared >= table.shared.max(axis=0) - ROUNDING
         excess = np.where(best, joint, np.inf).min(axis=0) - top_gap(table.shared)
-        return 1 - np.clip(excess / (table.factor + math.log(bins)), 0.0, 1.0).mean(axis=0)  # clips rounding only
+        return 1 - np.clip(excess / (table.factor + math.log(bins)), 0.0, 1.0)  # clips rounding only
 
-    return by_information(score, codes, factors, bins)
+    return by_factor(per_factor, codes, factors, bins)

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unweave.metrics.inputs import GivenPair, Pair, split, varying
-from unweave.metrics.resampling import Sampled, by_refits
+from unweave.metrics.inputs import GivenPair, Pair, train_and_test
+from unweave.metrics.metric import metric
+from unweave.metrics.resampling import Sampled, by_refits, mean_over_factors
 from unweave.metrics.scaling import standardise
 
 RIDGE = 1e-8
 """Added to the variances of the standardised codes, each 1: it decides only between codes that say the same."""
 
 
-def linear_probe(codes: ArrayLike, factors: ArrayLike, *, test: GivenPair | None = None, seed: int = 0) -> float:
+@metric("least squares", "explicitness", range=(-inf, 1.0), continuous=True)
+def linear_probe(
+    codes: ArrayLike, factors: ArrayLike, *, test: GivenPair | None = None, seed: int = 0
+) -> Sampled[float]:
     r"""R² of least squares, in (-inf, 1]: how much of each factor is a linear function of the codes?
 
         R2 = mean over factors k of 1 - sum (v_k - f_k(z))^2 / sum (v_k - mean v_k)^2
@@ -29,23 +35,16 @@ def linear_probe(codes: ArrayLike, factors: ArrayLike, *, test: GivenPair | None
     >>> round(linear_probe([[0.0, 3.0], [1.0, 3.0], [2.0, 4.0]] * 10, [[0], [2], [4]] * 10), 6)
     1.0
     """
-    return sample_linear_probe(codes, factors, test=test, seed=seed).score
+    train, held_out = train_and_test(codes, factors, test, seed, continuous=True)
+    return mean_over_factors(by_refits(_explained, train, held_out, replicates=200))
 
 
-def sample_linear_probe(
-    codes: ArrayLike, factors: ArrayLike, *, test: GivenPair | None = None, seed: int = 0
-) -> Sampled[float]:
-    """Return R² and its scores on subsets of the rows, each fitted and judged anew."""
-    fitted, judged = split(codes, factors, test, seed)
-    varies = varying(np.concatenate([fitted[1], judged[1]]))
-    return by_refits(_score, (fitted[0], fitted[1][:, varies]), (judged[0], judged[1][:, varies]), replicates=200)
-
-
-def _score(fitted: Pair, judged: Pair) -> float:
-    inputs, test_inputs = standardise(fitted, judged)
-    centre = fitted[1].mean(axis=0)
+def _explained(train: Pair, held_out: Pair) -> np.ndarray:
+    """Return R² of each factor, (k,), on the test rows."""
+    inputs, test_inputs = standardise(train, held_out)
+    centre = train[1].mean(axis=0)
     gram = inputs.T @ inputs + RIDGE * len(inputs) * np.eye(inputs.shape[1])
-    weights = np.linalg.solve(gram, inputs.T @ (fitted[1] - centre))
-    left = ((judged[1] - centre - test_inputs @ weights) ** 2).sum(axis=0)
-    whole = ((judged[1] - judged[1].mean(axis=0)) ** 2).sum(axis=0)
-    return float(1 - np.divide(left, whole, out=np.ones_like(whole), where=whole > 0).mean())
+    weights = np.linalg.solve(gram, inputs.T @ (train[1] - centre))
+    left = ((held_out[1] - centre - test_inputs @ weights) ** 2).sum(axis=0)
+    whole = ((held_out[1] - held_out[1].mean(axis=0)) ** 2).sum(axis=0)
+    return 1 - np.divide(left, whole, out=np.ones_like(whole), where=whole > 0)

@@ -10,13 +10,15 @@ from unweave.data.dataset import Dataset
 from unweave.data.factors import Integers
 from unweave.metrics.codebook import Codebook, Encode, open_codebook
 from unweave.metrics.inputs import DRAW, generator, whole_number
+from unweave.metrics.metric import metric
 from unweave.metrics.resampling import Sampled
 from unweave.metrics.traversals import chunks, draw_traversals, geometric_mean
 
 
+@metric("Michlo 2022", "linearity", fast={"traversals": 128})
 def linearity(
     encode: Encode | Codebook, data: Dataset | None = None, *, traversals: int = 1024, seed: int = 0
-) -> float:
+) -> Sampled[float]:
     r"""Linearity ratio [Michlo2022]_, eq. 4.9, in [0, 1]: do codes move along a straight line as one factor runs?
 
         r_k = mean over traversals of factor k of (largest eigenvalue of the codes' covariance) / (sum of eigenvalues)
@@ -31,20 +33,14 @@ def linearity(
     >>> linearity(Codebook.of_grid([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]], sizes=(3,)))
     1.0
     """
-    return sample_linearity(encode, data, traversals=traversals, seed=seed).score
-
-
-def sample_linearity(
-    encode: Encode | Codebook, data: Dataset | None = None, *, traversals: int = 1024, seed: int = 0
-) -> Sampled:
-    """Return the linearity ratio and its scores on subsets of the traversals."""
     linear, _ = _ratios(encode, data, traversals, seed)
     return _by_traversals(geometric_mean, linear)
 
 
+@metric("Michlo 2022", "compactness", fast={"traversals": 128})
 def axis_alignment(
     encode: Encode | Codebook, data: Dataset | None = None, *, traversals: int = 1024, seed: int = 0
-) -> float:
+) -> Sampled[float]:
     r"""Axis-alignment ratio [Michlo2022]_, eq. 4.6, in [0, 1]: does a single code move as one factor runs?
 
     As `linearity`, with the codes' variances in the place of the eigenvalues: (largest variance) / (sum of variances).
@@ -55,20 +51,14 @@ def axis_alignment(
     >>> axis_alignment(Codebook.of_grid([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]], sizes=(3,)))
     0.0
     """
-    return sample_axis_alignment(encode, data, traversals=traversals, seed=seed).score
-
-
-def sample_axis_alignment(
-    encode: Encode | Codebook, data: Dataset | None = None, *, traversals: int = 1024, seed: int = 0
-) -> Sampled:
-    """Return the axis-alignment ratio and its scores on subsets of the traversals."""
     _, axis = _ratios(encode, data, traversals, seed)
     return _by_traversals(geometric_mean, axis)
 
 
+@metric("Michlo 2022", "compactness", fast={"traversals": 128})
 def axis_orientation(
     encode: Encode | Codebook, data: Dataset | None = None, *, traversals: int = 1024, seed: int = 0
-) -> float:
+) -> Sampled[float]:
     r"""Axis-orientation ratio [Michlo2022]_, eq. A.1, in [0, 1]: do the lines that codes move along follow axes?
 
     The axis alignment over the linearity, of the same traversals; 0 where the linearity is 0.
@@ -76,13 +66,6 @@ def axis_orientation(
     >>> axis_orientation(Codebook.of_grid([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0]], sizes=(3,)))
     1.0
     """
-    return sample_axis_orientation(encode, data, traversals=traversals, seed=seed).score
-
-
-def sample_axis_orientation(
-    encode: Encode | Codebook, data: Dataset | None = None, *, traversals: int = 1024, seed: int = 0
-) -> Sampled:
-    """Return the axis-orientation ratio and its scores on subsets of the traversals."""
     linear, axis = _ratios(encode, data, traversals, seed)
 
     def quotient(axis: np.ndarray, linear: np.ndarray) -> np.ndarray:
@@ -133,4 +116,5 @@ def _by_traversals(score: Callable[..., np.ndarray], *ratios: np.ndarray) -> Sam
         return score(*(subsets.astype(np.float64) @ of.T / subsets.sum(axis=1, keepdims=True) for of in ratios))
 
     count = ratios[0].shape[1]
-    return Sampled(float(rescore(np.ones((1, count), dtype=bool))[0]), count, rescore)
+    details = {"": score(*(of.mean(axis=1)[:, None] for of in ratios))}
+    return Sampled(float(rescore(np.ones((1, count), dtype=bool))[0]), count, rescore, per_factor=details)

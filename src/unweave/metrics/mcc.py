@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
@@ -11,12 +10,14 @@ from numpy.typing import ArrayLike
 from unweave.errors import unknown
 from unweave.metrics.correlation import standardised
 from unweave.metrics.inputs import check, varying
-from unweave.metrics.resampling import Sampled, by_rows
+from unweave.metrics.metric import metric
+from unweave.metrics.resampling import Sampled, by_rows, mean_over_factors
 
 Kind = Literal["linear", "rank"]
 
 
-def mcc(codes: ArrayLike, factors: ArrayLike, *, kind: Kind = "linear") -> float:
+@metric("Hyvärinen & Morioka 2016", "compactness", continuous=True)
+def mcc(codes: ArrayLike, factors: ArrayLike, *, kind: Kind = "linear") -> Sampled[float]:
     r"""Mean correlation coefficient [Hyvarinen2016]_, in [0, 1]: is each factor, up to sign, a code of its own?
 
         MCC = max over one-to-one assignments a of the mean over factors k of |corr(z_a(k), v_k)|
@@ -30,38 +31,32 @@ def mcc(codes: ArrayLike, factors: ArrayLike, *, kind: Kind = "linear") -> float
     >>> round(mcc([[0.0, 3.0], [1.0, 3.0], [0.0, 1.0], [1.0, 1.0]], [[0, 0], [0, 1], [1, 0], [1, 1]]), 9)
     1.0
     """
-    score, values, labels = _prepare(codes, factors, kind)
-    return score(values, labels)
-
-
-def sample_mcc(codes: ArrayLike, factors: ArrayLike, *, kind: Kind = "linear") -> Sampled:
-    """Return MCC and its values on subsets of the rows, each with an assignment, and ranks, of its own."""
-    return by_rows(*_prepare(codes, factors, kind))
-
-
-def _prepare(
-    codes: ArrayLike, factors: ArrayLike, kind: Kind
-) -> tuple[Callable[[np.ndarray, np.ndarray], float], np.ndarray, np.ndarray]:
-    """Return the score, and the arrays of rows it is a function of."""
     if kind not in ("linear", "rank"):
         raise unknown("kind of MCC", str(kind), ("linear", "rank"))
-    values, labels = check(codes, factors)
+    values, labels = check(codes, factors, continuous=True)
     labels = labels[:, varying(labels)].astype(np.float64)
-    if kind == "linear":
-        return _matched, values, labels
-    return _rank_matched, _places(values), _places(labels)
+    if kind == "rank":
+        return mean_over_factors(by_rows(_rank_matched, _places(values), _places(labels)))
+    return mean_over_factors(by_rows(_matched, values, labels))
 
 
-def _matched(codes: np.ndarray, factors: np.ndarray) -> float:
+def _matched(codes: np.ndarray, factors: np.ndarray) -> np.ndarray:
+    return np.minimum(matched(standardised(codes).T @ standardised(factors)), 1.0)  # cuts rounding only
+
+
+def _rank_matched(codes: np.ndarray, factors: np.ndarray) -> np.ndarray:
+    return _matched(_ranks(codes), _ranks(factors))
+
+
+def matched(correlations: np.ndarray) -> np.ndarray:
+    """Return |correlation| (k,) of each factor with the code assigned to it, 0 without one; correlations are (d, k)."""
     from scipy.optimize import linear_sum_assignment
 
-    correlations = np.abs(standardised(codes).T @ standardised(factors))  # (d, k)
-    rows, columns = linear_sum_assignment(correlations, maximize=True)
-    return min(1.0, float(correlations[rows, columns].sum()) / factors.shape[1])
-
-
-def _rank_matched(codes: np.ndarray, factors: np.ndarray) -> float:
-    return _matched(_ranks(codes), _ranks(factors))
+    strengths = np.abs(correlations)
+    codes, factors = linear_sum_assignment(strengths, maximize=True)
+    own = np.zeros(strengths.shape[1])
+    own[factors] = strengths[codes, factors]
+    return own
 
 
 def _places(columns: np.ndarray) -> np.ndarray:

@@ -9,10 +9,12 @@ from numpy.typing import ArrayLike
 
 from unweave.metrics.information import Information, by_information
 from unweave.metrics.inputs import whole_number
+from unweave.metrics.metric import metric
 from unweave.metrics.resampling import Sampled
 
 
-def med(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, top: int | None = None) -> float:
+@metric("Cao et al. 2022", "modularity")
+def med(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, top: int | None = None) -> Sampled[float]:
     r"""MED [Cao2022]_, in [0, 1]: is what each code knows about a single factor? With `top`, what the best codes know.
 
         R_jk = I(z_j; v_k) / sum over codes i of I(z_i; v_k)
@@ -30,11 +32,6 @@ def med(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, top: int | None
     >>> med([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [[0, 0], [1, 0], [0, 1], [1, 1]])
     1.0
     """
-    return sample_med(codes, factors, bins=bins, top=top).score
-
-
-def sample_med(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, top: int | None = None) -> Sampled:
-    """Return MED and its scores on subsets of the rows: edges of bins stay as they are, top codes are picked anew."""
     if top is not None:
         top = whole_number(top, "top", 1)
 

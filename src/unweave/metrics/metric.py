@@ -1,61 +1,110 @@
-"""What an entry of the table of metrics says: how to call it, to name it and to put an interval around it."""
+"""What a metric is: a function to call, and what an entry of the table says about it."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from functools import partial
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from functools import cached_property, update_wrapper
+from typing import Any, Generic, ParamSpec, TypeVar, get_args, get_type_hints
 
 from unweave.errors import UsageError, unknown
-from unweave.metrics.resampling import Sampled, Score, by_rows
+from unweave.metrics.resampling import Limits, Sampled
+
+P = ParamSpec("P")
+S = TypeVar("S")
 
 INPUTS = {
     "codes": "codes",
     "means": "codes",
     "factors": "factors",
     "encode": "codebook",
+    "source": "factors",
     "log_variances": "log_variances",
     "reconstruction": "reconstruction",
     "jacobians": "jacobians",
 }
 """A metric's parameters that hold data, and the names under which `evaluate` takes them."""
+NO_OPTIONS = {*INPUTS, "data", "test", "seed"}
 
 
-@dataclass(frozen=True)
-class Metric:
-    """A metric and all that is needed to call it."""
+@dataclass(eq=False)
+class Metric(Generic[P, S]):
+    """A metric. Calling it gives the score; `sample` gives a `Sampled`: the score, and the score of any half.
 
-    function: Callable[..., Score]
-    """The public function, of `needs` and `options` by keyword."""
+    What it needs, its options and the names of its parts are read off the signature of `sample`.
+    """
+
+    sample: Callable[P, Sampled[S]]
     reference: str
     """Who defined it."""
     measures: str
     """The side of disentanglement it looks at: compactness, modularity, explicitness …"""
-    needs: tuple[str, ...] = ("codes", "factors")
-    """The inputs it takes: names of `INPUTS`, `test` and `seed`."""
-    options: Mapping[str, Any] = field(default_factory=dict)
-    """Every other option, with its value: two scores with one name mean one thing."""
+    range: Limits = (0.0, 1.0)
+    """The least and the largest score there can be."""
+    higher_is_better: bool | None = True
+    """None where neither end is."""
+    continuous: bool = False
+    """Whether it takes the values of factors as numbers, so that they need not be whole."""
     fast: Mapping[str, Any] = field(default_factory=dict)
     """What the preset `fast` changes in the options."""
-    range: tuple[float, float] = (0.0, 1.0)
-    """The least and the largest score there can be."""
-    parts: tuple[str, ...] = ()
-    """The names of the parts, where the score has several."""
-    representation: Literal["mean", "sampled"] = "mean"
-    """Whether its codes are posterior means or a sample of each posterior."""
-    sample: Callable[..., Sampled] | None = None
-    """The same call as `function`'s, giving a `Sampled`; without it, `function` runs on every subset of the rows."""
+    has_ceiling: bool = True
+    """Whether the factors themselves, as codes, are the best there is."""
+    shuffles: int = 1
+    """How many shuffles its floor is the mean of: more where the score of noise varies."""
+    representation: str = "mean"
+    """Whether its codes are posterior means ("mean") or a sample of each posterior ("sampled")."""
+    bound: Mapping[str, Any] = field(default_factory=dict)
+    """Options that this entry of the table sets."""
 
-    def sampled(self, inputs: Mapping[str, Any], options: Mapping[str, Any] | None = None) -> Sampled:
+    def __post_init__(self) -> None:
+        update_wrapper(self, self.sample)
+        self.__signature__ = inspect.signature(self.sample).replace(return_annotation=self._score_type)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> S:
+        """Return the score."""
+        return self.sample(*args, **{**self.bound, **kwargs}).score  # pyright: ignore[reportCallIssue]
+
+    def variant(self, *, continuous: bool = False, **options: Any) -> Metric[P, S]:
+        """Return the same metric with other options, for an entry of its own in the table."""
+        return replace(self, bound={**self.bound, **options}, continuous=continuous or self.continuous)
+
+    def of_samples(self) -> Metric[P, S]:
+        """Return the same metric of samples of the posteriors in the place of their means."""
+        return replace(self, representation="sampled")
+
+    @cached_property
+    def _score_type(self) -> Any:
+        return get_args(get_type_hints(self.sample)["return"])[0]
+
+    @cached_property
+    def parts(self) -> tuple[str, ...]:
+        """The names of the parts, where the score has several."""
+        return tuple(name.replace("_", "-") for name in getattr(self._score_type, "_fields", ()))
+
+    @cached_property
+    def needs(self) -> tuple[str, ...]:
+        """The inputs it takes: names of `INPUTS`, `test` and `seed`."""
+        return tuple(name for name in inspect.signature(self.sample).parameters if name in NO_OPTIONS - {"data"})
+
+    @cached_property
+    def options(self) -> dict[str, Any]:
+        """Every other option, with its value: two scores with one name mean one thing."""
+        parameters = inspect.signature(self.sample).parameters
+        defaults = {name: given.default for name, given in parameters.items() if name not in NO_OPTIONS}
+        return {**defaults, **self.bound}
+
+    @property
+    def supervised(self) -> bool:
+        """Whether it compares codes with factors, so that it has a floor."""
+        return not {"factors", "encode", "source"}.isdisjoint(self.needs)
+
+    def sampled(self, inputs: Mapping[str, Any], options: Mapping[str, Any] | None = None) -> Sampled[S]:
         """Return the score of the inputs it needs, ready to be resampled; `options` stand in for its own."""
         given = {name: inputs[name] for name in self.needs} | dict(self.options if options is None else options)
         if self.representation == "sampled":
             given["codes"] = inputs["sampled"]
-        if self.sample is not None:
-            return self.sample(**given)
-        arrays = [given.pop(name) for name in ("codes", "factors") if name in given]
-        return by_rows(partial(self.function, **given), *arrays)
+        return self.sample(**given)  # pyright: ignore[reportCallIssue]
 
     def missing(self, inputs: Mapping[str, Any]) -> list[str]:
         """Return the arguments of `evaluate` without which these inputs do not suffice."""
@@ -75,6 +124,11 @@ class Metric:
             if isinstance(self.options[option], str) and not isinstance(changes[option], str):
                 raise UsageError(f"{option} must be a text, got {changes[option]!r}")
         return {**self.options, **(self.fast if preset == "fast" else {}), **changes}
+
+
+def metric(reference: str, measures: str, **about: Any) -> Callable[[Callable[P, Sampled[S]]], Metric[P, S]]:
+    """Make a `Metric` of a function that returns a `Sampled`; `about` are the other fields of `Metric`."""
+    return lambda sample: Metric(sample, reference, measures, **about)
 
 
 def _no_options(option: object) -> UsageError:

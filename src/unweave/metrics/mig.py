@@ -5,11 +5,13 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from unweave.metrics.gaps import top_gap
-from unweave.metrics.information import by_information, known
+from unweave.metrics.information import by_factor, known
+from unweave.metrics.metric import metric
 from unweave.metrics.resampling import Sampled
 
 
-def mig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> float:
+@metric("Chen et al. 2018", "compactness")
+def mig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> Sampled[float]:
     r"""Mutual information gap [Chen2018]_, eq. 6, in [0, 1]: is each factor known by one code alone?
 
         MIG = mean over factors k of ( I(z_a; v_k) - I(z_b; v_k) ) / H(v_k)
@@ -23,9 +25,4 @@ def mig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> float:
     >>> mig([[0.0, 5.0], [1.0, 5.0], [0.0, 5.0], [1.0, 5.0]], [[0], [1], [0], [1]])
     1.0
     """
-    return sample_mig(codes, factors, bins=bins).score
-
-
-def sample_mig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> Sampled:
-    """Return MIG and its scores on subsets of the rows, for which the edges of the bins stay as they are."""
-    return by_information(lambda table: top_gap(known(table)).mean(axis=0), codes, factors, bins)
+    return by_factor(lambda table: top_gap(known(table)), codes, factors, bins)

@@ -8,10 +8,12 @@ from numpy.typing import ArrayLike
 from unweave.metrics.gaps import top_gap
 from unweave.metrics.information import Information, by_information, known
 from unweave.metrics.inputs import check
+from unweave.metrics.metric import metric
 from unweave.metrics.resampling import Sampled
 
 
-def mig_sup(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> float:
+@metric("Li et al. 2020", "modularity")
+def mig_sup(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> Sampled[float]:
     r"""MIG-sup [Li2020]_, in [0, 1]: does each code know one factor alone?
 
         MIG-sup = mean over codes j of ( I(z_j; v_a) / H(v_a) - I(z_j; v_b) / H(v_b) )
@@ -24,11 +26,6 @@ def mig_sup(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> float:
     >>> mig_sup([[0.0, 5.0], [1.0, 5.0], [0.0, 5.0], [1.0, 5.0]], [[0], [1], [0], [1]])
     1.0
     """
-    return sample_mig_sup(codes, factors, bins=bins).score
-
-
-def sample_mig_sup(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> Sampled:
-    """Return MIG-sup and its scores on subsets of the rows, for which the edges of the bins stay as they are."""
     values, labels = check(codes, factors)
     varies = (values != values[0]).any(axis=0)
     return by_information(_mean_gap, values[:, varies] if varies.any() else values, labels, bins)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from unweave.metrics.information import Information, by_information
+from unweave.metrics.metric import metric
 from unweave.metrics.resampling import Sampled
 
 
-def modularity(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> float:
+@metric("Ridgeway & Mozer 2018", "modularity")
+def modularity(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> Sampled[float]:
     r"""Modularity [Ridgeway2018]_, in [0, 1]: does each code know one factor alone?
 
         modularity = mean over codes j of 1 - (sum over factors k other than a of I_jk^2) / ( I_ja^2 (K - 1) )
@@ -25,12 +25,7 @@ def modularity(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> float
     >>> modularity([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [[0, 0], [1, 0], [0, 1], [1, 1]])
     1.0
     """
-    return sample_modularity(codes, factors, bins=bins).score
-
-
-def sample_modularity(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> Sampled:
-    """Return the modularity and its scores on subsets of the rows, for which the bins' edges stay as they are."""
-    return replace(by_information(_mean_modularity, codes, factors, bins), by_chance=True)
+    return by_information(_mean_modularity, codes, factors, bins)
 
 
 def _mean_modularity(table: Information) -> np.ndarray:

@@ -31,6 +31,35 @@ def neighbour_information(
     return information
 
 
+def continuous_information(
+    codes: np.ndarray, factors: np.ndarray, neighbours: int, rng: np.random.Generator
+) -> np.ndarray:
+    r"""Return the estimate [Kraskov2004]_ of I(z_j; v_k) in nats for continuous columns of deviation 1: (d, k).
+
+        I = psi(c) + psi(N) - mean of ( psi(x_i + 1) + psi(y_i + 1) ), at least 0
+
+    where c is `neighbours`, and x_i and y_i count the other rows that are nearer to row i, in the code alone and in
+    the factor alone, than its c-th nearest row by the larger of both distances.
+    """
+    from scipy.spatial import KDTree
+    from scipy.special import digamma
+
+    n = len(codes)
+    nearest = min(neighbours, n - 1)
+    noisy = [columns + JITTER * rng.standard_normal(columns.shape) for columns in (codes, factors)]
+    ordered = [np.sort(columns, axis=0) for columns in noisy]
+    information = np.empty((codes.shape[1], factors.shape[1]))
+    for j, k in np.ndindex(information.shape):
+        both = np.stack([noisy[0][:, j], noisy[1][:, k]], axis=1)
+        reach = KDTree(both).query(both, nearest + 1, p=np.inf)[0][:, -1]
+        terms = 0.0
+        for column, rising in ((both[:, 0], ordered[0][:, j]), (both[:, 1], ordered[1][:, k])):
+            inside = np.searchsorted(rising, column + reach, "left") - np.searchsorted(rising, column - reach, "right")
+            terms += digamma(np.maximum(inside, 1)).mean()  # the row itself is counted, hence no + 1
+        information[j, k] = max(0.0, float(digamma(nearest) + digamma(n) - terms))
+    return information
+
+
 def _information(code: np.ndarray, label: np.ndarray, size: int, neighbours: int) -> float:
     """Return the estimate for one code, sorted, and one factor, of labels 0..size-1."""
     from scipy.special import digamma

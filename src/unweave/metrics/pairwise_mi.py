@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from unweave.metrics.information import bin_codes, information
 from unweave.metrics.inputs import bin_count, check_codes
+from unweave.metrics.metric import metric
 from unweave.metrics.resampling import Sampled
 
 
-def pairwise_mi(codes: ArrayLike, *, bins: int = 20) -> float:
+@metric("Locatello et al. 2019", "independence", range=(0.0, inf), higher_is_better=False)
+def pairwise_mi(codes: ArrayLike, *, bins: int = 20) -> Sampled[float]:
     r"""Mean mutual information between two codes, in nats from 0 up: how much does one code tell of another?
 
         mean over pairs i < j of I(z_i; z_j)
@@ -23,11 +27,6 @@ def pairwise_mi(codes: ArrayLike, *, bins: int = 20) -> float:
     >>> round(pairwise_mi([[0.0, 1.0], [1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]), 3)
     0.693
     """
-    return float(_mean_information(*_binned(codes, bins)))
-
-
-def sample_pairwise_mi(codes: ArrayLike, *, bins: int = 20) -> Sampled:
-    """Return the mean and its values on subsets of the rows, for which the edges of the bins stay as they are."""
     binned, bins = _binned(codes, bins)
     score = float(_mean_information(binned, bins))
     return Sampled(score, len(binned), lambda subsets: _mean_information(binned, bins, subsets))

@@ -9,22 +9,22 @@ from numpy.typing import ArrayLike
 
 from unweave.errors import unknown
 from unweave.metrics.gaps import top_gap
-from unweave.metrics.inputs import GivenPair, Pair, check, split, varying
+from unweave.metrics.inputs import GivenPair, Pair, check, train_and_test, varying
 from unweave.metrics.line_svm import SortedCode
-from unweave.metrics.resampling import LARGE, Sampled, by_refits, by_rows
+from unweave.metrics.metric import metric
+from unweave.metrics.resampling import Sampled, by_refits, by_rows, mean_over_factors
 
 PENALTY = 0.01
 """The classifier's C, as published: small is strict."""
 REFITS = 10
 """Half-samples on which the classifiers are fitted anew for an interval."""
-PACE = (-0.5,)
-"""Of codes of noise one seems second best by chance, by as much as an accuracy errs: the gap's bias is c / sqrt(n)."""
 NO_VARIANCE = 1e-12
 """A code with at most this variance is constant: its correlation counts 0."""
 
 Kind = Literal["classifier", "correlation"]
 
 
+@metric("Kumar et al. 2018", "compactness")
 def sap(
     codes: ArrayLike,
     factors: ArrayLike,
@@ -32,7 +32,7 @@ def sap(
     test: GivenPair | None = None,
     kind: Kind = "classifier",
     seed: int = 0,
-) -> float:
+) -> Sampled[float]:
     r"""Separated attribute predictability [Kumar2018]_, in [0, 1]: is each factor predicted by one code alone?
 
         SAP = mean over factors k of ( S_{a k} - S_{b k} )
@@ -52,50 +52,35 @@ def sap(
     >>> sap([[0.0, 5.0], [1.0, 5.0], [0.0, 5.0], [1.0, 5.0]], [[0], [1], [0], [1]], kind="correlation")
     1.0
     """
-    return sample_sap(codes, factors, test=test, kind=kind, seed=seed).score
-
-
-def sample_sap(
-    codes: ArrayLike,
-    factors: ArrayLike,
-    *,
-    test: GivenPair | None = None,
-    kind: Kind = "classifier",
-    seed: int = 0,
-) -> Sampled[float]:
-    """Return SAP and its scores on subsets: of the fitted and judged rows (classifier) or of all rows (correlation)."""
     if kind == "correlation":
-        values, labels = check(codes, factors)
-        return by_rows(_correlation_gap, values, labels[:, varying(labels)])
+        values, labels = check(codes, factors, continuous=True)
+        return mean_over_factors(by_rows(_correlation_gaps, values, labels[:, varying(labels)]))
     if kind != "classifier":
         raise unknown("kind of SAP", str(kind), ("classifier", "correlation"))
-    fitted, judged = split(codes, factors, test, seed)
-    varies = varying(np.concatenate([fitted[1], judged[1]]))
-    rows = len(fitted[0])
-    many = rows * max(1.0, LARGE / (rows + len(judged[0])))
+    train, held_out = train_and_test(codes, factors, test, seed)
+    rows = len(train[0])
 
-    def large(fitted: Pair, judged: Pair) -> float:
-        # The penalty is weighed against the sum of the losses: as if of many rows, each loss counts many times.
-        return _classifier_gap(fitted, judged, PENALTY * many / len(fitted[0]))
+    def gaps(train: Pair, held_out: Pair) -> np.ndarray:
+        # The penalty is weighed against the sum of the losses: on half of the rows, each loss counts twice.
+        return _classifier_gaps(train, held_out, PENALTY * rows / len(train[0]))
 
-    fitted, judged = ((values, labels[:, varies]) for values, labels in (fitted, judged))
-    return by_refits(_classifier_gap, fitted, judged, REFITS, large=large, pace=PACE)
+    return mean_over_factors(by_refits(gaps, train, held_out, REFITS))
 
 
-def _classifier_gap(fitted: Pair, judged: Pair, penalty: float = PENALTY) -> float:
-    accuracy = np.empty((fitted[0].shape[1], fitted[1].shape[1]))
-    for j, (code, test_code) in enumerate(zip(fitted[0].T, judged[0].T, strict=True)):
+def _classifier_gaps(train: Pair, held_out: Pair, penalty: float) -> np.ndarray:
+    accuracy = np.empty((train[0].shape[1], train[1].shape[1]))
+    for j, (code, test_code) in enumerate(zip(train[0].T, held_out[0].T, strict=True)):
         line = SortedCode(code)
-        for k, (factor, test_factor) in enumerate(zip(fitted[1].T, judged[1].T, strict=True)):
+        for k, (factor, test_factor) in enumerate(zip(train[1].T, held_out[1].T, strict=True)):
             accuracy[j, k] = (line.predict(factor, test_code, penalty) == test_factor).mean()
-    return float(top_gap(accuracy).mean())
+    return top_gap(accuracy)
 
 
-def _correlation_gap(codes: np.ndarray, factors: np.ndarray) -> float:
+def _correlation_gaps(codes: np.ndarray, factors: np.ndarray) -> np.ndarray:
     z, v = codes - codes.mean(axis=0), factors - factors.mean(axis=0)
     free = len(z) - 1
     code_variance, factor_variance = (z**2).sum(axis=0) / free, (v**2).sum(axis=0) / free
     variances = code_variance[:, None] * factor_variance  # (d, k)
     known = (code_variance[:, None] > NO_VARIANCE) & (factor_variance > 0)
     squared = np.divide((z.T @ v / free) ** 2, variances, out=np.zeros_like(variances), where=known)
-    return float(top_gap(np.minimum(squared, 1.0)).mean())
+    return top_gap(np.minimum(squared, 1.0))

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from unweave.metrics.correlation import dependence, standardised
 from unweave.metrics.inputs import check_codes
+from unweave.metrics.metric import metric
 from unweave.metrics.resampling import Sampled, by_rows
 
 
-def total_correlation(codes: ArrayLike) -> float:
+@metric("Locatello et al. 2019", "independence", range=(0.0, inf), higher_is_better=False)
+def total_correlation(codes: ArrayLike) -> Sampled[float]:
     r"""Total correlation of Gaussian codes [Watanabe1960]_, in nats from 0 up: how dependent are the codes?
 
         TC = 1/2 ( sum over codes j of log S_jj - log det S )
@@ -25,11 +29,6 @@ def total_correlation(codes: ArrayLike) -> float:
     >>> round(total_correlation([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]]), 9)
     0.0
     """
-    return _total_correlation(check_codes(codes))
-
-
-def sample_total_correlation(codes: ArrayLike) -> Sampled:
-    """Return the total correlation and its values on subsets of the rows."""
     return by_rows(_total_correlation, check_codes(codes))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -12,9 +12,12 @@ from unweave.errors import UsageError
 from unweave.metrics.boosting import BoostedTrees
 from unweave.metrics.codebook import Codebook, Encode, open_codebook
 from unweave.metrics.inputs import DRAW, generator, whole_number
+from unweave.metrics.metric import metric
 from unweave.metrics.resampling import Sampled
 
 REFITS = 5
+Predictions: TypeAlias = dict[tuple[int, int], np.ndarray]
+"""A target and a sensitive factor, to the target predicted (values of the sensitive factor, points)."""
 BINS = 128
 """Parts that a code is cut into for trees that are not thorough: the score asks for predictions, not importances."""
 
@@ -28,9 +31,10 @@ class Unfairness(NamedTuple):
     """Of the pair treated worst."""
 
 
+@metric("Locatello et al. 2019", "fairness", higher_is_better=False, fast={"rows": 2_000})
 def unfairness(
     encode: Encode | Codebook, data: Dataset | None = None, *, rows: int = 10_000, points: int = 100, seed: int = 0
-) -> Unfairness:
+) -> Sampled[Unfairness]:
     r"""Unfairness [Locatello2019b]_, in [0, 1], 0 being fair: does a prediction change with a factor it is not about?
 
         u(t, s) = mean over values c of factor s of TV( p(prediction of t), p(prediction of t | do(s = c)) )
@@ -47,7 +51,17 @@ def unfairness(
     >>> unfairness(book, rows=100)
     Unfairness(mean=0.0, max=0.0)
     """
-    return sample_unfairness(encode, data, rows=rows, points=points, seed=seed).score
+    experiment = _Experiment(open_codebook(encode, data), rows, points, seed)
+    whole = experiment.predict()
+
+    def rescore(subsets: np.ndarray) -> np.ndarray:
+        return np.array([of_half(kept[:rows], kept[rows:]) for kept in subsets])
+
+    def of_half(kept: np.ndarray, points: np.ndarray) -> Unfairness:
+        predicted = experiment.predict(kept) if kept.any() else whole
+        return _score(predicted, points if points.any() else None)
+
+    return Sampled(_score(whole), rows + points, rescore, REFITS, per_factor={"mean": experiment.by_target(whole)})
 
 
 def unfairness_matrix(
@@ -56,35 +70,9 @@ def unfairness_matrix(
     """Return the unfairness of every pair, (targets, sensitive): 0 on the diagonal and for factors of size 1."""
     experiment = _Experiment(open_codebook(encode, data), rows, points, seed)
     matrix = np.zeros((len(experiment.sizes), len(experiment.sizes)))
-    for (target, sensitive), foretold in experiment.foretell().items():
-        matrix[target, sensitive] = _total_variation(foretold)
+    for (target, sensitive), predicted in experiment.predict().items():
+        matrix[target, sensitive] = _total_variation(predicted)
     return matrix
-
-
-def sample_unfairness(
-    encode: Encode | Codebook, data: Dataset | None = None, *, rows: int = 10_000, points: int = 100, seed: int = 0
-) -> Sampled[Unfairness]:
-    """Return unfairness and its scores on subsets of the rows fitted on and of the points.
-
-    Total variation grows as points get fewer, and not like one over their number, so that half of the points do not
-    tell what all of them do. The trees are fitted on the subset's rows and judged on all points; to that is added half
-    the difference between the scores, of the trees of all rows, on the subset's points and on the others, which
-    varies as much as the score does and is as often above 0 as below it.
-    """
-    experiment = _Experiment(open_codebook(encode, data), rows, points, seed)
-    whole = experiment.foretell()
-
-    def rescore(subsets: np.ndarray) -> np.ndarray:
-        return np.array([_rescore(kept[:rows], kept[rows:]) for kept in subsets])
-
-    def _rescore(kept: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-        refitted = np.array(_score(experiment.foretell(kept) if kept.any() else whole))
-        if chosen.all() or not chosen.any():
-            return refitted
-        here, there = (np.array(_score(whole, part)) for part in (chosen, ~chosen))
-        return refitted + (here - there) / 2
-
-    return Sampled(_score(whole), rows + points, rescore, REFITS)
 
 
 class _Experiment:
@@ -110,31 +98,36 @@ class _Experiment:
         value = cells // stride % self.sizes[factor]
         return cells + (np.arange(self.sizes[factor])[:, None] - value) * stride
 
-    def foretell(self, kept: np.ndarray | None = None) -> dict[tuple[int, int], np.ndarray]:
-        """Return for target and sensitive factor the target foretold, (values, points), by trees of the rows kept."""
+    def predict(self, kept: np.ndarray | None = None) -> Predictions:
+        """Return for target and sensitive factor the target predicted, (values, points), by trees of the rows kept."""
         rows = slice(None) if kept is None else kept
-        foretold = {}
+        predicted = {}
         for target in self.varying:
             model = BoostedTrees(bins=BINS, thorough=False).fit(self.codes[rows], self.factors[rows, target])
             for sensitive in self.varying:
                 if sensitive != target:
                     asked = self.changed[sensitive]
                     answers = model.predict(asked.reshape(-1, asked.shape[2]))
-                    foretold[target, sensitive] = answers.reshape(asked.shape[:2])
-        return foretold
+                    predicted[target, sensitive] = answers.reshape(asked.shape[:2])
+        return predicted
+
+    def by_target(self, predicted: Predictions) -> np.ndarray:
+        """Return the mean unfairness of each target factor, (k,)."""
+        pairs = {pair: _total_variation(table) for pair, table in predicted.items()}
+        return np.array([np.mean([u for (t, _), u in pairs.items() if t == target]) for target in self.varying])
 
 
-def _score(foretold: dict[tuple[int, int], np.ndarray], chosen: np.ndarray | None = None) -> Unfairness:
+def _score(predicted: Predictions, chosen: np.ndarray | None = None) -> Unfairness:
     """Return the score of all pairs, from the chosen points alone."""
     points = slice(None) if chosen is None else chosen
-    pairs = [_total_variation(table[:, points]) for table in foretold.values()]
+    pairs = [_total_variation(table[:, points]) for table in predicted.values()]
     return Unfairness(float(np.mean(pairs)), float(np.max(pairs)))
 
 
-def _total_variation(foretold: np.ndarray) -> float:
-    """Return the mean distance of each row's share of every value from all rows' share; foretold is (rows, points)."""
-    rows, points = foretold.shape
-    size = foretold.max() + 1
-    cells = np.arange(rows)[:, None] * size + foretold
+def _total_variation(predicted: np.ndarray) -> float:
+    """Return the mean distance of each row's share of every value from all rows' share; predicted is (rows, points)."""
+    rows, points = predicted.shape
+    size = predicted.max() + 1
+    cells = np.arange(rows)[:, None] * size + predicted
     counts = np.bincount(cells.ravel(), minlength=rows * size).reshape(rows, size)
     return float(np.abs(rows * counts - counts.sum(axis=0)).sum() / (2 * rows * rows * points))  # exact where it is 0

@@ -1,4 +1,4 @@
-"""Batches of codes that vote for one code each, and the score of foretelling a factor from the votes."""
+"""Batches of codes that vote for one code each, and the score of predicting a factor from the votes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ import numpy as np
 
 from unweave.data.factors import Integers
 from unweave.errors import UsageError
-from unweave.metrics.codebook import Codebook
+from unweave.metrics.pool import Source
 from unweave.metrics.resampling import Sampled
 from unweave.metrics.traversals import chunks
+
+FEW_VOTES = {"votes": 700, "test_votes": 350, "variance_rows": 1_000}
+"""Counts of the preset `fast`."""
 
 
 def variance(codes: np.ndarray) -> np.ndarray:
@@ -20,7 +23,7 @@ def variance(codes: np.ndarray) -> np.ndarray:
     return np.einsum("...bd,...bd->...d", spread, spread) / (codes.shape[-2] - 1)
 
 
-def batch_variances(book: Codebook, cells: Integers) -> np.ndarray:
+def batch_variances(book: Source, cells: Integers) -> np.ndarray:
     """Return the variance (n, d) of every code within batches of cells (n, batch)."""
     width = book.codes(cells[0, :1]).shape[1]
     variances = np.empty((len(cells), width))
@@ -36,11 +39,11 @@ def active(variances: np.ndarray, threshold: float) -> np.ndarray:
     return np.flatnonzero((variances > 0) & (np.sqrt(variances) >= threshold))
 
 
-def by_majority(factors: Integers, codes: Integers, fitted: int, rescaled: bool = False) -> Sampled:
-    """Score how well the code voted for, (votes,), foretells the factor, (votes,), that was intervened on.
+def by_majority(factors: Integers, codes: Integers, votes: int, rescaled: bool = False) -> Sampled[float]:
+    """Score how well the code voted for, (n,), predicts the factor, (n,), that was intervened on.
 
-    Each code foretells the factor it was voted for most often among the first `fitted` votes (the first such factor
-    at a tie, or without a vote); the score is its accuracy on the other votes. `rescaled` takes chance off it.
+    Each code predicts the factor it was voted for most often among the first `votes` (the first such factor at a tie,
+    or without a vote); the score is the accuracy on the other votes. `rescaled` takes chance off it.
     """
     known, factors = np.unique(factors, return_inverse=True)
     shape = (int(codes.max()) + 1, len(known))
@@ -51,10 +54,10 @@ def by_majority(factors: Integers, codes: Integers, fitted: int, rescaled: bool 
         return np.reshape(counts, (-1, *shape))
 
     def rescore(subsets: np.ndarray) -> np.ndarray:
-        foretold = tables(subsets[:, :fitted], cells[:fitted]).argmax(axis=2)
-        judged = tables(subsets[:, fitted:], cells[fitted:])
-        right = np.take_along_axis(judged, foretold[:, :, None], axis=2).sum(axis=(1, 2))
-        accuracy = right / np.maximum(judged.sum(axis=(1, 2)), 1)
+        predicted = tables(subsets[:, :votes], cells[:votes]).argmax(axis=2)
+        held_out = tables(subsets[:, votes:], cells[votes:])
+        right = np.take_along_axis(held_out, predicted[:, :, None], axis=2).sum(axis=(1, 2))
+        accuracy = right / np.maximum(held_out.sum(axis=(1, 2)), 1)
         return above_chance(accuracy, shape[1]) if rescaled else accuracy
 
     whole = np.ones((1, len(cells)), dtype=bool)
@@ -68,6 +71,6 @@ def above_chance(accuracy: np.ndarray, classes: int) -> np.ndarray:
     return np.maximum(accuracy - 1 / classes, 0.0) / (1 - 1 / classes)
 
 
-def no_votes(votes: int) -> Sampled:
+def no_votes(votes: int) -> Sampled[float]:
     """Return the score 0 of codes none of which is active."""
     return Sampled(0.0, votes, lambda subsets: np.zeros(len(subsets)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from unweave.metrics.correlation import standardised
 from unweave.metrics.inputs import check_codes
+from unweave.metrics.metric import metric
 from unweave.metrics.resampling import Sampled, by_rows
 
 
@@ -19,7 +21,8 @@ class WassersteinIndependence(NamedTuple):
     normalised: float
 
 
-def wasserstein_independence(codes: ArrayLike) -> WassersteinIndependence:
+@metric("Locatello et al. 2019", "independence", range=(0.0, inf), higher_is_better=False)
+def wasserstein_independence(codes: ArrayLike) -> Sampled[WassersteinIndependence]:
     r"""Squared Wasserstein-2 distance of Gaussian codes from independent ones, from 0 up: how dependent are the codes?
 
         distance = 2 tr S - 2 tr ( D^1/2 S D^1/2 )^1/2,    normalised = distance / tr S
@@ -32,11 +35,6 @@ def wasserstein_independence(codes: ArrayLike) -> WassersteinIndependence:
     >>> wasserstein_independence([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]]).normalised < 1e-15
     True
     """
-    return _wasserstein(check_codes(codes))
-
-
-def sample_wasserstein_independence(codes: ArrayLike) -> Sampled:
-    """Return the distance and its share, and both on subsets of the rows."""
     return by_rows(_wasserstein, check_codes(codes))
 
 

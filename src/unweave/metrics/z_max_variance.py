@@ -8,11 +8,13 @@ from unweave.data.dataset import Dataset
 from unweave.data.factors import Integers
 from unweave.metrics.codebook import Codebook, Encode, open_codebook
 from unweave.metrics.inputs import DRAW, generator, whole_number
+from unweave.metrics.metric import metric
 from unweave.metrics.resampling import Sampled
 from unweave.metrics.traversals import draw_cells, several_valued, traversals
-from unweave.metrics.voting import active, batch_variances, by_majority, no_votes, variance
+from unweave.metrics.voting import FEW_VOTES, active, batch_variances, by_majority, no_votes, variance
 
 
+@metric("Kim et al. 2019", "modularity", fast=FEW_VOTES)
 def z_max_variance(
     encode: Encode | Codebook,
     data: Dataset | None = None,
@@ -24,7 +26,7 @@ def z_max_variance(
     threshold: float = 0.05,
     rescaled: bool = False,
     seed: int = 0,
-) -> float:
+) -> Sampled[float]:
     r"""Z-max variance score [Kim2019]_, in [0, 1]: does the code that varies most tell which factor is changed?
 
     A vote: one factor, drawn at random, runs through its values (through `batch` of them, drawn without replacement,
@@ -32,7 +34,7 @@ def z_max_variance(
 
         (variance within the traversal) / (variance over `variance_rows` cells of the grid).
 
-    Each code foretells the factor it was voted for most often in `votes` votes (at a tie the first); the score is the
+    Each code predicts the factor it was voted for most often in `votes` votes (at a tie the first); the score is the
     accuracy on `test_votes` others, or, `rescaled`, the share of the way from chance to 1. Codes with a standard
     deviation below `threshold` (0: none), and constant ones, cannot be voted for; if none is left the score is 0.
     A factor with a single value is never the one changed. `encode` is a `Codebook`, or an encoder of the images of
@@ -43,32 +45,6 @@ def z_max_variance(
     >>> z_max_variance(Codebook.of_grid([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], sizes=(2, 2)))
     1.0
     """
-    return sample_z_max_variance(
-        encode,
-        data,
-        votes=votes,
-        test_votes=test_votes,
-        batch=batch,
-        variance_rows=variance_rows,
-        threshold=threshold,
-        rescaled=rescaled,
-        seed=seed,
-    ).score
-
-
-def sample_z_max_variance(
-    encode: Encode | Codebook,
-    data: Dataset | None = None,
-    *,
-    votes: int = 10_000,
-    test_votes: int = 5_000,
-    batch: int = 100,
-    variance_rows: int = 10_000,
-    threshold: float = 0.05,
-    rescaled: bool = False,
-    seed: int = 0,
-) -> Sampled:
-    """Return the Z-max variance score and its scores on subsets of all votes; the variances over the grid stay."""
     book = open_codebook(encode, data)
     votes, test_votes = whole_number(votes, "votes", 1), whole_number(test_votes, "test_votes", 1)
     batch, variance_rows = whole_number(batch, "batch", 2), whole_number(variance_rows, "variance_rows", 2)

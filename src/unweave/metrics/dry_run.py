@@ -1,4 +1,4 @@
-"""Options of a metric tried on a small world of known factors, which takes no time, before they meet a large one."""
+"""Options of a metric tried on a small world of known factors, which takes no time, before they meet real data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from unweave.metrics.metric import Metric
 SIZES, TIMES, LATENTS = (3, 4), 8, 10
 
 
-def try_out(metric: Metric, options: Mapping[str, Any]) -> None:
+def dry_run(metric: Metric[..., Any], options: Mapping[str, Any]) -> None:
     """Compute a metric with these options: what is wrong with them is raised, the score is not looked at."""
     metric.sampled(_world(), options)
 
@@ -35,6 +35,7 @@ def _world() -> dict[str, Any]:
         "test": None,
         "seed": 0,
         "encode": book,
+        "source": book,
         "log_variances": np.zeros_like(codes),
         "reconstruction": np.ones(len(codes)),
         "jacobians": rng.normal(size=(8, 16, LATENTS)),

@@ -1,0 +1,143 @@
+"""What a score can be read against: its floor, of shuffled factors, and its ceiling, of the factors as codes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unweave.metrics.codebook import Codebook
+from unweave.metrics.inputs import FLOOR, generator
+from unweave.metrics.metric import Metric
+from unweave.metrics.pool import Pool, Source
+
+LEAST_GAP = 0.02
+"""A ceiling that beats its floor by less than this share of itself leaves no room to place a score in."""
+
+
+class Bounds(NamedTuple):
+    """Floor and ceiling of each part of a score, (parts,): NaN where there is none."""
+
+    floor: np.ndarray
+    ceiling: np.ndarray
+
+    @classmethod
+    def unknown(cls, parts: int) -> Bounds:
+        """Return the bounds of a score that has none, or whose bounds are not asked for."""
+        return cls(np.full(parts, np.nan), np.full(parts, np.nan))
+
+    def adjust(self, values: np.ndarray, higher_is_better: bool | None) -> np.ndarray:
+        """Return (value - floor) / (ceiling - floor): 0 for codes that know nothing, 1 for the factors themselves.
+
+        NaN where the ceiling does not beat the floor: the score then says nothing of that kind.
+        """
+        gap = self.ceiling - self.floor
+        least = LEAST_GAP * np.maximum(np.abs(self.ceiling), np.abs(self.floor))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            beats = (-gap if higher_is_better is False else gap) > least
+            return np.where(beats, (values - self.floor) / gap, np.nan)
+
+
+def bounds(metric: Metric[..., Any], inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> Bounds:
+    """Return the floor and the ceiling of a metric on the same rows, with the same options and seed."""
+    nothing = Bounds.unknown(max(1, len(metric.parts)))
+    if not metric.supervised:
+        return nothing
+    rng = generator(inputs["seed"], FLOOR)
+    floors = [_score(metric, shuffled(inputs, rng), settings) for _ in range(metric.shuffles)]
+    ceiling = _score(metric, perfect(inputs), settings) if metric.has_ceiling else nothing.ceiling
+    return Bounds(np.mean(floors, axis=0), ceiling)
+
+
+def _score(metric: Metric[..., Any], inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> np.ndarray:
+    return np.atleast_1d(metric.sampled(inputs, settings).score)
+
+
+def shuffled(inputs: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    """Return the same codes with the factors of other rows, and a codebook with the codes of other cells."""
+    changed = dict(inputs)
+    if inputs.get("factors") is not None:
+        changed["factors"] = rng.permutation(inputs["factors"])
+    if inputs.get("test") is not None:
+        codes, factors = inputs["test"]
+        changed["test"] = codes, rng.permutation(np.asarray(factors))
+    for name in ("encode", "source"):
+        if inputs.get(name) is not None:
+            changed[name] = _shuffled_source(inputs[name], rng)
+    return changed
+
+
+def perfect(inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the factors themselves as codes, with constant codes beside them to make up the number of codes."""
+    changed = dict(inputs)
+    width = inputs["codes"].shape[1]
+    if inputs.get("factors") is not None:
+        changed["codes"] = changed["means"] = padded(inputs["factors"], width)
+    if inputs.get("test") is not None and inputs.get("factors") is not None:
+        _, factors = inputs["test"]
+        changed["test"] = padded(factors, width), factors
+    for name in ("encode", "source"):
+        if inputs.get(name) is not None:
+            changed[name] = _perfect_source(inputs[name], width)
+    return changed
+
+
+def padded(factors: ArrayLike, width: int) -> np.ndarray:
+    """Return factors (..., k) as codes (..., d), d being `width`, or k where there are more factors."""
+    values = np.asarray(factors, dtype=np.float64)
+    missing = max(0, width - values.shape[-1])
+    return np.concatenate([values, np.zeros((*values.shape[:-1], missing))], axis=-1)
+
+
+class _Derived(Codebook):
+    """A codebook with the cells and images of another one, and other codes."""
+
+    def __init__(self, book: Codebook) -> None:
+        self.sizes, self.names, self.exact, self._book = book.sizes, book.names, book.exact, book
+
+    def prepare(self, cells: ArrayLike) -> None:
+        self._book.prepare(cells)
+
+    def images(self, cells: ArrayLike) -> np.ndarray:
+        return self._book.images(cells)
+
+
+class _ShuffledBook(_Derived):
+    """Every cell encoded so far has the codes of another one."""
+
+    def __init__(self, book: Codebook, rng: np.random.Generator) -> None:
+        super().__init__(book)
+        self._order = rng.permutation(len(book))
+
+    def codes(self, cells: ArrayLike) -> np.ndarray:
+        rows = self._book.rows(cells)
+        known = np.minimum(rows, len(self._order) - 1)
+        return self._book.of_rows(np.where(rows < len(self._order), self._order[known], rows))
+
+
+class _FactorBook(_Derived):
+    """The codes of a cell are its factors."""
+
+    def __init__(self, book: Codebook, width: int) -> None:
+        super().__init__(book)
+        self._width = width
+
+    def prepare(self, cells: ArrayLike) -> None:
+        """Do nothing: there is nothing to encode."""
+
+    def codes(self, cells: ArrayLike) -> np.ndarray:
+        return padded(np.stack(np.unravel_index(np.asarray(cells), self.sizes), axis=-1), self._width)
+
+
+def _shuffled_source(source: Source, rng: np.random.Generator) -> Source:
+    if isinstance(source, Pool):
+        return Pool(source.table, rng.permutation(source.factors))
+    return _ShuffledBook(source, rng)
+
+
+def _perfect_source(source: Source, width: int) -> Source:
+    if isinstance(source, Pool):
+        return Pool(padded(source.factors, width), source.factors)
+    return _FactorBook(source, width)

@@ -1,0 +1,122 @@
+"""What is asked of the metrics: which of them, with which options, checked before any work is done."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+
+from unweave.errors import UsageError, unknown
+from unweave.metrics.dry_run import dry_run
+from unweave.metrics.inputs import bin_count, generator, whole_number
+from unweave.metrics.label_noise import REGIMES
+from unweave.metrics.metric import Metric
+from unweave.metrics.presets import PRESETS
+from unweave.metrics.table import GROUPS, METRICS
+
+Options = Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Request:
+    """Which scores to compute, and how. `evaluate`, `Run.evaluate` and the command line take these by name."""
+
+    metrics: str | Sequence[str] = "all"
+    """Names of metrics, or groups of them: all, study."""
+    preset: str = "paper"
+    """Sample counts: paper (those of the published studies) or fast."""
+    options: Options = field(default_factory=dict)
+    """Options of metrics by hand, such as {"mig": {"bins": 30}}."""
+    label_noise: int | None = None
+    """A regime, 1 to 3, of noise on the factors before they are used."""
+    bin_factors: int | None = None
+    """Cut continuous factors into this many groups of equal counts, for the metrics that need classes."""
+    seed: int = 0
+    """Seed of all random choices."""
+    intervals: bool = True
+    """Compute the 95 % interval of each score over images."""
+    replicates: int | None = None
+    """Half-samples behind an interval; by default 200 where that is cheap, 5 to 10 where each is another fit."""
+    floors: bool = True
+    """Compute the floor (factors shuffled) and the ceiling (the factors as codes) of each score."""
+    details: bool = False
+    """Add rows with the value of each factor, where a metric has them."""
+
+    @classmethod
+    def of(cls, metrics: str | Sequence[str], settings: Mapping[str, Any]) -> Request:
+        """Return the request of these settings; a misspelt name is answered with the nearest one."""
+        names = [item.name for item in fields(cls) if item.name != "metrics"]
+        for name in settings:
+            if name not in names:
+                raise unknown("argument", name, names)
+        return cls(metrics, **settings)
+
+    def __post_init__(self) -> None:
+        chosen = self.choose()
+        if not isinstance(self.preset, str) or self.preset not in PRESETS:
+            raise unknown("preset", str(self.preset), PRESETS)
+        noise = self.label_noise
+        if noise is not None and (not isinstance(noise, int | np.integer) or noise not in REGIMES):
+            raise UsageError(f"label_noise must be 1, 2 or 3, got {noise!r}")
+        if self.replicates is not None:
+            whole_number(self.replicates, "replicates", 2)
+        if self.bin_factors is not None:
+            bin_count(self.bin_factors)
+        generator(self.seed, 0)
+        self._check_options(chosen)
+
+    def _check_options(self, chosen: Sequence[str]) -> None:
+        """Try options given by hand on a small world: a mistake is answered before any work."""
+        options = self.options
+        if not isinstance(options, Mapping) or not all(isinstance(changes, Mapping) for changes in options.values()):
+            raise UsageError(f"options must be a mapping such as {{'mig': {{'bins': 30}}}}, got {options!r}")
+        for name in options:
+            if name not in METRICS:
+                raise unknown("metric", str(name), METRICS)
+            settings = self.settings_of(name)
+            if name not in chosen:
+                raise UsageError(f"there are options for '{name}', which is not among the metrics asked for")
+            try:
+                dry_run(METRICS[name], settings)
+            except UsageError as error:
+                raise UsageError(f"{name}: {error}") from error
+
+    def settings_of(self, name: str) -> dict[str, Any]:
+        """Return the options of a metric: those of the preset, changed by hand."""
+        return METRICS[name].chosen_options(self.preset, self.options.get(name, {}))
+
+    @property
+    def by_name(self) -> list[str]:
+        """What was asked for, names and groups."""
+        if not isinstance(self.metrics, str | Sequence):
+            raise UsageError(f"metrics must be a name or several names, got {self.metrics!r}")
+        return [self.metrics] if isinstance(self.metrics, str) else [str(name) for name in self.metrics]
+
+    def choose(self, inputs: Mapping[str, Any] | None = None) -> list[str]:
+        """Return the metrics asked for, each once, in the order given; of a group, those the inputs suffice for.
+
+        Without `inputs` nothing is left out: only the names are checked.
+        """
+        if not self.by_name:
+            raise UsageError(f"no metric is asked for (known: {', '.join([*GROUPS, *METRICS])})")
+        chosen: dict[str, None] = {}
+        for name in self.by_name:
+            if name in GROUPS:
+                chosen |= dict.fromkeys(n for n in GROUPS[name] if inputs is None or not lacking(METRICS[n], inputs))
+            elif name not in METRICS:
+                raise unknown("metric", name, [*METRICS, *GROUPS])
+            elif inputs is not None and (what := lacking(METRICS[name], inputs)):
+                raise UsageError(f"the metric '{name}' needs {what}")
+            else:
+                chosen[name] = None
+        return list(chosen)
+
+
+def lacking(metric: Metric[..., Any], inputs: Mapping[str, Any]) -> str:
+    """Return what a metric needs that is not among the inputs, in words, or nothing."""
+    missing = metric.missing(inputs)
+    if not missing and metric.supervised and not metric.continuous and inputs.get("continuous"):
+        return "factors that are classes; give bin_factors=10, say, to cut continuous ones into groups of equal counts"
+    return " and ".join(dict.fromkeys(missing))
