@@ -12,7 +12,7 @@ from unweave.data.factors import Integers
 from unweave.metrics.codebook import Encode
 from unweave.metrics.inputs import DRAW, Pair, generator, whole_number
 from unweave.metrics.metric import metric
-from unweave.metrics.pool import Source, open_source
+from unweave.metrics.pool import Source, open_source, resampled
 from unweave.metrics.resampling import Sampled, by_refits
 from unweave.metrics.traversals import chunks
 
@@ -43,14 +43,17 @@ def beta_vae_score(
     >>> beta_vae_score(Codebook.of_grid([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], sizes=(2, 2)), points=100)
     1.0
     """
-    opened = open_source(source, data)
     points, test_points = whole_number(points, "points", 1), whole_number(test_points, "test_points", 1)
     batch = whole_number(batch, "batch", 1)
-    factors, pairs = opened.draw_pairs(points + test_points, batch, generator(seed, DRAW))
-    opened.prepare(pairs)
-    differences = mean_differences(opened, pairs)
-    train, held_out = (differences[:points], factors[:points]), (differences[points:], factors[points:])
-    return by_refits(lambda some, others: _accuracy(some, others, points / max(len(some[0]), 1)), train, held_out)
+
+    def by_points(book: Source) -> Sampled[float]:
+        factors, pairs = book.draw_pairs(points + test_points, batch, generator(seed, DRAW))
+        book.prepare(pairs)
+        differences = mean_differences(book, pairs)
+        train, held_out = (differences[:points], factors[:points]), (differences[points:], factors[points:])
+        return by_refits(lambda some, others: _accuracy(some, others, points / max(len(some[0]), 1)), train, held_out)
+
+    return resampled(by_points, open_source(source, data))
 
 
 def mean_differences(book: Source, pairs: Integers) -> np.ndarray:

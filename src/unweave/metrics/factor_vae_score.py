@@ -9,7 +9,7 @@ from unweave.data.dataset import Dataset
 from unweave.metrics.codebook import Encode
 from unweave.metrics.inputs import DRAW, generator, whole_number
 from unweave.metrics.metric import metric
-from unweave.metrics.pool import Source, open_source
+from unweave.metrics.pool import Source, open_source, resampled
 from unweave.metrics.resampling import Sampled
 from unweave.metrics.voting import FEW_VOTES, active, batch_variances, by_majority, no_votes, variance
 
@@ -46,17 +46,19 @@ def factor_vae_score(
     >>> factor_vae_score(Codebook.of_grid([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], sizes=(2, 2)))
     1.0
     """
-    book = open_source(source, data)
     votes, test_votes = whole_number(votes, "votes", 1), whole_number(test_votes, "test_votes", 1)
     batch, variance_rows = whole_number(batch, "batch", 2), whole_number(variance_rows, "variance_rows", 2)
-    rng = generator(seed, DRAW)
-    anywhere = book.draw(variance_rows, rng)
-    factors, cells = book.draw_batches(votes + test_votes, batch, rng)
-    book.prepare(np.concatenate([anywhere, cells.ravel()]))
 
-    overall = variance(book.codes(anywhere))
-    kept = active(overall, threshold)
-    if len(kept) == 0:
-        return no_votes(votes + test_votes)
-    relative = batch_variances(book, cells)[:, kept] / overall[kept]
-    return by_majority(factors, relative.argmin(axis=1), votes)
+    def by_votes(book: Source) -> Sampled[float]:
+        rng = generator(seed, DRAW)
+        anywhere = book.draw(variance_rows, rng)
+        factors, cells = book.draw_batches(votes + test_votes, batch, rng)
+        book.prepare(np.concatenate([anywhere, cells.ravel()]))
+        overall = variance(book.codes(anywhere))
+        kept = active(overall, threshold)
+        if len(kept) == 0:
+            return no_votes(votes + test_votes)
+        relative = batch_variances(book, cells)[:, kept] / overall[kept]
+        return by_majority(factors, relative.argmin(axis=1), votes)
+
+    return resampled(by_votes, open_source(source, data))

@@ -8,9 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unweave.metrics.gaps import top_gap
-from unweave.metrics.information import ROUNDING, Information, by_factor
+from unweave.metrics.information import ROUNDING, Information, bin_codes, information
+from unweave.metrics.inputs import bin_count, check, varying
 from unweave.metrics.metric import metric
-from unweave.metrics.resampling import Sampled
+from unweave.metrics.resampling import Sampled, by_rows, mean_over_factors
+
+REPLICATES = 100
 
 
 @metric("Do & Tran 2020", "compactness")
@@ -29,11 +32,18 @@ def jemmig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> Sampled[f
     >>> jemmig([[0.0, 5.0], [1.0, 5.0], [0.0, 5.0], [1.0, 5.0]], [[0], [1], [0], [1]])
     1.0
     """
+    values, labels = check(codes, factors)
+    bins = bin_count(bins)
 
-    def per_factor(table: Information) -> np.ndarray:
-        joint = table.code[:, None] + table.factor - table.shared  # H(z_j, v_k), (d, k, ...)
-        best = table.shared >= table.shared.max(axis=0) - ROUNDING
-        excess = np.where(best, joint, np.inf).min(axis=0) - top_gap(table.shared)
-        return 1 - np.clip(excess / (table.factor + math.log(bins)), 0.0, 1.0)  # clips rounding only
+    def per_factor(codes: np.ndarray, factors: np.ndarray) -> np.ndarray:
+        return _per_factor(information(bin_codes(codes, bins), bins, factors), bins)
 
-    return by_factor(per_factor, codes, factors, bins)
+    # An entropy of codes moves with the edges of the bins: each half-sample has its own.
+    return mean_over_factors(by_rows(per_factor, values, labels[:, varying(labels)], replicates=REPLICATES))
+
+
+def _per_factor(table: Information, bins: int) -> np.ndarray:
+    joint = table.code[:, None] + table.factor - table.shared  # H(z_j, v_k), (d, k)
+    best = table.shared >= table.shared.max(axis=0) - ROUNDING
+    excess = np.where(best, joint, np.inf).min(axis=0) - top_gap(table.shared)
+    return 1 - np.clip(excess / (table.factor + math.log(bins)), 0.0, 1.0)  # clips rounding only

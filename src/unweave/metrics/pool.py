@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
@@ -12,6 +13,10 @@ from unweave.data.factors import Integers
 from unweave.errors import UsageError
 from unweave.metrics.codebook import Codebook, Encode, open_codebook
 from unweave.metrics.inputs import check, varying
+from unweave.metrics.resampling import Sampled, by_rows
+
+REPLICATES = 10
+"""Halves of a pool for an interval: each means drawing all batches again."""
 
 
 class Pool:
@@ -95,6 +100,16 @@ def open_source(source: ArrayLike | Encode | Source, data: ArrayLike | Dataset |
     if data is None or isinstance(data, Dataset):
         raise UsageError("give codes and factors, a Codebook or a Pool, or an encoder and a data set")
     return Pool(source, data)
+
+
+def resampled(sample: Callable[[Source], Sampled[float]], source: Source) -> Sampled[float]:
+    """Return the score of a source: of a codebook as it is, of a pool with its rows for units.
+
+    The rows of a pool are a sample, and vary more than what is drawn from them.
+    """
+    if not isinstance(source, Pool):
+        return sample(source)
+    return by_rows(lambda *half: sample(Pool(*half)).score, source.table, source.factors, replicates=REPLICATES)
 
 
 def _refuse() -> Dataset:
