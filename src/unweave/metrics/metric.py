@@ -19,7 +19,7 @@ INPUTS = {
     "means": "codes",
     "factors": "factors",
     "encode": "codebook",
-    "source": "factors",
+    "source": "codes, factors",
     "log_variances": "log_variances",
     "reconstruction": "reconstruction",
     "jacobians": "jacobians",
