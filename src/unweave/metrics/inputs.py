@@ -8,11 +8,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unweave.errors import UsageError
+from unweave.metrics.presets import (
+    ConstantFactor,
+    DistinctValues,
+    LooksTransposed,
+    NumberedLabels,
+    warn_of_few,
+    warn_user,
+)
+from unweave.metrics.reading import Read, read, renumber, whole_columns
 
 Pair: TypeAlias = tuple[np.ndarray, np.ndarray]
-"""Codes (n, d) float64 and factors (n, k) int64 of the same n rows."""
+"""Codes (n, d) float64 and factors (n, k) of the same n rows, int64, or float64 where continuous ones are allowed."""
 GivenPair: TypeAlias = tuple[ArrayLike, ArrayLike]
-"""The same as a user gives them: lists, other types, unchecked."""
+"""The same as a user gives them: lists, tensors, data frames, other types, unchecked."""
 
 LARGEST = 1e100
 """Larger codes are refused: their squares, which variances need, would overflow."""
@@ -22,55 +31,128 @@ SPLIT, INTERVAL, DRAW, FIT = 0, 1, 2, 3
 """Random streams of one seed: the split, the subsets behind an interval, what a metric draws, its learner."""
 
 
-def check(codes: ArrayLike, factors: ArrayLike, label: str = "") -> Pair:
-    """Return codes (n, d) as float64 and factors (n, k) as int64; `label` goes before their names."""
-    values = _check_codes(_table(codes, f"{label}codes"), f"{label}codes")
-    labels = _check_factors(_table(factors, f"{label}factors"), f"{label}factors")
-    if len(values) != len(labels):
-        raise UsageError(f"{label}codes have {len(values)} rows but {label}factors have {len(labels)}")
-    if len(values) < 2:
-        raise UsageError(f"{label}codes need at least two samples, got {len(values)}")
-    return values, labels
+def check(codes: ArrayLike, factors: ArrayLike, label: str = "", *, continuous: bool = False) -> Pair:
+    """Return codes (n, d) as float64 and factors (n, k) as int64; `label` goes before their names.
+
+    With `continuous`, factors are float64 if any of them is not whole; without it, those are refused. Columns of texts
+    are numbered in alphabetical order, with a warning.
+    """
+    values, labels = _read_pair(codes, factors, label)
+    _warn_of_texts(labels, f"{label}factor")
+    return values, _check_factors(labels.numbers, f"{label}factors", continuous)
+
+
+def check_sets(
+    codes: ArrayLike, factors: ArrayLike, test: GivenPair | None, *, continuous: bool = False
+) -> tuple[Pair, Pair | None]:
+    """Return the train rows and, where they are given, the test rows, both as `check` does.
+
+    Texts have the same numbers in both, and the factors the same type.
+    """
+    values, labels = _read_pair(codes, factors, "")
+    _warn_of_texts(labels, "factor")
+    train = _check_factors(labels.numbers, "factors", continuous)
+    if test is None:
+        return (values, train), None
+    if not isinstance(test, tuple | list) or len(test) != 2:
+        raise UsageError("test must be a pair: test=(codes, factors)")
+    test_values, test_labels = _read_pair(*test, "test ")
+    _check_columns("codes", values, test_values)
+    tested = _check_test_factors(labels, test_labels, continuous)
+    kind = np.result_type(train, tested)
+    return (values, train.astype(kind, copy=False)), (test_values, tested.astype(kind, copy=False))
 
 
 def check_codes(codes: ArrayLike, name: str = "codes") -> np.ndarray:
     """Return codes (n, d) that come alone, as float64; a mistake calls them by `name`."""
-    values = _check_codes(_table(codes, name), name)
+    values = _check_codes(read(codes, name), name)
     if len(values) < 2:
         raise UsageError(f"{name} need at least two samples, got {len(values)}")
     return values
 
 
-def check_factors(factors: ArrayLike, name: str = "factors") -> np.ndarray:
-    """Return factors (n, k) that come alone, as int64; a mistake calls them by `name`."""
-    return _check_factors(_table(factors, name), name)
+def check_factors(factors: ArrayLike, name: str = "factors", *, continuous: bool = False) -> np.ndarray:
+    """Return factors (n, k) that come alone, as `check` does; a mistake calls them by `name`."""
+    labels = read(factors, name)
+    _warn_of_texts(labels, name.removesuffix("s"))
+    return _check_factors(labels.numbers, name, continuous)
 
 
-def split(codes: ArrayLike, factors: ArrayLike, test: GivenPair | None, seed: int) -> tuple[Pair, Pair]:
-    """Return the rows to fit on and the rows to judge on.
+def split(
+    codes: ArrayLike, factors: ArrayLike, test: GivenPair | None, seed: int, *, continuous: bool = False
+) -> tuple[Pair, Pair]:
+    """Return train rows and test rows, checked as `check` does.
 
     With `test` these are the two sets given; without it, one third of the rows, drawn by the seed, is held out.
     """
-    values, labels = check(codes, factors)
-    if test is None:
-        order = generator(seed, SPLIT).permutation(len(values))
-        held, kept = np.split(order, [max(1, len(values) // 3)])
-        return (values[kept], labels[kept]), (values[held], labels[held])
-    if not isinstance(test, tuple | list) or len(test) != 2:
-        raise UsageError("test must be a pair: test=(codes, factors)")
-    judged = check(*test, label="test ")
-    for name, ours, theirs in zip(("codes", "factors"), (values, labels), judged, strict=True):
-        if ours.shape[1] != theirs.shape[1]:
-            raise UsageError(f"test {name} have {theirs.shape[1]} columns but {name} have {ours.shape[1]}")
-    return (values, labels), judged
+    (values, labels), tested = check_sets(codes, factors, test, continuous=continuous)
+    if tested is not None:
+        return (values, labels), tested
+    order = generator(seed, SPLIT).permutation(len(values))
+    held, kept = np.split(order, [max(1, len(values) // 3)])
+    return (values[kept], labels[kept]), (values[held], labels[held])
 
 
 def varying(factors: np.ndarray) -> np.ndarray:
     """Return which factors (k,) take more than one value; a metric leaves the others out of its mean."""
-    varies = (factors != factors[0]).any(axis=0)
+    varies = _varies(factors)
     if not varies.any():
         raise UsageError("every factor has a single value: there is nothing to measure")
     return varies
+
+
+def is_continuous(factors: ArrayLike) -> np.ndarray:
+    """Return which factors (k,) hold a value that is not a whole number."""
+    return ~whole_columns(read(factors, "factors").numbers)
+
+
+def bin_factors(factors: ArrayLike, bins: int) -> np.ndarray:
+    """Return factors (n, k) as classes, int64: continuous ones in groups of nearly equal counts, others as they are.
+
+    The rule for a column that has a value which is not whole:
+
+    - With at most `bins` different values, each value is a class.
+    - Otherwise `bins` - 1 cuts are made, each between two neighbouring values, so that equal values stay together. The
+      j-th cut is the one that comes nearest to j n / `bins` rows below it, the lower one of two equally near. Without
+      equal values the counts of all classes thus differ by at most one; cuts that fall together leave fewer classes.
+
+    Classes are numbered from 0 up in the order of the values. A column of whole numbers, or of texts, stays as it is,
+    however many values it has.
+
+    >>> bin_factors([[0.1, 7], [0.9, 7], [0.5, 8], [0.3, 9]], bins=2).tolist()
+    [[0, 7], [1, 7], [1, 8], [0, 9]]
+    """
+    return _bin(check_factors(factors, continuous=True), None, bins)[0]
+
+
+def bin_pair(train_factors: ArrayLike, test_factors: ArrayLike, bins: int) -> Pair:
+    """Return the factors of train and of test rows as classes, both by the cuts that `bin_factors` makes in the former.
+
+    A column is binned where either set has a value that is not whole.
+    """
+    labels, test_labels = read(train_factors, "factors"), read(test_factors, "test factors")
+    _warn_of_texts(labels, "factor")
+    tested = _check_test_factors(labels, test_labels, continuous=True)
+    return _bin(_check_factors(labels.numbers, "factors", continuous=True), tested, bins)
+
+
+def warn_of_inputs(codes: ArrayLike, factors: ArrayLike | None = None) -> None:
+    """Warn of what can be scored but is hardly meant; `evaluate` calls it once, metrics do not.
+
+    Fewer rows than columns, factors of one value, whole numbers that differ in every row, and few rows.
+    """
+    values = read(codes, "codes").numbers
+    labels = None if factors is None else read(factors, "factors").numbers
+    transposed = _warn_of_shape(values, "codes")
+    if labels is not None:
+        transposed |= _warn_of_shape(labels, "factors")
+        _warn_of_constants(labels)
+        distinct = _distinct(labels)
+        for column in distinct:
+            warn_user(f"factor {column + 1} has as many values as rows: continuous or an index?", DistinctValues)
+        labels = np.delete(labels, distinct, axis=1)
+    if not transposed:  # which says it all
+        warn_of_few(labels, values)
 
 
 def generator(seed: int, stream: int) -> np.random.Generator:
@@ -87,43 +169,121 @@ def whole_number(value: int, name: str, least: int) -> int:
     return int(value)
 
 
-def bin_count(bins: int) -> int:
-    """Return the number of bins that codes are cut into."""
-    if whole_number(bins, "bins", 2) > MOST_BINS:
-        raise UsageError(f"bins must be at most {MOST_BINS:,}, got {bins}")
+def bin_count(bins: int, name: str = "bins") -> int:
+    """Return the number of bins that codes, or factors, are cut into."""
+    if whole_number(bins, name, 2) > MOST_BINS:
+        raise UsageError(f"{name} must be at most {MOST_BINS:,}, got {bins}")
     return int(bins)
 
 
-def _table(values: ArrayLike, name: str) -> np.ndarray:
-    """Return an array of two non-empty dimensions that holds real numbers."""
-    try:
-        array = np.asarray(values)
-    except (TypeError, ValueError, RuntimeError) as error:
-        raise UsageError(f"{name} cannot be read as one array: {str(error).splitlines()[0]}") from error
-    if array.dtype.kind not in "biuf":
-        raise UsageError(f"{name} must be numbers, got an array of type {array.dtype}")
-    if array.ndim != 2:
-        hint = "; give a single column as array[:, None]" if array.ndim == 1 else ""
-        raise UsageError(f"{name} must have two dimensions (samples, columns), got shape {array.shape}{hint}")
-    if 0 in array.shape:
-        raise UsageError(f"{name} are empty: shape {array.shape}")
-    return array
+def _read_pair(codes: ArrayLike, factors: ArrayLike, label: str) -> tuple[np.ndarray, Read]:
+    """Return codes, checked, and factors of as many rows, read."""
+    values = _check_codes(read(codes, f"{label}codes"), f"{label}codes")
+    labels = read(factors, f"{label}factors")
+    (rows, columns), (others, widths) = values.shape, labels.numbers.shape
+    if rows != others:
+        turned = columns == others or widths == rows or columns == widths > max(rows, others)
+        hint = "; transposed? A row is a sample" if turned else ""
+        raise UsageError(f"{label}codes have {rows} rows but {label}factors have {others}{hint}")
+    if rows < 2:
+        raise UsageError(f"{label}codes need at least two samples, got {rows}")
+    return values, labels
 
 
-def _check_codes(array: np.ndarray, name: str) -> np.ndarray:
-    codes = array.astype(np.float64, copy=False)
+def _check_codes(table: Read, name: str) -> np.ndarray:
+    if table.texts:
+        column, texts = next(iter(table.texts.items()))
+        raise UsageError(f"{name} must be numbers, got texts in column {column + 1}, such as {texts[0][:40]!r}")
+    codes = table.numbers.astype(np.float64, copy=False)
     if not (np.abs(codes) <= LARGEST).all():  # written so that NaN fails too
         raise UsageError(f"{name} hold NaN, an infinity or a value beyond {LARGEST:g}")
     return codes
 
 
-def _check_factors(array: np.ndarray, name: str) -> np.ndarray:
+def _check_factors(array: np.ndarray, name: str, continuous: bool) -> np.ndarray:
     if array.dtype.kind == "b":
         return array.astype(np.int64)
     if not ((array >= -(2**53)) & (array <= 2**53)).all():  # beyond it, floats skip whole numbers
         kinds = "NaN, an infinity or " if array.dtype.kind == "f" else ""
         raise UsageError(f"{name} hold {kinds}a value beyond 2**53: number the values from 0 up")
     whole = array.astype(np.int64)
-    if (whole != array).any():
-        raise UsageError(f"{name} must be whole numbers (each value a class), got {array[whole != array][0]}")
-    return whole
+    if (whole == array).all():
+        return whole
+    if continuous:
+        return array.astype(np.float64, copy=False)
+    row, column = np.argwhere(whole != array)[0]
+    raise UsageError(
+        f"{name.removesuffix('s')} {column + 1} is continuous ({array[row, column]}): this metric needs classes; "
+        "give factors as whole numbers, or bin them: evaluate(..., bin_factors=10)"
+    )
+
+
+def _check_test_factors(train: Read, test: Read, continuous: bool) -> np.ndarray:
+    """Return the factors of test rows, their texts numbered as those of the train rows."""
+    _check_columns("factors", train.numbers, test.numbers)
+    return _check_factors(renumber(test, train, "test factors", "factors").numbers, "test factors", continuous)
+
+
+def _check_columns(name: str, train: np.ndarray, test: np.ndarray) -> None:
+    if train.shape[1] != test.shape[1]:
+        raise UsageError(f"test {name} have {test.shape[1]} columns but {name} have {train.shape[1]}")
+
+
+def _bin(train: np.ndarray, test: np.ndarray | None, bins: int) -> Pair:
+    """Return both sets of factors as classes, by cuts in the first; without a second, the first is there twice."""
+    count = bin_count(bins, "bin_factors")
+    sets = (train, train if test is None else test)
+    whole = whole_columns(sets[0]) & whole_columns(sets[1])
+    binned = tuple(np.empty(each.shape, np.int64) for each in sets)
+    for column, keep in enumerate(whole):
+        cuts = None if keep else _cuts(train[:, column], count)
+        for given, classes in zip(sets, binned, strict=True):
+            values = given[:, column]
+            classes[:, column] = values if cuts is None else np.searchsorted(cuts, values, side="right")
+    return binned[0], binned[1]
+
+
+def _cuts(column: np.ndarray, bins: int) -> np.ndarray:
+    """Return the values, rising, with which a new class begins; `bin_factors` states the rule."""
+    values, counts = np.unique(column, return_counts=True)
+    if len(values) <= bins:
+        return values[1:]
+    below = np.cumsum(counts)[:-1] * bins  # whole numbers throughout: rows below a cut, and j n, both times `bins`
+    wanted = np.arange(1, bins) * len(column)
+    upper = np.minimum(np.searchsorted(below, wanted), len(below) - 1)
+    lower = np.maximum(upper - 1, 0)
+    nearest = np.where(np.abs(wanted - below[lower]) <= np.abs(below[upper] - wanted), lower, upper)
+    return values[1:][np.unique(nearest)]
+
+
+def _varies(factors: np.ndarray) -> np.ndarray:
+    return (factors != factors[0]).any(axis=0)
+
+
+def _distinct(factors: np.ndarray) -> list[int]:
+    """Return the columns of whole numbers in which every row has another value."""
+    whole = np.flatnonzero(whole_columns(factors))
+    return [int(column) for column in whole if len(np.unique(factors[:, column])) == len(factors)]
+
+
+def _warn_of_texts(table: Read, name: str) -> None:
+    for column, texts in table.texts.items():
+        ends = [f"{texts[place][:40]!r} = {place}" for place in sorted({0, len(texts) - 1})]
+        listed = (" ... " if len(texts) > 2 else ", ").join(ends)
+        warn_user(f"{name} {column + 1} holds texts: numbered in alphabetical order, {listed}", NumberedLabels)
+
+
+def _warn_of_shape(array: np.ndarray, name: str) -> bool:
+    """Warn of fewer rows than columns, and tell whether it is so."""
+    rows, columns = array.shape
+    if rows < columns:
+        warn_user(f"{name} have {rows:,} rows and {columns:,} columns: transposed?", LooksTransposed)
+    return rows < columns
+
+
+def _warn_of_constants(factors: np.ndarray) -> None:
+    constant = np.flatnonzero(~_varies(factors)) + 1
+    if 0 < len(constant) < factors.shape[1]:  # where none varies, metrics refuse
+        one = len(constant) == 1
+        listed = f"factor {constant[0]} has" if one else f"factors {', '.join(map(str, constant))} have"
+        warn_user(f"{listed} a single value and {'is' if one else 'are'} left out", ConstantFactor)
