@@ -41,7 +41,16 @@ from unweave.metrics.mig_sup import mig_sup
 from unweave.metrics.modularity import modularity
 from unweave.metrics.pairwise_mi import pairwise_mi
 from unweave.metrics.pool import Pool
-from unweave.metrics.presets import PRESETS, FewSamples, LeftOut, Strangers
+from unweave.metrics.presets import (
+    PRESETS,
+    ConstantFactor,
+    DistinctValues,
+    FewSamples,
+    LeftOut,
+    LooksTransposed,
+    NumberedLabels,
+    Strangers,
+)
 from unweave.metrics.request import Request
 from unweave.metrics.sap import sap
 from unweave.metrics.table import GROUPS, METRICS
@@ -58,12 +67,16 @@ __all__ = [
     "PRESETS",
     "BoostedTrees",
     "Codebook",
+    "ConstantFactor",
+    "DistinctValues",
     "Downstream",
     "Elbo",
     "FewSamples",
     "InfoMEC",
     "LeftOut",
+    "LooksTransposed",
     "Metric",
+    "NumberedLabels",
     "Pool",
     "Request",
     "Strangers",
