@@ -70,7 +70,7 @@ class Metric(Generic[P, S]):
         return replace(self, bound={**self.bound, **options}, continuous=continuous or self.continuous)
 
     def of_samples(self) -> Metric[P, S]:
-        """Return the same metric of samples of the posteriors in the place of their means."""
+        """Return the same metric of posterior samples instead of posterior means."""
         return replace(self, representation="sampled")
 
     @cached_property
@@ -127,7 +127,34 @@ class Metric(Generic[P, S]):
 
 
 def metric(reference: str, measures: str, **about: Any) -> Callable[[Callable[P, Sampled[S]]], Metric[P, S]]:
-    """Make a `Metric` of a function that returns a `Sampled`; `about` are the other fields of `Metric`."""
+    """Make a `Metric` of a function that returns a `Sampled`.
+
+    Parameters
+    ----------
+    reference
+        Who defined it.
+    measures
+        The side of disentanglement it looks at.
+    **about
+        The other fields of `Metric`: range, higher_is_better, continuous, fast, has_ceiling, shuffles.
+
+    Returns
+    -------
+    callable
+        A decorator. The function's parameters say what the metric needs (`INPUTS`) and, with their defaults, its
+        options.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unweave.metrics import metric
+    >>> from unweave.metrics.resampling import Sampled, by_rows
+    >>> @metric("an example", "capacity", range=(0.0, np.inf), higher_is_better=None)
+    ... def widest(codes: np.ndarray) -> Sampled[float]:
+    ...     return by_rows(lambda rows: float(np.ptp(rows, axis=0).max()), np.asarray(codes))
+    >>> widest([[0.0, 1.0], [2.0, 1.5]])
+    2.0
+    """
     return lambda sample: Metric(sample, reference, measures, **about)
 
 

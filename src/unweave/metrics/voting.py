@@ -33,7 +33,7 @@ def batch_variances(book: Source, cells: Integers) -> np.ndarray:
 
 
 def active(variances: np.ndarray, threshold: float) -> np.ndarray:
-    """Return the positions of codes that vary, and by a standard deviation of at least the threshold."""
+    """Return the positions of codes that vary, with a standard deviation of at least the threshold."""
     if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 <= threshold < math.inf:
         raise UsageError(f"threshold must be a number from 0 up, got {threshold!r}")
     return np.flatnonzero((variances > 0) & (np.sqrt(variances) >= threshold))
