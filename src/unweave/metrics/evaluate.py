@@ -18,6 +18,7 @@ from unweave.metrics.inputs import (
     DRAW,
     INTERVAL,
     GivenPair,
+    bin_factors,
     bin_pair,
     check_codes,
     check_sets,
@@ -258,8 +259,10 @@ def _rows(
         values = check_codes(codes)
         return {"codes": values, "means": values, "test": None, "continuous": False}
     (values, labels), held_out = check_sets(codes, factors, test, continuous=True)
+    if request.bin_factors is not None and held_out is None:
+        labels = bin_factors(labels, request.bin_factors)
     test_codes, test_labels = held_out or (values[:0], labels[:0])
-    if request.bin_factors is not None:
+    if request.bin_factors is not None and held_out is not None:
         labels, test_labels = bin_pair(labels, test_labels, request.bin_factors)
     continuous = bool(is_continuous(labels).any())
     if request.label_noise is not None:

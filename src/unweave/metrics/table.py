@@ -30,8 +30,10 @@ from unweave.metrics.med import med
 from unweave.metrics.metric import Metric
 from unweave.metrics.mig import mig
 from unweave.metrics.mig_sup import mig_sup
+from unweave.metrics.minimality import minimality, sufficiency
 from unweave.metrics.modularity import modularity
 from unweave.metrics.pairwise_mi import pairwise_mi
+from unweave.metrics.rdc import mcc_rdc
 from unweave.metrics.sap import sap
 from unweave.metrics.total_correlation import total_correlation
 from unweave.metrics.unfairness import unfairness
@@ -45,10 +47,13 @@ METRICS: dict[str, Metric[..., Any]] = {
     "dcimig": dcimig,
     "modularity": modularity,
     "med": med,
+    "minimality": minimality,
+    "sufficiency": sufficiency,
     "info-mec": info_mec,
     "im": im,
     "mcc": mcc,
     "mcc-rank": mcc.variant(kind="rank"),
+    "mcc-rdc": mcc_rdc,
     "irs": irs,
     "distance-correlation": distance_correlation,
     "sap": sap,
