@@ -183,7 +183,7 @@ def _refuse_beyond_files(names: Sequence[str]) -> None:
     """Refuse metrics that need more than codes and factors, which is all that files hold."""
     from unweave.metrics import METRICS
 
-    held = dict.fromkeys(("codes", "means", "factors", "source"), True)
+    held: dict[str, bool] = dict.fromkeys(("codes", "means", "factors", "source"), True)
     for name in names:
         if name in METRICS and (lacking := METRICS[name].missing(held)):
             needs = " and ".join(dict.fromkeys(lacking))
