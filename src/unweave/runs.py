@@ -237,7 +237,7 @@ class Run:
         def save(table: polars.DataFrame) -> None:
             if on_scores:
                 on_scores(table)
-            self._save_scores(table)
+            self._save_scores(table.filter(table["factor"].is_null()).drop("factor") if request.details else table)
 
         request = Request.of(metrics, settings)
         return score_run(

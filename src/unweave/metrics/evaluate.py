@@ -312,7 +312,7 @@ def _score_rows(name: str, inputs: Mapping[str, Any], request: Request) -> Itera
     rng = generator(request.seed, INTERVAL)
     ends = interval(sampled, metric.range, request.replicates, rng) if request.intervals else None
     low, high = np.array(ends or [(np.nan, np.nan)] * len(values)).T
-    columns = (values, low, high, *around, around.adjust(values, metric.higher_is_better))
+    columns = (values, low, high, *around, around.adjust(values, metric))
     seconds = perf_counter() - start - (sum(_overheads(inputs).values()) - before)
     described = {"seconds": seconds, "options": json.dumps(_described(metric, inputs, settings))}
     for row, *numbers in zip(metric.names(name), *columns, strict=True):
