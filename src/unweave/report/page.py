@@ -117,7 +117,7 @@ def _reconstructions(run: RunLike) -> str:
 def _traversals(run: RunLike, seen: Survey) -> str:
     grid = traversal_rows(run, seen, rows=LATENTS)
     images = f"over {number(len(seen.codes))} random images"
-    if seen.kl is None:
+    if seen.points:
         about = (
             "One image's code, decoded with one latent at a time going through its own range, which is noted beside "
             "it: from its 1 % to its 99 % quantile or, where it takes few values, through all of them. These codes are "
