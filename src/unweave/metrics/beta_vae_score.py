@@ -17,7 +17,7 @@ from unweave.metrics.resampling import Sampled, by_refits
 from unweave.metrics.traversals import chunks
 
 
-@metric("Higgins et al. 2017", "modularity", fast={"points": 500, "test_points": 250})
+@metric("Higgins et al. 2017", "modularity", fast={"points": 500, "test_points": 250}, shuffles=3)
 def beta_vae_score(
     source: ArrayLike | Encode | Source,
     data: ArrayLike | Dataset | None = None,

@@ -11,10 +11,10 @@ from unweave.metrics.inputs import DRAW, generator, whole_number
 from unweave.metrics.metric import metric
 from unweave.metrics.pool import Source, open_source, resampled
 from unweave.metrics.resampling import Sampled
-from unweave.metrics.voting import FEW_VOTES, active, batch_variances, by_majority, no_votes, variance
+from unweave.metrics.voting import active, batch_variances, by_majority, no_votes, variance
 
 
-@metric("Kim & Mnih 2018", "modularity", fast=FEW_VOTES)
+@metric("Kim & Mnih 2018", "modularity", fast={"votes": 700, "test_votes": 350, "variance_rows": 1_000}, shuffles=4)
 def factor_vae_score(
     source: ArrayLike | Encode | Source,
     data: ArrayLike | Dataset | None = None,

@@ -12,9 +12,6 @@ from unweave.metrics.pool import Source
 from unweave.metrics.resampling import Sampled
 from unweave.metrics.traversals import chunks
 
-FEW_VOTES = {"votes": 700, "test_votes": 350, "variance_rows": 1_000}
-"""Counts of the preset `fast`."""
-
 
 def variance(codes: np.ndarray) -> np.ndarray:
     """Return the variance (..., d) over the last axis but one, with n - 1; of equal codes it is 0, to the last bit."""

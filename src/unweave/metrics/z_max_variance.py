@@ -11,10 +11,10 @@ from unweave.metrics.inputs import DRAW, generator, whole_number
 from unweave.metrics.metric import metric
 from unweave.metrics.resampling import Sampled
 from unweave.metrics.traversals import draw_cells, several_valued, traversals
-from unweave.metrics.voting import FEW_VOTES, active, batch_variances, by_majority, no_votes, variance
+from unweave.metrics.voting import active, batch_variances, by_majority, no_votes, variance
 
 
-@metric("Kim et al. 2019", "modularity", fast=FEW_VOTES)
+@metric("Kim et al. 2019", "modularity", fast={"votes": 256, "test_votes": 128, "variance_rows": 1_000}, shuffles=4)
 def z_max_variance(
     encode: Encode | Codebook,
     data: Dataset | None = None,
