@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +12,10 @@ import numpy as np
 from unweave.data.table import require_grid
 from unweave.errors import UsageError
 from unweave.metrics.codebook import Codebook
+from unweave.metrics.compare import called, compare_inputs
 from unweave.metrics.evaluate import OnProgress, OnScores, gather, score
 from unweave.metrics.inputs import DRAW, generator
-from unweave.metrics.presets import PRESETS
+from unweave.metrics.presets import PRESETS, warn_user
 from unweave.metrics.request import Request
 from unweave.metrics.table import METRICS
 from unweave.runs import Run
@@ -29,6 +31,10 @@ SHARED = 0.05
 """The share of test rows that may also be among the train rows."""
 
 
+class Unfinished(UserWarning):
+    """A run is compared whose training has not come to its end."""
+
+
 def score_run(
     run: Run,
     request: Request,
@@ -39,6 +45,62 @@ def score_run(
     on_scores: OnScores | None = None,
 ) -> polars.DataFrame:
     """Score a run on random images of its data set, encoding each distinct one once; see `Run.evaluate`."""
+    inputs = gather_run(run, request, samples, test_samples, on_progress)
+    return score(inputs, request, on_progress, on_scores)
+
+
+def compare_runs(
+    runs: Mapping[str, Run],
+    request: Request,
+    *,
+    samples: int | None = None,
+    test_samples: int | None = None,
+    on_progress: OnProgress | None = None,
+    on_scores: OnScores | None = None,
+) -> polars.DataFrame:
+    """Compare runs of one data set on the same random images, each with the first; see `unweave.compare`."""
+    _check_comparable(runs)
+    for name, run in runs.items():
+        if run.state != "finished":
+            steps = f"step {run.step:,} of {run.settings.training.steps:,}"
+            warn_user(f"{name} is {run.state}: its scores are those of {steps}", Unfinished)
+    inputs = {}
+    for name, run in runs.items():
+        told = None if on_progress is None else _renamed(on_progress, name)
+        with called(name):
+            inputs[name] = gather_run(run, request, samples, test_samples, told)
+    return compare_inputs(inputs, request, on_progress, on_scores)
+
+
+def _check_comparable(runs: Mapping[str, Run]) -> None:
+    """Refuse fewer than two runs, one that is there twice, and runs of several data sets."""
+    if len(runs) < 2:
+        raise UsageError(f"compare takes two or more runs, got {len(runs)}")
+    folders: dict[Path, str] = {}
+    (first, baseline), *others = runs.items()
+    for name, run in runs.items():
+        if (earlier := folders.setdefault(run.path.resolve(), name)) != name:
+            raise UsageError(f"'{run.path}' is there twice, as {earlier} and {name}: compare it with another run")
+    for name, run in others:
+        if run.settings.data != baseline.settings.data:
+            ours, theirs = (_data_name(each.settings.data) for each in (baseline, run))
+            raise UsageError(f"{first} was trained on {ours} and {name} on {theirs}: compare runs of one data set")
+
+
+def _data_name(data: Mapping[str, Any]) -> str:
+    """Return a data set as the command line has it: name:option=value,…"""
+    options = ",".join(f"{key}={value}" for key, value in data.items() if key != "name")
+    return f"{data['name']}:{options}" if options else str(data["name"])
+
+
+def _renamed(on_progress: OnProgress, name: str) -> OnProgress:
+    return lambda what, done, total: on_progress(f"{name}: {what}", done, total)
+
+
+def gather_run(
+    run: Run, request: Request, samples: int | None, test_samples: int | None, on_progress: OnProgress | None
+) -> dict[str, Any]:
+    """Return all inputs of the metrics asked for. Runs of one data set get the same images for the same seed."""
     preset = PRESETS[request.preset]
     rows = preset.samples if samples is None else samples
     test_rows = preset.test_samples if test_samples is None else test_samples
@@ -69,8 +131,7 @@ def score_run(
         given["jacobians"] = run.jacobians(means[:JACOBIANS])
     test = means[held_out], factors[held_out]
     inputs = gather(means[train], factors[train], test, request, run.data.factors.names, **given)
-    inputs["encoding"] = perf_counter() - started
-    return score(inputs, request, on_progress, on_scores)
+    return inputs | {"encoding": perf_counter() - started}
 
 
 def _draw(images: int, rows: int, test_rows: int, pooled: int, seed: int) -> tuple[np.ndarray, int, int]:
