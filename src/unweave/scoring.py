@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unweave.collapse import carried, collapse
 from unweave.data.table import require_grid
 from unweave.errors import UsageError
 from unweave.metrics.codebook import Codebook
@@ -32,7 +33,11 @@ SHARED = 0.05
 
 
 class Unfinished(UserWarning):
-    """A run is compared whose training has not come to its end."""
+    """A run is scored that has not finished training."""
+
+
+class Collapsed(UserWarning):
+    """A model is scored that uses none of its latents."""
 
 
 def score_run(
@@ -60,15 +65,11 @@ def compare_runs(
 ) -> polars.DataFrame:
     """Compare runs of one data set on the same random images, each with the first; see `unweave.compare`."""
     _check_comparable(runs)
-    for name, run in runs.items():
-        if run.state != "finished":
-            steps = f"step {run.step:,} of {run.settings.training.steps:,}"
-            warn_user(f"{name} is {run.state}: its scores are those of {steps}", Unfinished)
     inputs = {}
     for name, run in runs.items():
         told = None if on_progress is None else _renamed(on_progress, name)
         with called(name):
-            inputs[name] = gather_run(run, request, samples, test_samples, told)
+            inputs[name] = gather_run(run, request, samples, test_samples, told, name)
     return compare_inputs(inputs, request, on_progress, on_scores)
 
 
@@ -98,9 +99,17 @@ def _renamed(on_progress: OnProgress, name: str) -> OnProgress:
 
 
 def gather_run(
-    run: Run, request: Request, samples: int | None, test_samples: int | None, on_progress: OnProgress | None
+    run: Run,
+    request: Request,
+    samples: int | None = None,
+    test_samples: int | None = None,
+    on_progress: OnProgress | None = None,
+    name: str = "",
 ) -> dict[str, Any]:
-    """Return all inputs of the metrics asked for. Runs of one data set get the same images for the same seed."""
+    """Return all inputs of the metrics asked for; a warning calls the run by `name`.
+
+    Runs of one data set get the same images for the same seed.
+    """
     preset = PRESETS[request.preset]
     rows = preset.samples if samples is None else samples
     test_rows = preset.test_samples if test_samples is None else test_samples
@@ -116,6 +125,7 @@ def gather_run(
 
     started = perf_counter()
     means, log_variances = _encode_rows(run, indices, on_progress)
+    _warn(run, means, log_variances, name)
     train, held_out = slice(0, rows), slice(rows, rows + test_rows)
     factors = run.data.values(indices)
     given: dict[str, Any] = {"pool": (means, factors) if pooled else None}
@@ -132,6 +142,16 @@ def gather_run(
     test = means[held_out], factors[held_out]
     inputs = gather(means[train], factors[train], test, request, run.data.factors.names, **given)
     return inputs | {"encoding": perf_counter() - started}
+
+
+def _warn(run: Run, means: np.ndarray, log_variances: np.ndarray | None, name: str) -> None:
+    """Warn of a run whose scores will change, and of a model that uses none of its latents."""
+    if run.state != "finished":
+        planned = run.settings.training.steps
+        text = f"{run.state}, at step {run.step:,} of {planned:,}: these are scores of a half-trained model"
+        warn_user(f"{name or 'the run'} is {text}", Unfinished)
+    if collapsed := collapse(carried(means, log_variances), log_variances is None):
+        warn_user(f"{name}: {collapsed}" if name else collapsed, Collapsed)
 
 
 def _draw(images: int, rows: int, test_rows: int, pooled: int, seed: int) -> tuple[np.ndarray, int, int]:

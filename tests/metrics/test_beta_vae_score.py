@@ -9,7 +9,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from unweave.errors import UsageError
-from unweave.metrics.beta_vae_score import beta_vae_score, draw_pairs, mean_differences, sample_beta_vae_score
+from unweave.metrics.beta_vae_score import beta_vae_score, draw_pairs, mean_differences
 from unweave.metrics.codebook import Codebook
 from unweave.metrics.inputs import DRAW, generator
 
@@ -93,7 +93,7 @@ def test_a_single_factor_leaves_nothing_to_tell_apart():
 
 
 def test_subsets_are_refitted_with_the_penalty_of_the_whole():
-    sampled = sample_beta_vae_score(Codebook.of_grid(world(1), SIZES), points=200, test_points=100, batch=5)
+    sampled = beta_vae_score.sample(Codebook.of_grid(world(1), SIZES), points=200, test_points=100, batch=5)
     factors, pairs = draw_pairs(SIZES, 300, 5, generator(0, DRAW))
     points = mean_differences(Codebook.of_grid(world(1), SIZES), pairs)
     half = np.random.default_rng(0).permutation(300) < 150

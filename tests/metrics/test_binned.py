@@ -14,12 +14,12 @@ from scipy.stats import entropy as entropy_to_base
 from sklearn.metrics import mutual_info_score
 
 from unweave.errors import UsageError
-from unweave.metrics.dcimig import dcimig, sample_dcimig
-from unweave.metrics.jemmig import jemmig, sample_jemmig
-from unweave.metrics.med import med, sample_med
-from unweave.metrics.mig import mig, sample_mig
-from unweave.metrics.mig_sup import mig_sup, sample_mig_sup
-from unweave.metrics.modularity import modularity, sample_modularity
+from unweave.metrics.dcimig import dcimig
+from unweave.metrics.jemmig import jemmig
+from unweave.metrics.med import med
+from unweave.metrics.mig import mig
+from unweave.metrics.mig_sup import mig_sup
+from unweave.metrics.modularity import modularity
 from unweave.metrics.resampling import Sampled
 
 GRID = np.array(list(itertools.product(range(4), range(5), range(6))))
@@ -139,12 +139,12 @@ class Binned(NamedTuple):
 
 
 BINNED = {
-    "mig": Binned(mig, sample_mig, mig_referee, 1e-12),
-    "mig-sup": Binned(mig_sup, sample_mig_sup, mig_sup_referee, 1e-12),
-    "jemmig": Binned(jemmig, sample_jemmig, jemmig_referee, 1e-12),
-    "dcimig": Binned(dcimig, sample_dcimig, dcimig_referee, 1e-12),
-    "modularity": Binned(modularity, sample_modularity, modularity_referee, 1e-10),
-    "med": Binned(med, sample_med, med_referee, 1e-8),
+    "mig": Binned(mig, mig.sample, mig_referee, 1e-12),
+    "mig-sup": Binned(mig_sup, mig_sup.sample, mig_sup_referee, 1e-12),
+    "jemmig": Binned(jemmig, jemmig.sample, jemmig_referee, 1e-12),
+    "dcimig": Binned(dcimig, dcimig.sample, dcimig_referee, 1e-12),
+    "modularity": Binned(modularity, modularity.sample, modularity_referee, 1e-10),
+    "med": Binned(med, med.sample, med_referee, 1e-8),
 }
 
 

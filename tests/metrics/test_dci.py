@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 from unweave.errors import UsageError
 from unweave.metrics.boosting import BoostedTrees
-from unweave.metrics.dci import DCI, completeness, dci, disentanglement, importance_matrix, sample_dci
+from unweave.metrics.dci import DCI, completeness, dci, disentanglement, importance_matrix
 from unweave.metrics.inputs import FIT, generator
 
 LEARNERS = ["gbt", "random-forest", "lasso", "logistic"]
@@ -170,7 +170,7 @@ def test_a_subset_is_fitted_and_judged_anew():
     kept = np.random.default_rng(0).random(300) < 0.5
     border = len(codes)
     alone = dci(codes[kept[:border]], factors[kept[:border]], test=(test[0][kept[border:]], test[1][kept[border:]]))
-    sampled = sample_dci(codes, factors, test=test)
+    sampled = dci.sample(codes, factors, test=test)
     assert sampled.replicates == 6
     np.testing.assert_allclose(sampled.rescore(kept[None]), [alone], atol=1e-12)
 

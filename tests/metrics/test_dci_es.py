@@ -9,7 +9,7 @@ from sklearn.linear_model import Ridge
 from sklearn.preprocessing import StandardScaler
 
 from unweave.errors import UsageError
-from unweave.metrics.dci_es import DCIES, Curves, _explicitness, dci_es, loss_capacity_curves, sample_dci_es
+from unweave.metrics.dci_es import DCIES, Curves, _explicitness, dci_es, loss_capacity_curves
 from unweave.metrics.inputs import FIT, generator
 from unweave.metrics.probes import TREES, forest_predictions
 
@@ -65,7 +65,7 @@ def test_it_is_the_formula(worlds, name, targets):
 
 def test_a_subset_is_fitted_and_judged_anew(worlds):
     fitted, judged = halves(*worlds["noisy"](450, np.random.default_rng(0)), border=300)
-    again = sample_dci_es(*fitted, test=judged).rescore(np.arange(450)[None] % 2 == 0)
+    again = dci_es.sample(*fitted, test=judged).rescore(np.arange(450)[None] % 2 == 0)
     expected = referee([part[::2] for part in fitted], [part[::2] for part in judged], "classes")
     np.testing.assert_allclose(again, np.array([[expected, 0.5]]), atol=1e-6)
 

@@ -19,9 +19,6 @@ from unweave.metrics.distance_correlation import (
     numbered,
     perceived_correlation,
     rank_correlation,
-    sample_distance_correlation,
-    sample_factor_distance_correlation,
-    sample_perceived_correlation,
 )
 from unweave.metrics.inputs import DRAW, generator
 from unweave.metrics.pixel_errors import squared_errors
@@ -165,7 +162,7 @@ def test_pairs_of_a_cell_with_itself_flatter_factors_of_few_values():
 def test_subsets_of_traversals_score_as_they_do():
     book, images = codebook(1), table(1).images(np.arange(60))
     subset = np.random.default_rng(0).random(40) < 0.5
-    for sample, against in ((sample_factor_distance_correlation, "factors"), (sample_perceived_correlation, "images")):
+    for sample, against in ((factor_distance_correlation.sample, "factors"), (perceived_correlation.sample, "images")):
         again = sample(book, **COUNTS).rescore(subset[None])
         np.testing.assert_allclose(again, [referee(world(1), images, 0, against, subset)], atol=1e-10)
 
@@ -175,7 +172,7 @@ def test_subsets_of_rows_keep_the_pairs_within_them(worlds):
     subset = np.random.default_rng(0).random(200) < 0.5
     pairs = [(i, j) for i, j in generator(0, DRAW).integers(200, size=(1000, 2)) if subset[i] and subset[j]]
     apart = [(abs(factors[i] - factors[j]).sum(), short(abs(codes[i] - codes[j]).sum())) for i, j in pairs]
-    again = sample_distance_correlation(codes, factors, pairs=1000).rescore(subset[None])
+    again = distance_correlation.sample(codes, factors, pairs=1000).rescore(subset[None])
     np.testing.assert_allclose(again, [spearman(*np.transpose(apart))], atol=1e-10)
 
 

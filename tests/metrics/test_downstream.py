@@ -12,7 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from unweave.errors import UsageError
 from unweave.metrics.boosting import BoostedTrees
-from unweave.metrics.downstream import Downstream, downstream, sample_downstream
+from unweave.metrics.downstream import Downstream, downstream
 from unweave.metrics.inputs import DRAW, INTERVAL, generator
 from unweave.metrics.logistic import predict_logistic
 from unweave.metrics.resampling import interval
@@ -119,7 +119,7 @@ def test_values_that_were_not_fitted_are_wrong():
 def test_the_interval_is_around_the_score():
     """Small sizes are learnt from other rows in each half, so the score itself is the best guess."""
     (codes, factors), test = draw(200, 0), draw(150, 1)
-    sampled = sample_downstream(codes, factors, test=test, learner=GaussianNB(), sizes=SIZES)
+    sampled = downstream.sample(codes, factors, test=test, learner=GaussianNB(), sizes=SIZES)
     none = np.zeros((1, sampled.units), dtype=bool)  # too few rows: all are taken
     np.testing.assert_allclose(sampled.rescore(none), [sampled.score], atol=1e-12)
     bounds = interval(sampled, (0.0, np.inf), None, generator(0, INTERVAL))

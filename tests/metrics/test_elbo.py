@@ -10,7 +10,7 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from unweave.errors import UsageError
-from unweave.metrics.elbo import ElboTerms, KlTerm, elbo_terms, kl_per_code, sample_elbo_terms
+from unweave.metrics.elbo import ElboTerms, KlTerm, elbo_terms, kl_per_code
 
 RNG = np.random.default_rng(0)
 MEANS, LOGS = RNG.normal(size=(8, 3)), RNG.normal(size=(8, 3)) - 1
@@ -59,7 +59,7 @@ def test_parts_are_python_floats():
 @pytest.mark.parametrize("losses", [None, LOSSES])
 def test_a_subset_scores_as_its_rows_do(losses):
     subset = np.random.default_rng(1).random(8) < 0.5
-    again = sample_elbo_terms(MEANS, LOGS, reconstruction=losses).rescore(subset[None])
+    again = elbo_terms.sample(MEANS, LOGS, reconstruction=losses).rescore(subset[None])
     fresh = elbo_terms(MEANS[subset], LOGS[subset], reconstruction=None if losses is None else losses[subset])
     np.testing.assert_allclose(again, [fresh], rtol=1e-12)
 

@@ -9,7 +9,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import StandardScaler, label_binarize
 
 from unweave.errors import UsageError
-from unweave.metrics.explicitness import explicitness, sample_explicitness
+from unweave.metrics.explicitness import explicitness
 
 
 def referee(fitted, judged, penalty=1.0):
@@ -93,7 +93,7 @@ def test_more_codes_than_rows_and_codes_that_hardly_move_where_they_are_fitted()
 def test_a_subset_is_fitted_and_judged_anew_with_the_same_total_penalty(worlds):
     fitted, judged = halves(*worlds["noisy"](600, np.random.default_rng(0)), border=400)
     kept = np.arange(600) % 2 == 0
-    again = sample_explicitness(*fitted, test=judged).rescore(kept[None])
+    again = explicitness.sample(*fitted, test=judged).rescore(kept[None])
     expected = referee([part[::2] for part in fitted], [part[::2] for part in judged], penalty=2.0)
     np.testing.assert_allclose(again, [expected], atol=1e-9)
 

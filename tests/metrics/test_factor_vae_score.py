@@ -9,7 +9,7 @@ import pytest
 
 from unweave.errors import UsageError
 from unweave.metrics.codebook import Codebook
-from unweave.metrics.factor_vae_score import draw_batches, factor_vae_score, sample_factor_vae_score
+from unweave.metrics.factor_vae_score import draw_batches, factor_vae_score
 from unweave.metrics.inputs import DRAW, INTERVAL, generator
 from unweave.metrics.resampling import interval
 from unweave.metrics.traversals import draw_cells
@@ -118,7 +118,7 @@ def test_constant_codes_are_never_voted_for():
 
 def test_all_codes_below_the_threshold_score_nothing():
     book = Codebook.of_grid(FACTORS / 1000, SIZES)
-    sampled = sample_factor_vae_score(book)
+    sampled = factor_vae_score.sample(book)
     assert sampled.score == 0.0
     assert sampled.rescore(np.ones((3, sampled.units), dtype=bool)).tolist() == [0, 0, 0]
     assert factor_vae_score(book, threshold=0.0) == 1.0
@@ -137,7 +137,7 @@ def test_a_subset_scores_as_its_votes_do():
     anywhere = draw_cells(SIZES, 50, rng)
     factors, cells = draw_batches(SIZES, 450, 5, rng)
     subset = np.random.default_rng(1).random(450) < 0.5
-    again = sample_factor_vae_score(Codebook.of_grid(world(1), SIZES), **counts).rescore(subset[None])
+    again = factor_vae_score.sample(Codebook.of_grid(world(1), SIZES), **counts).rescore(subset[None])
     fitted = int(subset[:300].sum())
     expected = referee(world(1), anywhere, factors[subset], cells[subset], fitted, 0.05)
     np.testing.assert_allclose(again, [expected], atol=1e-12)
@@ -149,7 +149,7 @@ def test_the_interval_holds_the_score_of_many_votes():
     truth = factor_vae_score(book, votes=50_000, test_votes=50_000, **counts, seed=10**6)
     held = 0
     for seed in range(60):
-        sampled = sample_factor_vae_score(book, votes=1000, test_votes=500, **counts, seed=seed)
+        sampled = factor_vae_score.sample(book, votes=1000, test_votes=500, **counts, seed=seed)
         bounds = interval(sampled, (0.0, 1.0), 100, generator(seed, INTERVAL))
         assert bounds is not None
         low, high = bounds[0]

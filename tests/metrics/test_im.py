@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from unweave.errors import UsageError
-from unweave.metrics.im import im, sample_im
+from unweave.metrics.im import im
 from unweave.metrics.inputs import INTERVAL, generator
 from unweave.metrics.resampling import interval
 
@@ -41,7 +41,7 @@ def test_it_is_the_formula(seed):
     codes = factors @ rng.normal(size=(3, 4)) + 5 * rng.normal(size=(150, 4))
     assert im(codes, factors) == pytest.approx(referee(codes, factors), abs=1e-7)
     subset = rng.random(150) < 0.5
-    again = sample_im(codes, factors).rescore(subset[None])
+    again = im.sample(codes, factors).rescore(subset[None])
     assert again[0] == pytest.approx(referee(codes[subset], factors[subset]), abs=1e-7)
 
 
@@ -62,7 +62,7 @@ def test_factors_that_determine_each_other_share_a_group():
 
 def test_exact_codes_have_a_finite_interval():
     factors = np.random.default_rng(0).integers(5, size=(100, 2))
-    bounds = interval(sample_im(factors + 0.0, factors), (0.0, math.inf), 50, generator(0, INTERVAL))
+    bounds = interval(im.sample(factors + 0.0, factors), (0.0, math.inf), 50, generator(0, INTERVAL))
     assert bounds is not None
     assert np.isfinite(np.array(bounds, float)).all()
 
@@ -70,7 +70,7 @@ def test_exact_codes_have_a_finite_interval():
 def test_edges():
     rng = np.random.default_rng(0)
     factor = np.array([0] * 20 + [1] * 20)[:, None]
-    assert sample_im(factor + 0.0, factor).rescore(np.arange(40)[None] < 20).tolist() == [0.0]
+    assert im.sample(factor + 0.0, factor).rescore(np.arange(40)[None] < 20).tolist() == [0.0]
     assert im(rng.normal(size=(40, 1)), np.hstack([factor, factor * 0])) >= 0
     assert 0 <= im(rng.normal(size=(6, 20)), rng.integers(3, size=(6, 8))) < math.inf
     with pytest.raises(UsageError, match="at most 12 factors, got 13"):

@@ -14,7 +14,7 @@ from sklearn.metrics import log_loss, mutual_info_score
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from unweave.errors import UsageError
-from unweave.metrics.info_mec import InfoMEC, info_mec, sample_info_mec
+from unweave.metrics.info_mec import InfoMEC, info_mec
 
 GRID = np.array(list(itertools.product(range(4), range(5), range(6))))
 
@@ -121,13 +121,13 @@ def test_unequal_classes_do_not_push_explicitness_below_0():
 def test_a_subset_scores_as_its_rows_do():
     codes, factors = draw()
     subset = np.random.default_rng(4).random(400) < 0.5
-    again = sample_info_mec(codes, factors).rescore(subset[None])
+    again = info_mec.sample(codes, factors).rescore(subset[None])
     np.testing.assert_allclose(again, [referee(codes[subset], factors[subset])], atol=1e-8)
 
 
 def test_factors_that_are_all_constant_in_a_subset_score_0_there():
     factor = np.array([0] * 20 + [1] * 20)[:, None]
-    assert sample_info_mec(factor, factor).rescore(np.arange(40)[None] < 20).tolist() == [[0.0, 0.0, 0.0]]
+    assert info_mec.sample(factor, factor).rescore(np.arange(40)[None] < 20).tolist() == [[0.0, 0.0, 0.0]]
 
 
 @pytest.mark.parametrize(

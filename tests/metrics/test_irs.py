@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from unweave.errors import UsageError
-from unweave.metrics.irs import irs, sample_irs
+from unweave.metrics.irs import irs
 
 
 def referee(codes, factors, bins=20, quantile=0.99):
@@ -88,7 +88,7 @@ def test_gaussian_noise_fools_it():
 def test_a_subset_scores_as_its_rows_do(worlds):
     codes, factors = worlds["noisy"](300, np.random.default_rng(3))
     subset = np.random.default_rng(4).random(300) < 0.5
-    again = sample_irs(codes, factors).rescore(subset[None])
+    again = irs.sample(codes, factors).rescore(subset[None])
     np.testing.assert_allclose(again, [referee(codes[subset], factors[subset])], atol=1e-12)
 
 

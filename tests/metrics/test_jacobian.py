@@ -11,8 +11,6 @@ from unweave.errors import UsageError
 from unweave.metrics.jacobian import (
     ima_contrast,
     jacobian_orthogonality,
-    sample_ima_contrast,
-    sample_jacobian_orthogonality,
 )
 
 RNG = np.random.default_rng(0)
@@ -82,7 +80,7 @@ def test_dead_columns_are_left_out(tiny):
 def test_no_pair_of_columns(jacobians):
     assert jacobian_orthogonality(jacobians) == 1.0
     assert ima_contrast(jacobians) == pytest.approx(0.0, abs=1e-12)
-    assert sample_jacobian_orthogonality(jacobians).rescore(np.ones((1, len(jacobians)), bool)).tolist() == [1.0]
+    assert jacobian_orthogonality.sample(jacobians).rescore(np.ones((1, len(jacobians)), bool)).tolist() == [1.0]
 
 
 def test_parallel_columns_are_the_other_end_and_finite():
@@ -99,7 +97,7 @@ def test_no_scale_is_too_small_or_too_large(scale):
 def test_a_subset_scores_as_its_samples_do():
     subset = np.arange(7) % 2 == 0
     again = [
-        sample(JACOBIANS).rescore(subset[None])[0] for sample in (sample_jacobian_orthogonality, sample_ima_contrast)
+        sample(JACOBIANS).rescore(subset[None])[0] for sample in (jacobian_orthogonality.sample, ima_contrast.sample)
     ]
     assert again == pytest.approx([referee(JACOBIANS[subset]), ima_referee(JACOBIANS[subset])], abs=1e-12)
 

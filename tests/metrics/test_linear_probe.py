@@ -8,7 +8,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.metrics import r2_score
 
 from unweave.errors import UsageError
-from unweave.metrics.linear_probe import linear_probe, sample_linear_probe
+from unweave.metrics.linear_probe import linear_probe
 
 
 def referee(fitted, judged):
@@ -75,7 +75,7 @@ def test_more_codes_than_rows():
 def test_a_subset_is_fitted_and_judged_anew(worlds):
     fitted, judged = halves(*worlds["noisy"](600, np.random.default_rng(0)), border=400)
     kept = np.arange(600) % 2 == 0
-    again = sample_linear_probe(*fitted, test=judged).rescore(kept[None])
+    again = linear_probe.sample(*fitted, test=judged).rescore(kept[None])
     expected = referee([part[::2] for part in fitted], [part[::2] for part in judged])
     np.testing.assert_allclose(again, [expected], atol=1e-6)
 

@@ -15,9 +15,6 @@ from unweave.metrics.linearity import (
     axis_alignment,
     axis_orientation,
     linearity,
-    sample_axis_alignment,
-    sample_axis_orientation,
-    sample_linearity,
 )
 from unweave.metrics.traversals import draw_traversals
 
@@ -109,7 +106,7 @@ def test_subsets_of_traversals_score_as_they_do():
     book = Codebook.of_grid(world(1), SIZES)
     subset = np.random.default_rng(0).random(40) < 0.5
     linear, axis = referee(world(1), 0, 40, subset)
-    samples = (sample_linearity, sample_axis_alignment, sample_axis_orientation)
+    samples = (linearity.sample, axis_alignment.sample, axis_orientation.sample)
     for sample, expected in zip(samples, (linear, axis, axis / linear), strict=True):
         np.testing.assert_allclose(sample(book, traversals=40).rescore(subset[None]), [expected], atol=1e-9)
 

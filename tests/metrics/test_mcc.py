@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import pearsonr, spearmanr
 
 from unweave.errors import UsageError
-from unweave.metrics.mcc import mcc, sample_mcc
+from unweave.metrics.mcc import mcc
 
 KINDS = ("linear", "rank")
 
@@ -65,14 +65,14 @@ def test_a_subset_scores_as_its_rows_do(kind):
     _, codes, factors = next(cases())
     codes = np.round(codes, 1)  # ties, whose ranks must be those within the subset
     subset = np.random.default_rng(1).random(150) < 0.3
-    again = sample_mcc(codes, factors, kind=kind).rescore(subset[None])
+    again = mcc.sample(codes, factors, kind=kind).rescore(subset[None])
     assert again[0] == pytest.approx(referee(codes[subset], factors[subset], kind), abs=1e-12)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_factor_that_is_constant_in_a_subset_counts_nothing_there(kind):
     factor = np.array([0] * 20 + [1] * 20)[:, None]
-    assert sample_mcc(factor + 0.0, factor, kind=kind).rescore(np.arange(40)[None] < 20).tolist() == [0.0]
+    assert mcc.sample(factor + 0.0, factor, kind=kind).rescore(np.arange(40)[None] < 20).tolist() == [0.0]
 
 
 def test_a_shuffled_category_fools_it():

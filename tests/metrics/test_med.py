@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from unweave.errors import UsageError
-from unweave.metrics.med import med, sample_med
+from unweave.metrics.med import med
 
 from .test_binned import GRID, every_case, med_referee
 
@@ -23,7 +23,7 @@ def test_the_top_codes_of_a_subset_are_picked_anew(worlds):
     subsets = np.random.default_rng(4).random((5, 300)) < 0.5
     subsets[:, :2] = True
     expected = [med_referee(codes[subset], factors[subset], 20, 1) for subset in subsets]
-    np.testing.assert_allclose(sample_med(codes, factors, top=1).rescore(subsets), expected, atol=1e-8)
+    np.testing.assert_allclose(med.sample(codes, factors, top=1).rescore(subsets), expected, atol=1e-8)
 
 
 def test_known_worlds(worlds):

@@ -10,7 +10,6 @@ import pytest
 from unweave.errors import UsageError
 from unweave.metrics import mig
 from unweave.metrics.inputs import INTERVAL, generator
-from unweave.metrics.mig import sample_mig
 from unweave.metrics.resampling import interval
 
 
@@ -42,7 +41,7 @@ def test_the_interval_holds_the_large_sample_score(worlds):
     truth = mig(*worlds["noisy"](200_000, np.random.default_rng(10**6)))
     held, values = 0, []
     for seed in range(100):
-        sampled = sample_mig(*worlds["noisy"](500, np.random.default_rng(seed)))
+        sampled = mig.sample(*worlds["noisy"](500, np.random.default_rng(seed)))
         bounds = interval(sampled, (0.0, 1.0), 100, generator(seed, INTERVAL))
         assert bounds is not None
         ((low, high),) = bounds

@@ -9,8 +9,8 @@ import pytest
 from sklearn.metrics import mutual_info_score
 
 from unweave.errors import UsageError
-from unweave.metrics.active_units import active_units, sample_active_units
-from unweave.metrics.pairwise_mi import pairwise_mi, sample_pairwise_mi
+from unweave.metrics.active_units import active_units
+from unweave.metrics.pairwise_mi import pairwise_mi
 
 
 def referee(codes, bins=20):
@@ -48,9 +48,9 @@ def test_a_subset_scores_as_its_rows_do():
     codes[0], codes[1] = codes.min(axis=0), codes.max(axis=0)  # so that the subset's edges are those of the whole
     subset = np.random.default_rng(4).random(len(codes)) < 0.5
     subset[:2] = True
-    again = sample_pairwise_mi(codes).rescore(subset[None])
+    again = pairwise_mi.sample(codes).rescore(subset[None])
     np.testing.assert_allclose(again, [referee(codes[subset])], atol=1e-12)
-    assert sample_pairwise_mi(codes[:, :1]).rescore(subset[None]).tolist() == [0.0]
+    assert pairwise_mi.sample(codes[:, :1]).rescore(subset[None]).tolist() == [0.0]
 
 
 @pytest.mark.parametrize("bins", [1, 2.5])
@@ -71,7 +71,7 @@ def test_active_units_count_variances_above_the_threshold():
 def test_active_units_of_a_subset():
     codes = np.random.default_rng(0).normal(size=(300, 6)) * np.linspace(0.08, 0.12, 6) - 3
     subsets = np.random.default_rng(1).random((20, 300)) < 0.5
-    again = sample_active_units(codes).rescore(subsets)
+    again = active_units.sample(codes).rescore(subsets)
     assert again.tolist() == [active_units(codes[subset]) for subset in subsets]
     assert len(set(again)) > 1
 

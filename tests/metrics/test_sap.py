@@ -11,7 +11,6 @@ from sklearn.svm import LinearSVC
 from unweave.errors import UsageError
 from unweave.metrics import sap
 from unweave.metrics.line_svm import SortedCode
-from unweave.metrics.sap import sample_sap
 
 
 def gap(matrix):
@@ -124,7 +123,7 @@ def test_a_subset_is_fitted_and_judged_anew_with_the_penalty_of_a_large_sample(w
     """Two thirds of 100,000 rows would be fitted: on 200 of them, each loss counts as many times more."""
     codes, factors = worlds["noisy"](600, np.random.default_rng(0))
     kept = np.arange(600) % 2 == 0
-    again = sample_sap(codes[:400], factors[:400], test=(codes[400:], factors[400:])).rescore(kept[None])
+    again = sap.sample(codes[:400], factors[:400], test=(codes[400:], factors[400:])).rescore(kept[None])
     half, rest = kept.nonzero()[0][:200], kept.nonzero()[0][200:]
     expected = classifier_referee(codes[half], factors[half], codes[rest], factors[rest], C=0.01 * 200_000 / 3 / 200)
     np.testing.assert_allclose(again, [expected], atol=1e-12)
@@ -134,7 +133,7 @@ def test_a_subset_is_fitted_and_judged_anew_with_the_penalty_of_a_large_sample(w
 def test_the_penalty_of_a_large_sample_foretells_its_score(world, worlds):
     """What makes the interval honest: few rows under that penalty score as many rows do, not as they do themselves."""
     few, many = (worlds[world](n, np.random.default_rng(n)) for n in (2_000, 100_000))
-    sampled, large = sample_sap(*few), sap(*many)
+    sampled, large = sap.sample(*few), sap(*many)
     ahead = sampled.rescore(np.ones((1, sampled.units), dtype=bool))[0]
     assert ahead == pytest.approx(large, abs=0.04)
     assert abs(ahead - large) < abs(sampled.score - large) or sampled.score == pytest.approx(large, abs=0.04)

@@ -11,8 +11,8 @@ from scipy.linalg import sqrtm
 from unweave.errors import UsageError
 from unweave.metrics.inputs import INTERVAL, generator
 from unweave.metrics.resampling import interval
-from unweave.metrics.total_correlation import sample_total_correlation, total_correlation
-from unweave.metrics.wasserstein import sample_wasserstein_independence, wasserstein_independence
+from unweave.metrics.total_correlation import total_correlation
+from unweave.metrics.wasserstein import wasserstein_independence
 
 
 def tc_referee(codes):
@@ -68,7 +68,7 @@ def test_duplicated_codes_are_finite_and_have_an_interval():
     # An eigenvalue of 2 and one of 1e-12 for each pair.
     assert total_correlation(four) == pytest.approx(2 * once - math.log(2e-12) - once, abs=0.01)
     assert wasserstein_independence(np.repeat(codes[:, :1], 4, axis=1)).normalised == pytest.approx(1.0, abs=1e-6)
-    for sampled in (sample_total_correlation(four), sample_wasserstein_independence(four)):
+    for sampled in (total_correlation.sample(four), wasserstein_independence.sample(four)):
         bounds = interval(sampled, (0.0, math.inf), 50, generator(0, INTERVAL))
         assert bounds is not None
         assert np.isfinite(np.array(bounds, float)).all()
@@ -102,10 +102,10 @@ def test_one_code_and_more_codes_than_rows():
 def test_a_subset_scores_as_its_rows_do():
     codes = next(cases())
     subset = np.random.default_rng(1).random(len(codes)) < 0.5
-    assert sample_total_correlation(codes).rescore(subset[None])[0] == pytest.approx(
+    assert total_correlation.sample(codes).rescore(subset[None])[0] == pytest.approx(
         tc_referee(codes[subset]), abs=1e-9
     )
-    again = sample_wasserstein_independence(codes).rescore(subset[None])
+    again = wasserstein_independence.sample(codes).rescore(subset[None])
     assert again[0, 0] == pytest.approx(wasserstein_referee(codes[subset]), rel=1e-9)
 
 

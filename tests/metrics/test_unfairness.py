@@ -16,7 +16,7 @@ from unweave.errors import UsageError
 from unweave.metrics.boosting import BoostedTrees
 from unweave.metrics.codebook import Codebook
 from unweave.metrics.inputs import DRAW, generator
-from unweave.metrics.unfairness import Unfairness, sample_unfairness, unfairness, unfairness_matrix
+from unweave.metrics.unfairness import Unfairness, unfairness, unfairness_matrix
 
 SIZES = (3, 4, 1, 2)
 
@@ -122,7 +122,7 @@ def test_a_factor_that_one_group_alone_shows():
 
 def test_a_subset_moves_by_its_rows_and_by_its_points():
     book = Codebook.of_grid(entangled(), SIZES)
-    sampled = sample_unfairness(book, rows=200, points=30)
+    sampled = unfairness.sample(book, rows=200, points=30)
     everything = np.ones((1, 230), dtype=bool)
     np.testing.assert_allclose(sampled.rescore(everything), np.array([sampled.score]), atol=1e-12)
     half = np.arange(30) % 2 == 0

@@ -12,7 +12,7 @@ from unweave.metrics.codebook import Codebook
 from unweave.metrics.inputs import DRAW, generator
 from unweave.metrics.traversals import draw_cells
 from unweave.metrics.voting import above_chance
-from unweave.metrics.z_max_variance import draw_changes, sample_z_max_variance, z_max_variance
+from unweave.metrics.z_max_variance import draw_changes, z_max_variance
 
 from .test_factor_vae_score import FACTORS, SIZES, assert_same_mean, world_with
 
@@ -107,8 +107,8 @@ def test_chance_is_taken_off():
 
 
 def test_subsets_are_rescaled_too():
-    sampled = sample_z_max_variance(Codebook.of_grid(world(4), SIZES), votes=300, test_votes=150, rescaled=True)
-    plain = sample_z_max_variance(Codebook.of_grid(world(4), SIZES), votes=300, test_votes=150)
+    sampled = z_max_variance.sample(Codebook.of_grid(world(4), SIZES), votes=300, test_votes=150, rescaled=True)
+    plain = z_max_variance.sample(Codebook.of_grid(world(4), SIZES), votes=300, test_votes=150)
     halves = np.random.default_rng(0).random((5, 450)) < 0.5
     np.testing.assert_allclose(sampled.rescore(halves), (plain.rescore(halves) - 1 / 3) / (2 / 3))
 

@@ -1,149 +1,244 @@
-"""Arrays out of files: NumPy's own format, and comma-separated values."""
+"""Arrays out of files (npy, npz, CSV, Parquet), and tables of scores into them."""
 
 from __future__ import annotations
 
-import csv
-from array import array
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+import json
+import re
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
+from unweave.cli.csv_arrays import read_csv, read_csv_texts
 from unweave.errors import UsageError
+from unweave.files import write_atomically
+from unweave.text import to_json
 
-MISSING = {"", "na", "n/a", "null", "none"}  # what programs write for a value that they lack; no name of a column
+if TYPE_CHECKING:
+    import polars
 
-CAUSES = {
-    ";": "cells are separated by ';'; save with commas",
-    "\t": "cells are separated by tabs; save with commas",
-    " ": "cells are separated by spaces; save with commas",
-    ",": "a comma stands within quotes; write decimal points, and no quotes around numbers",
-    "'": "quotes stand around numbers; take them off",
-}
-"""What to say of a cell that is numbers but for a character."""
+MEMBER = re.compile(r"(.*\.npz):(.+)", re.IGNORECASE | re.DOTALL)
+"""An array of an npz file, FILE.npz:NAME."""
 
 
-def read_array(path: Path) -> np.ndarray:
-    """Return the array in a .npy or .csv file; nothing in it is ever executed.
+def read_array(path: Path, *, texts: bool = False) -> np.ndarray:
+    """Return the array in a .npy, .npz, .csv or .parquet file; nothing in it is ever executed.
 
-    A .csv file may begin with a line of names; blank lines, and lines that begin with #, are skipped.
+    A .csv file may begin with a line of names; blank lines, and lines that begin with #, are skipped. An .npz file that
+    holds several arrays is given as FILE.npz:NAME. With `texts`, which is for factors, columns may hold texts: the
+    array is then one of objects, texts and numbers. The first line of a .csv file with texts is one of names unless it
+    holds a number, or a word that occurs again in its column.
     """
-    readers = {".npy": _read_npy, ".csv": _read_csv}
+    with _one_line(path):
+        file, name = _member(path)
+        kind = file.suffix.lower()
+        if kind == ".npy":
+            return _read_npy(file)
+        if kind == ".npz":
+            return _read_one(file, name)
+        if kind == ".csv":
+            return read_csv_texts(file) if texts else read_csv(file)
+        if kind == ".parquet":
+            return _to_array(_read_parquet(file), texts)
+        raise UsageError(f"'{path}' must be a .npy or .npz file (numpy.save, numpy.savez), a .csv or a .parquet file")
+
+
+def read_codes_and_factors(path: Path) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return codes and, where the file has them, their factors.
+
+    An .npz file names its arrays `codes` and `factors`, a .parquet file begins the names of its columns with code or
+    factor. Of another file, or one with a single array, the array is the codes.
+    """
+    with _one_line(path):
+        if path.suffix.lower() == ".npz":
+            names = _names(path)
+            if len(names) == 1 and "factors" not in names:
+                return _read_members(path, names)[0], None
+            if "codes" not in names:
+                raise UsageError(f"'{path}' holds {_listed(names)}; name the arrays codes and factors")
+            arrays = _read_members(path, [name for name in ("codes", "factors") if name in names])
+            return arrays[0], arrays[1] if len(arrays) > 1 else None
+        if path.suffix.lower() == ".parquet":
+            return _divide(path, _read_parquet(path))
+    return read_array(path), None
+
+
+def read_test_codes_and_factors(path: Path) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return the arrays `test_codes` and `test_factors` of an .npz file, or nothing where it has neither."""
+    if path.suffix.lower() != ".npz":
+        return None
+    with _one_line(path):
+        wanted = ("test_codes", "test_factors")
+        missing = [name for name in wanted if name not in _names(path)]
+        if len(missing) == 1:
+            raise UsageError(f"'{path}' has no array {missing[0]}; test_codes and test_factors come together")
+        if missing:
+            return None
+        codes, factors = _read_members(path, wanted)
+        return codes, factors
+
+
+def check_scores_path(path: Path) -> None:
+    """Refuse a name that `write_scores` could not write to; worth asking before the scores are computed."""
+    if path.suffix.lower() not in (".csv", ".parquet", ".json"):
+        raise UsageError(f"scores are written to a .csv, .parquet or .json file, not to '{path}'")
+    if path.exists() and not path.is_file():
+        raise UsageError(f"'{path}' is {'a folder' if path.is_dir() else 'no regular file'}; choose another name")
+    if not path.parent.is_dir():
+        raise UsageError(f"there is no folder '{path.parent}' to write '{path.name}' into; make it first")
+
+
+def write_scores(table: polars.DataFrame, path: Path) -> None:
+    """Write a table of scores as CSV, Parquet or JSON (a list of rows), by the file's ending, whole or not at all."""
+    check_scores_path(path)
     kind = path.suffix.lower()
-    if kind == ".npz":
-        raise UsageError(f"'{path}' may hold several arrays; save one of them as a .npy file (numpy.save)")
-    if kind not in readers:
-        raise UsageError(f"'{path}' must be a .npy file (numpy.save) or a .csv file")
+    if kind == ".parquet":
+        buffer = BytesIO()
+        table.write_parquet(buffer)
+        content = buffer.getvalue()
+    elif kind == ".csv":
+        content = table.write_csv().encode()
+    else:
+        rows = [{**row, **_decoded(row)} for row in table.iter_rows(named=True)]
+        content = f"{to_json(rows)}\n".encode()
+    write_atomically(path, content)
+
+
+def _decoded(row: dict[str, object]) -> dict[str, object]:
+    """Return a row's options, which the table keeps as a JSON text, as what they are."""
+    options = row.get("options")
+    return {"options": json.loads(options)} if isinstance(options, str) else {}
+
+
+@contextmanager
+def _one_line(path: Path) -> Iterator[None]:
+    """Answer what is wrong with a file in one line that names it."""
     try:
-        return readers[kind](path)
+        yield
+    except UsageError:
+        raise
     except OSError as error:
         raise UsageError(f"cannot read '{path}': {error.strerror or error}") from error
     except ValueError as error:
         raise UsageError(f"'{path}' does not hold a plain array of numbers: {error}") from error
 
 
+def _member(path: Path) -> tuple[Path, str]:
+    """Return the file and, where it is given as FILE.npz:NAME, the name of an array in it, or nothing."""
+    match = MEMBER.fullmatch(str(path))
+    return (path, "") if match is None or path.exists() else (Path(match[1]), match[2])
+
+
 def _read_npy(path: Path) -> np.ndarray:
+    with path.open("rb") as file:
+        return _read_numpy(file, "numpy.save")
+
+
+def _read_numpy(file: IO[bytes], writer: str) -> np.ndarray:
+    """Return an array in numpy's own format."""
     try:
-        with path.open("rb") as file:
-            return np.lib.format.read_array(file, allow_pickle=False)
+        return np.lib.format.read_array(file, allow_pickle=False)
     except (MemoryError, OSError):
         raise
-    except Exception as error:  # a broken header makes numpy raise almost anything
+    except Exception as error:  # a broken header, or a broken archive around it, makes numpy raise almost anything
         if "Object arrays" in str(error):
             raise ValueError("it holds Python objects, which are refused; save numbers") from error
-        raise ValueError("it is not, or not all of, what numpy.save writes; save it again") from error
+        raise ValueError(f"it is not, or not all of, what {writer} writes; save it again") from error
 
 
-def _read_csv(path: Path) -> np.ndarray:
-    """Return the rows of numbers, as int64 where all are whole and fit, else as float64."""
-    with suppress(ValueError, OverflowError):
-        return _collect(path, int, "q")  # by way of floats, digits beyond 2**53 would be lost
-    values = _collect(path, float, "d")
-    whole = (np.abs(values) < 2.0**63).all() and (values == np.rint(values)).all()
-    return values.astype(np.int64) if whole else values
+def _read_one(path: Path, name: str) -> np.ndarray:
+    """Return the array of this name in an npz file, or without a name the only one."""
+    names = _names(path)
+    if name and name not in names:
+        raise UsageError(f"'{path}' has no array '{name}'; it holds {_listed(names)}")
+    if not name and len(names) > 1:
+        example = f"{path}:{names[0]}"
+        raise UsageError(f"'{path}' holds {_listed(names)}; choose one ({example}), or name them codes and factors")
+    return _read_members(path, [name or names[0]])[0]
 
 
-def _collect(path: Path, number: Callable[[str], float], typecode: str) -> np.ndarray:
-    """Return the rows of numbers, after a line of names where there is one."""
-    values, first, width = array(typecode), 0, 0
-    for line, row in _rows(path):
-        if not first:
-            first, width = line, len(row)
-            if _has_names(line, row):
-                continue
-        if len(row) != width:
-            counts = f"its number of cells is {len(row)}, that of line {first} is {width}; make all rows alike"
-            raise ValueError(f"line {line}: {_cause(row) or counts}")
+def _names(path: Path) -> list[str]:
+    """Return the names of the arrays in an npz file, of which there is at least one."""
+    with _archive(path) as archive:
+        names = [name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")]
+    if not names:
+        raise ValueError("it is an archive without arrays; numpy.savez writes them")
+    return names
+
+
+def _read_members(path: Path, names: Sequence[str]) -> list[np.ndarray]:
+    with _archive(path) as archive:
+        return [_read_member(archive, name) for name in names]
+
+
+def _read_member(archive: zipfile.ZipFile, name: str) -> np.ndarray:
+    try:
+        with archive.open(f"{name}.npy") as file:
+            return _read_numpy(file, "numpy.savez")
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:  # damaged, or encrypted
+        raise ValueError("it is not, or not all of, what numpy.savez writes; save it again") from error
+
+
+@contextmanager
+def _archive(path: Path) -> Iterator[zipfile.ZipFile]:
+    try:
+        archive = zipfile.ZipFile(path)
+    except zipfile.BadZipFile as error:
+        raise ValueError("it is not, or not all of, what numpy.savez writes; save it again") from error
+    with archive:
+        yield archive
+
+
+def _read_parquet(path: Path) -> polars.DataFrame:
+    """Return a table that has rows, columns and no missing values."""
+    import polars
+    from polars.exceptions import PanicException, PolarsError
+
+    with path.open("rb") as file:  # opened here, where the system says why it cannot be
         try:
-            values.extend(map(number, row))
-        except ValueError:
-            raise _bad_cell(line, row) from None
-        if "_" in "".join(row):  # Python reads 1_000 as a number
-            raise _bad_cell(line, row)
-    if not values:
-        raise ValueError(f"it has no rows{' below its names' if first else ''}; write a line of numbers a sample")
-    return np.array(values).reshape(-1, width)
+            table = polars.read_parquet(file)
+        except (PolarsError, PanicException) as error:
+            raise UsageError(f"'{path}' is no Parquet file that can be read, or a broken one") from error
+    if 0 in table.shape:
+        raise ValueError("it has no rows; write a row for each sample")
+    for column in table:
+        if re.fullmatch(r"__index_level_\d+__|Unnamed: 0|", column.name):
+            raise ValueError("it has an index that pandas wrote; write it without (index=False)")
+        if column.null_count():
+            row = column.is_null().arg_max()
+            raise ValueError(f"column '{column.name}' has no value in row {row}; leave out rows without values")
+    return table
 
 
-def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield the cells of each row, with the number of the line in which it begins."""
-    with path.open(encoding="utf-8-sig") as file:  # spreadsheets put a byte order mark in front
-        reader = csv.reader(_lines(file), skipinitialspace=True, strict=True)
-        line = 1
-        try:
-            for row in reader:
-                if row:
-                    yield line, row
-                line = reader.line_num + 1
-        except UnicodeDecodeError:
-            raise ValueError("it is not UTF-8 text; save it as UTF-8") from None
-        except csv.Error:  # a quote that does not close around a cell, or a cell beyond the module's limit
-            raise ValueError(f"line {line} cannot be split into cells; take quotes off, save with commas") from None
+def _to_array(table: polars.DataFrame, texts: bool) -> np.ndarray:
+    """Return the columns of a table as one array; those of texts are refused unless `texts`."""
+    import polars
+
+    words = (polars.String, polars.Categorical, polars.Enum)
+    for name, kind in table.schema.items():
+        if kind in words and not texts:
+            raise ValueError(f"column '{name}' holds texts, not numbers")
+        if not (kind in words or kind.is_numeric() or kind == polars.Boolean):
+            raise ValueError(f"column '{name}' is of type {kind}; save numbers, each in a column of its own")
+    return table.cast({polars.Decimal: polars.Float64}).to_numpy()
 
 
-def _lines(file: Iterable[str]) -> Iterator[str]:
-    """Yield every line, emptied if it is blank or a comment, so that lines are still counted right."""
-    for count, line in enumerate(file, 1):
-        if "\0" in line:
-            raise ValueError(f"line {count} has a zero byte, so it is not UTF-8 text; save it as UTF-8")
-        yield "\n" if line.lstrip()[:1] in ("", "#") else line
+def _divide(path: Path, table: polars.DataFrame) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return the columns that are codes by their names, and those that are factors."""
+    codes = [name for name in table.columns if name.startswith("code")]
+    factors = [name for name in table.columns if name.startswith("factor")]
+    others = [name for name in table.columns if name not in {*codes, *factors}]
+    if others or not codes:
+        what = f"has the column '{others[0][:40]}'" if others else "has no codes"
+        raise UsageError(f"'{path}' {what}; begin the names of its columns with code or factor, or give --factors too")
+    labels = _to_array(table.select(factors), texts=True) if factors else None
+    return _to_array(table.select(codes), texts=False), labels
 
 
-def _has_names(line: int, row: list[str]) -> bool:
-    """Tell whether the first row names the columns; one that names only some, or not an index, is refused."""
-    numbers = [cell for cell in row if _is_number(cell)]
-    names = [cell for cell in row if not (_is_number(cell) or _cause([cell]) or cell.strip().lower() in MISSING)]
-    counted = [str(column) for column in range(len(row) - 1)]  # pandas' names for columns that have none
-    if row[0].strip() in ("", "Unnamed: 0") and ((names and not numbers) or numbers == counted != []):
-        how = "index=False, header=False" if numbers else "index=False"
-        raise ValueError(f"its first column has no name, as an index that pandas wrote; write it without ({how})")
-    if names and numbers:
-        mixed = f"{names[0][:40]!r} is not a number, {numbers[0][:40]!r} is"
-        raise ValueError(f"line {line} has names and numbers mixed ({mixed}); give every column a name, or none")
-    return bool(names)
-
-
-def _bad_cell(line: int, row: list[str]) -> ValueError:
-    """Return the error for a row in which a cell is no number, or not one of the kind that is collected."""
-    column, cell = next(((place, cell) for place, cell in enumerate(row, 1) if not _is_number(cell)), (0, ""))
-    shown = repr(cell[:40]) if cell.strip() else "an empty cell"
-    what = _cause([cell]) or f"{shown} is not a number; write one, or leave out the row"
-    return ValueError(f"line {line}, column {column}: {what}")
-
-
-def _cause(row: list[str]) -> str:
-    """Return why the first cell that is numbers but for a character is none, and what to do, or nothing."""
-    for cell in row:
-        for character, cause in CAUSES.items():
-            pieces = [piece for piece in cell.split(character) if piece.strip()]
-            if not _is_number(cell) and pieces and all(map(_is_number, pieces)):
-                return f"{cell[:40]!r} shows that {cause}"
-    return ""
-
-
-def _is_number(cell: str) -> bool:
-    with suppress(ValueError):
-        float(cell)
-        return "_" not in cell
-    return False
+def _listed(names: Sequence[str]) -> str:
+    """Return names in one line, not too many."""
+    return ", ".join([*(name[:40] for name in names[:8]), *["…"] * (len(names) > 8)])

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from tyro.conf import Positional, arg
+from tyro.conf import Positional, Suppress, arg
 
-from unweave.cli.arrays import read_array
+from unweave.cli.arrays import (
+    check_scores_path,
+    read_array,
+    read_codes_and_factors,
+    read_test_codes_and_factors,
+    write_scores,
+)
 from unweave.cli.manners import writing
 from unweave.cli.parsing import Flag, parse, refuse_below
+from unweave.cli.progress import showing
 from unweave.errors import UsageError
+from unweave.metrics.request import Request
 from unweave.text import table, to_json
 
 if TYPE_CHECKING:
@@ -24,167 +31,163 @@ if TYPE_CHECKING:
 
 File = Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")]
 Count = Annotated[int | None, arg(metavar="INT", help_behavior_hint="")]
-Keep = Callable[["polars.DataFrame"], None]
+OnScores = Callable[["polars.DataFrame"], None]
 """Takes a metric's scores as soon as they are there."""
-NUMBERS = ("value", "low", "high", "seconds")
+NUMBERS = ("value", "low", "high", "floor", "ceiling", "adjusted", "seconds")
+MEANING = "low, high: would another draw of this many images change the score? Other training seeds are not counted."
 
 
 @dataclass(frozen=True)
-class Evaluate:
+class Evaluate(Request):
     """Score a run on random images of its data set, or score codes and factors of your own.
 
-    Each score comes with its 95 % interval. Those of a run are saved in its folder too.
+    Each score comes with its 95 % interval over images, its floor (factors shuffled) and its ceiling (the factors
+    themselves as codes). The scores of a run are saved in its folder too.
     """
 
     run: Annotated[Positional[Path | None], arg(metavar="RUN", help_behavior_hint="")] = None
     """The run's folder."""
-    metrics: Annotated[tuple[str, ...], arg(metavar="NAME ...", help_behavior_hint="(default: all)")] = ()
+    metrics: Annotated[tuple[str, ...], arg(metavar="NAME ...", help_behavior_hint="(default: all)")] = ("all",)
     """The metrics to compute, or a group of them: all, study; unweave metrics list names them."""
-    preset: str = "paper"
-    """Sample counts: paper (those of the published studies) or fast."""
-    samples: Count = None
-    """Random images to score a run on, instead of the preset's."""
-    test_samples: Count = None
-    """Random images to judge on what was fitted, instead of the preset's."""
+    options: Suppress[Any] = None
     set: Annotated[tuple[str, ...], arg(metavar="METRIC.OPTION=VALUE ...", help_behavior_hint="")] = ()
     """Options of metrics by hand, such as mig.bins=30."""
     label_noise: Count = None
     """A regime, 1 to 3, of noise on the factors before they are used."""
+    bin_factors: Count = None
+    """Cut continuous factors into this many groups of equal counts, for the metrics that need classes."""
     seed: int = 0
     """Seed of the random images and of the metrics."""
+    replicates: Count = None
+    """Half-samples behind an interval; by default 200 where that is cheap, 5 to 10 where each is another fit."""
     intervals: Flag = True
     """Leave out the intervals, which is quicker."""
+    floors: Flag = True
+    """Leave out floors and ceilings, which is quicker."""
+    details: Flag = False
+    """Add the value of each factor, where a metric has them."""
+    samples: Count = None
+    """Random images to score a run on, instead of the preset's."""
+    test_samples: Count = None
+    """Random images to test on what was fitted, instead of the preset's."""
     codes: File = None
-    """Codes (n, d) in a .npy or .csv file, instead of a run."""
+    """Codes (n, d) in a .npy, .csv, .parquet or .npz file, instead of a run; an .npz may hold codes and factors."""
     factors: File = None
-    """Their factors (n, k), whole numbers; without them, only what needs no labels is scored."""
+    """Their factors (n, k); without them, only what needs no labels is scored."""
     test_codes: File = None
-    """Codes to test on, for the metrics that train a classifier."""
+    """Codes to test on, for the metrics that train a predictor."""
     test_factors: File = None
     """Their factors."""
+    out: File = None
+    """Also write the scores to a .csv, .parquet or .json file."""
     json: Flag = False
     """Print one JSON object instead of a table."""
 
     def __post_init__(self) -> None:
         refuse_below(0, seed=self.seed)
-        refuse_below(2, samples=self.samples, test_samples=self.test_samples)
+        refuse_below(2, samples=self.samples, test_samples=self.test_samples, replicates=self.replicates)
+        refuse_below(2, bin_factors=self.bin_factors)
         if self.label_noise not in (None, 1, 2, 3):
             raise UsageError(f"--label-noise must be 1, 2 or 3, not {self.label_noise}")
         if any("," in name for name in self.metrics):
             names = " ".join(self.metrics).replace(",", " ").split()
             raise UsageError(f"names of metrics have spaces between them, not commas: --metrics {' '.join(names)}")
+        object.__setattr__(self, "options", read_settings(self.set))
+        super().__post_init__()
+        if self.out:
+            check_scores_path(self.out)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The fields of the request."""
+        return {item.name: getattr(self, item.name) for item in fields(Request)}
 
 
 def evaluate(words: list[str]) -> None:
     """Run `unweave evaluate`."""
     options = parse(Evaluate, words, "evaluate")
-    finished: list[dict[str, Any]] = []
-
-    def keep(scores: polars.DataFrame) -> None:
-        finished.extend(scores.iter_rows(named=True))
-
+    finished: list[polars.DataFrame] = []
     try:
-        _score_run(options, options.run, keep) if options.run else _score_files(options, keep)
+        scores = _score_run(options, options.run, finished.append) if options.run else _score_files(options, finished)
     except BaseException:  # an interrupt too: what is finished is not lost
         if finished:
             print(_shown(options, finished))
         raise
-    print(_shown(options, finished))
+    if options.out:
+        write_scores(scores, options.out)
+    print(_shown(options, [scores]))
     if not options.json:
         following = f"unweave report {shlex.quote(str(options.run))}" if options.run else "unweave metrics list"
-        print(f"\nnext: {following}")
+        print(*([f"\n{MEANING}"] if options.intervals else []), f"\nnext: {following}", sep="\n")
 
 
-def _shown(options: Evaluate, scores: Sequence[dict[str, Any]]) -> str:
+def _shown(options: Evaluate, tables: Sequence[polars.DataFrame]) -> str:
     """Return the scores as a table, or as JSON."""
+    scores = [row for scores in tables for row in scores.iter_rows(named=True)]
     if options.json:
         rows = [{**row, "options": json.loads(row["options"])} for row in scores]
         return to_json({"run": options.run and str(options.run), "scores": rows})
-    texts = [{"metric": row["metric"], **{name: _decimals(row[name]) for name in NUMBERS}} for row in scores]
-    return table(texts, NUMBERS)
+    columns = [name for name in NUMBERS if any(row[name] is not None for row in scores)]
+    texts = [
+        {
+            "metric": row["metric"],
+            **({"factor": row["factor"] or ""} if options.details else {}),
+            **{name: _decimals(row[name]) for name in columns},
+        }
+        for row in scores
+    ]
+    return table(texts, columns)
 
 
-def _score_run(options: Evaluate, folder: Path, keep: Keep) -> None:
+def _score_run(options: Evaluate, folder: Path, on_scores: OnScores) -> polars.DataFrame:
     if options.codes or options.factors or options.test_codes or options.test_factors:
         raise UsageError("score either a run or files: leave out the folder, or --codes and --factors")
     from unweave.runs import Run
 
     run = Run.open(folder)
-    with _watching() as watch, writing(folder):
-        run.evaluate(
-            options.metrics or "all",
-            preset=options.preset,
+    with showing() as on_progress, writing(folder):
+        return run.evaluate(
+            **options.settings,
             samples=options.samples,
             test_samples=options.test_samples,
-            options=read_settings(options.set),
-            label_noise=options.label_noise,
-            seed=options.seed,
-            intervals=options.intervals,
-            watch=watch,
-            keep=keep,
+            on_progress=on_progress,
+            on_scores=on_scores,
         )
 
 
-def _score_files(options: Evaluate, keep: Keep) -> None:
+def _score_files(options: Evaluate, finished: list[polars.DataFrame]) -> polars.DataFrame:
     if not options.codes:
         raise UsageError("name a run first, or give --codes and --factors; for example: unweave evaluate runs/first")
-    _refuse_without_effect(options)
+    if options.samples or options.test_samples:
+        raise UsageError("--samples and --test-samples are for a run; of files, all rows are scored")
+    if bool(options.test_codes) != bool(options.test_factors):
+        raise UsageError("--test-codes and --test-factors come together")
     _refuse_beyond_files(options.metrics)
     from unweave import metrics
 
-    codes = read_array(options.codes)
-    factors = read_array(options.factors) if options.factors else None
-    test = None
+    if options.factors:
+        codes, factors, test = read_array(options.codes), read_array(options.factors, texts=True), None
+    else:
+        (codes, factors), test = read_codes_and_factors(options.codes), read_test_codes_and_factors(options.codes)
     if options.test_codes and options.test_factors:
-        test = read_array(options.test_codes), read_array(options.test_factors)
-    with _watching() as watch:
-        metrics.evaluate(
-            codes,
-            factors,
-            options.metrics or "all",
-            test=test,
-            preset=options.preset,
-            options=read_settings(options.set),
-            label_noise=options.label_noise,
-            seed=options.seed,
-            intervals=options.intervals,
-            watch=watch,
-            keep=keep,
-        )
-
-
-def _refuse_without_effect(options: Evaluate) -> None:
-    """Refuse options that would change nothing in the scores of files."""
-    if options.samples or options.test_samples:
-        raise UsageError("--samples and --test-samples are for a run; of files, all rows are scored")
-    if not options.factors and (options.label_noise or options.test_codes or options.test_factors):
+        test = read_array(options.test_codes), read_array(options.test_factors, texts=True)
+    if factors is None and (options.label_noise or test is not None):
         raise UsageError("--label-noise, --test-codes and --test-factors mean nothing without --factors")
-    if bool(options.test_codes) != bool(options.test_factors):
-        raise UsageError("--test-codes and --test-factors come together")
+    with showing() as on_progress:
+        return metrics.evaluate(
+            codes, factors, test=test, on_progress=on_progress, on_scores=finished.append, **options.settings
+        )
 
 
 def _refuse_beyond_files(names: Sequence[str]) -> None:
     """Refuse metrics that need more than codes and factors, which is all that files hold."""
     from unweave.metrics import METRICS
 
+    held: dict[str, bool] = dict.fromkeys(("codes", "means", "factors", "source"), True)
     for name in names:
-        if name in METRICS and (lacking := METRICS[name].missing({"codes": True, "means": True, "factors": True})):
+        if name in METRICS and (lacking := METRICS[name].missing(held)):
             needs = " and ".join(dict.fromkeys(lacking))
             raise UsageError(f"the metric '{name}' needs {needs}; score a run instead: unweave evaluate RUN")
-
-
-@contextmanager
-def _watching() -> Iterator[Callable[[str, int, int], None]]:
-    """Show on a terminal what is being done: images that are encoded, then one metric after another."""
-    from tqdm import tqdm
-
-    with tqdm(leave=False, disable=None) as bar:
-
-        def watch(what: str, done: int, total: int) -> None:
-            bar.total, bar.n = total, done
-            bar.set_description(what)
-
-        yield watch
 
 
 def read_settings(words: Sequence[str]) -> dict[str, dict[str, Any]]:

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unweave.errors import UsageError
-from unweave.metrics.evaluate import OnProgress, OnScores, describe, each_metric, gather, warn_once
+from unweave.metrics.evaluate import OnProgress, OnScores, describe, each_metric, gather, overheads, warn_once
 from unweave.metrics.inputs import INTERVAL, generator
 from unweave.metrics.metric import Metric
 from unweave.metrics.request import Request
-from unweave.metrics.resampling import FEWEST, Limits, Sampled, halves, spread
+from unweave.metrics.resampling import FEWEST, halves, spread
 from unweave.metrics.table import METRICS
 
 if TYPE_CHECKING:
@@ -162,12 +162,13 @@ def called(name: str) -> Iterator[None]:
 
 
 class _Halved(NamedTuple):
-    """A score, (parts,), and its values on the halves, (r, parts), if there are any."""
+    """A score, (parts,), and its values on halves of the units, (r, parts): r is 0 without an interval."""
 
     values: np.ndarray
-    halves: np.ndarray | None
+    halves: np.ndarray
     limits: np.ndarray
     """The least and the largest value of each part, (2, parts)."""
+    units: int
     seconds: float
 
 
@@ -194,44 +195,43 @@ def _rows(name: str, inputs: Mapping[str, Mapping[str, Any]], request: Request) 
 def _score_all(
     metric: Metric[..., Any], inputs: Mapping[str, Mapping[str, Any]], settings: Mapping[str, Any], request: Request
 ) -> dict[str, _Halved]:
-    """Return the scores of all inputs, each computed once on all rows and then once on the same halves.
-
-    In that order: a metric that draws at random while it rescores, as the downstream task does, starts from the same
-    state for every one of them, and so draws the same.
-    """
+    """Return the scores of all inputs, on all rows and on the same halves of them."""
     found: dict[str, _Halved] = {}
-    subsets: np.ndarray | None = None
-    units = 0
     for key, own in inputs.items():
-        start = perf_counter()
         with called(key):
-            sampled = metric.sampled(own, settings)
-        if not found:
-            units = sampled.units
-            if request.intervals and units >= FEWEST:
-                count = request.replicates or sampled.replicates
-                subsets = halves(units, count, generator(request.seed, INTERVAL))
-        if sampled.units != units:
-            first = next(iter(found))
-            raise UsageError(f"'{first}' is scored on {units:,} rows and '{key}' on {sampled.units:,}: take the same")
-        found[key] = _halve(sampled, subsets, metric.range, start)
+            found[key] = _halve(metric, own, settings, request)
+    (first, ours), *others = found.items()
+    for key, theirs in others:
+        if theirs.units != ours.units:
+            counts = f"{ours.units:,} units of '{first}' and from {theirs.units:,} of '{key}'"
+            raise UsageError(f"it would be computed from {counts}, and only the same ones can be compared")
     return found
 
 
-def _halve(sampled: Sampled[Any], subsets: np.ndarray | None, limits: Limits, start: float) -> _Halved:
+def _halve(metric: Metric[..., Any], own: Mapping[str, Any], settings: Mapping[str, Any], request: Request) -> _Halved:
+    """Return a score of all rows and of random halves, which the seed alone decides.
+
+    Each is computed once, in this order: a metric that draws at random while it rescores, as the downstream task does,
+    so draws the same for all codes.
+    """
+    start, before = perf_counter(), sum(overheads(own).values())
+    sampled = metric.sampled(own, settings)
     values = np.atleast_1d(sampled.score).astype(np.float64)
-    of_halves = None if subsets is None else sampled.rescore(subsets).reshape(len(subsets), -1)
-    ends = np.array([np.broadcast_to(end, values.shape) for end in sampled.limits or limits], dtype=np.float64)
-    return _Halved(values, of_halves, ends, perf_counter() - start)
+    of_halves = np.empty((0, len(values)))
+    if request.intervals and sampled.units >= FEWEST:
+        count = request.replicates or sampled.replicates
+        subsets = halves(sampled.units, count, generator(request.seed, INTERVAL))
+        of_halves = sampled.rescore(subsets).reshape(count, -1)
+    limits = np.array([np.broadcast_to(end, values.shape) for end in sampled.limits or metric.range])
+    seconds = perf_counter() - start - (sum(overheads(own).values()) - before)
+    return _Halved(values, of_halves, limits, sampled.units, seconds)
 
 
 def _difference(a: _Halved, b: _Halved) -> np.ndarray:
     """Return both values, their difference and the ends of its interval, (5, parts), NaN where there is none."""
     with np.errstate(invalid="ignore"):
         difference = b.values - a.values
-        reach = np.full(difference.shape, np.nan)
-        if a.halves is not None and b.halves is not None:
-            reach = spread(b.halves - a.halves)
+        reach = spread(b.halves - a.halves) if len(a.halves) else np.full(difference.shape, np.nan)
         least, most = b.limits[0] - a.limits[1], b.limits[1] - a.limits[0]
         low, high = (np.clip(end, least, most) for end in (difference - reach, difference + reach))
     has_interval = np.isfinite(difference) & np.isfinite(reach)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
@@ -12,14 +13,29 @@ from unweave.data.factors import Integers
 from unweave.errors import UsageError
 from unweave.metrics.codebook import Codebook, Encode, open_codebook
 from unweave.metrics.inputs import check, varying
+from unweave.metrics.resampling import Sampled, by_rows
+
+REPLICATES = 10
+"""Halves of a pool for an interval: each means drawing all batches again."""
 
 
 class Pool:
     """Codes (n, d) and factors (n, k) of the same rows, grouped by the values of each factor.
 
-    The β-VAE and FactorVAE scores draw rows that share the value of a factor. A grid of factors has such rows for
-    every value and every setting of the others; a pool has those that were seen. Rows are drawn with replacement.
+    The β-VAE and FactorVAE scores draw rows that share the value of a factor. A grid of factors has such rows for every
+    value and every setting of the others; a pool has those that were seen. Rows are drawn with replacement.
 
+    Parameters
+    ----------
+    codes
+        Codes (n, d).
+    factors
+        Factors (n, k); each value is a class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unweave.metrics import Pool
     >>> pool = Pool([[0.1], [0.2], [1.1], [1.2]], [[0], [0], [1], [1]])
     >>> pool.alike(np.array([0, 3]), np.array([0, 0]), np.random.default_rng(0)) // 2
     array([0, 1])
@@ -95,6 +111,16 @@ def open_source(source: ArrayLike | Encode | Source, data: ArrayLike | Dataset |
     if data is None or isinstance(data, Dataset):
         raise UsageError("give codes and factors, a Codebook or a Pool, or an encoder and a data set")
     return Pool(source, data)
+
+
+def resampled(sample: Callable[[Source], Sampled[float]], source: Source) -> Sampled[float]:
+    """Return the score of a source: of a codebook as it is, of a pool with its rows for units.
+
+    The rows of a pool are a sample, and vary more than what is drawn from them.
+    """
+    if not isinstance(source, Pool):
+        return sample(source)
+    return by_rows(lambda *half: sample(Pool(*half)).score, source.table, source.factors, replicates=REPLICATES)
 
 
 def _refuse() -> Dataset:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from unweave.files import write_atomically
 from unweave.report.frame import document
-from unweave.report.groups import ORIGINS, QUESTIONS
+from unweave.report.scores import ORIGINS, QUESTIONS
 from unweave.report.style import number
 
 if TYPE_CHECKING:
