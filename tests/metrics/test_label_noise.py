@@ -115,5 +115,5 @@ def test_mistakes_in_representations():
         label_noise_correlation(lambda *_: np.nan, representations())
     with pytest.raises(UsageError, match="no kind of correlation is called"):
         label_noise_correlation(mig, representations(), kind="kendall")  # pyright: ignore[reportArgumentType]
-    with pytest.raises(UsageError, match="factors must be whole numbers"):
+    with pytest.raises(UsageError, match="factor 2 is continuous"):
         noisy_labels(FACTORS / 2)
