@@ -6,7 +6,7 @@
     python benchmarks/metrics.py --memory            the largest memory of each score at n = 100,000, d = 64, k = 10
     python benchmarks/metrics.py --quick             unfairness by its quick trees against that by thorough ones
 
-Factors of 3, 6, 40, 32 and 32 values, 10 codes, 10,000 rows to fit, 5,000 to judge, one thread. "Plain" is scikit-learn
+Factors of 3, 6, 40, 32 and 32 values, 10 codes, 10,000 rows to fit, 5,000 to test, one thread. "Plain" is scikit-learn
 called as disentanglement_lib calls it. Each comparison is interleaved: ours, then the plain one, on the same arrays.
 """
 

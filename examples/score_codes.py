@@ -19,11 +19,11 @@ images = data.images(indices).reshape(len(indices), -1) / 255.0
 codes = PCA(n_components=6, svd_solver="randomized", random_state=0).fit_transform(images)
 factors = data.factors.from_index(indices)
 
-# Scores with their 95 % intervals. Metrics that fit a predictor judge it on a third of the rows; without a choice of
+# Scores with their 95 % intervals. Metrics that fit a predictor test it on a third of the rows; without a choice of
 # metrics, all that codes and factors suffice for are computed.
 with polars.Config(tbl_rows=-1):
     print(unweave.evaluate(codes, factors, metrics=["mig", "sap", "dci", "modularity", "total-correlation"]))
 
 # One score, on rows of your own choice.
 score = unweave.metrics.sap(codes[:1000], factors[:1000], test=(codes[1000:], factors[1000:]))
-print(f"SAP, judged on the last 500 rows: {score:.3f}")
+print(f"SAP, tested on the last 500 rows: {score:.3f}")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import doctest
+import inspect
 import io
 import re
 from pathlib import Path
@@ -15,6 +17,15 @@ import unweave
 
 TOP = Path(__file__).parents[1]
 PAGES = [TOP / "README.md", *sorted((TOP / "docs").rglob("*.md"))]
+METRIC_PAGES = sorted((TOP / "docs" / "metrics").glob("*.md"))
+SCORES = [
+    name
+    for name in unweave.metrics.__all__
+    if inspect.isfunction(found := getattr(unweave.metrics, name)) or isinstance(found, unweave.metrics.Metric)
+]
+"""The public functions of `unweave.metrics`."""
+UNUSUAL = re.compile(r"foret(ell|old)|judge|\banew\b|gone on with|a column a factor")
+LONGEST = 120
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -67,6 +78,27 @@ def numbers_in(value: object) -> list[float]:
     if isinstance(value, np.ndarray | list | tuple):
         return [number for part in value for number in numbers_in(part)]
     return []
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_the_docstring_of_a_score_has_all_sections_and_its_example_runs(name):
+    found = getattr(unweave.metrics, name)
+    text = inspect.getdoc(found) or ""
+    sections = dict(zip(*[iter(re.split(r"^(\w+)\n-{3,}\n", text, flags=re.MULTILINE)[1:])] * 2, strict=True))
+    assert {"Parameters", "Returns", "Examples"} <= set(sections)
+    described = re.findall(r"\w+", "\n".join(re.findall(r"^\S.*", sections["Parameters"], re.MULTILINE)))
+    assert described == list(inspect.signature(found).parameters)
+    assert UNUSUAL.search(text) is None
+    example = doctest.DocTestParser().get_doctest(sections["Examples"], {name: found}, name, None, None)
+    assert not doctest.DocTestRunner().run(example).failed
+
+
+@pytest.mark.parametrize("page", METRIC_PAGES, ids=lambda page: page.name)
+def test_the_prose_of_metrics_is_plain_and_in_short_lines(page):
+    text = page.read_text()
+    assert UNUSUAL.search(text) is None
+    prose = [line for line in BLOCK.sub("", text).splitlines() if not line.startswith(("|", "    "))]
+    assert [line for line in prose if len(line) > LONGEST] == []
 
 
 def test_every_metric_and_every_public_score_has_a_page():

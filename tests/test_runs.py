@@ -8,8 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars
 import pytest
 import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
 
 import unweave
 from unweave.errors import UsageError
@@ -43,7 +46,9 @@ def test_encode_gives_the_posterior_means_and_reconstruct_decodes_them(run):
     images = run.data.images(np.arange(5))
     means, log_variances = run.posterior(images)
     np.testing.assert_array_equal(run.encode(images), means)
+    assert log_variances is not None
     assert log_variances.shape == means.shape
+    assert run.has_posterior
     np.testing.assert_array_equal(run.reconstruct(images), run.decode(means))
     assert run.reconstruct(images).dtype == np.uint8
     assert run.reconstruct(images).shape == images.shape
@@ -76,7 +81,9 @@ def test_evaluate_scores_and_saves_and_encodes_each_image_once(run, monkeypatch)
     assert encoding == [("encoding", done, sum(encoded)) for done in np.cumsum(encoded)]
     assert scoring == ("mig", 0, 1)
     assert table["metric"].to_list() == ["mig"]
-    assert run.scores().equals(table)
+    saved = run.scores()
+    assert saved is not None
+    assert saved.select(table.columns).equals(table)
     codes = posterior(run, run.data.images(indices[:2000]))[0]
     expected = unweave.metrics.mig(codes, run.data.factors.from_index(indices[:2000]))
     assert table["value"][0] == pytest.approx(expected, abs=1e-3)
@@ -162,9 +169,77 @@ def test_a_misspelt_metric_is_answered_before_anything_is_encoded(run, monkeypat
 def test_scores_of_other_metrics_are_kept(run):
     run.evaluate("mig", samples=200, test_samples=100)
     again = run.evaluate(["sap-correlation", "mig"], samples=200, test_samples=100)
-    assert run.scores().equals(again)
+    assert run.scores().select(again.columns).equals(again)
     run.evaluate("mig", samples=200, test_samples=100)
     assert sorted(run.scores()["metric"]) == ["mig", "sap-correlation"]
+
+
+def scores_of(run: unweave.Run) -> polars.DataFrame:
+    scores = run.scores()
+    assert scores is not None
+    return scores
+
+
+def rewrite_weights(run: unweave.Run, factor: float, **metadata: str) -> unweave.Run:
+    """Write the run's weights again, times a factor, as a later checkpoint would, and open it."""
+    path = run.path / "weights.safetensors"
+    with safe_open(path, framework="pt") as file:
+        tensors = {name: factor * file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        metadata = {**file.metadata(), **metadata}
+    save_file(tensors, path, metadata)
+    return unweave.Run.open(run.path)
+
+
+def test_scores_of_earlier_weights_are_kept_and_not_current(run):
+    few: dict[str, Any] = {"samples": 200, "test_samples": 100, "intervals": False}
+    run.evaluate("mig", **few)
+    later = rewrite_weights(run, 1.5, step="80")
+    assert scores_of(later)["current"].to_list() == [False]
+    later.evaluate(["mig", "modularity"], **few)
+    later.evaluate("mig", **few)  # in the place of the one before, of the same weights
+    scores = scores_of(later)
+    assert scores["metric"].to_list() == ["mig", "modularity", "mig"]
+    assert scores["step"].to_list() == [40, 80, 80]
+    assert scores["current"].to_list() == [False, True, True]
+    assert scores["weights"].to_list() == [scores["weights"][0], later.weights, later.weights]
+
+
+def test_a_score_is_of_the_weights_that_were_loaded_though_training_has_replaced_them(run):
+    run.encode(run.data.images([0]))
+    later = rewrite_weights(run, 1.5, step="80")
+    run.evaluate("mig", samples=200, test_samples=100, intervals=False)
+    assert scores_of(later)["step"].to_list() == [40]
+    assert scores_of(later)["current"].to_list() == [False]
+    assert scores_of(run)["current"].to_list() == [False]
+
+
+def test_the_identity_of_weights_is_that_of_their_tensors(run):
+    before = run.weights
+    assert rewrite_weights(run, 1.0, note="another header").weights == before
+    assert rewrite_weights(run, 1.5).weights != before
+    (run.path / "weights.safetensors").unlink()
+    assert run.weights is None
+
+
+def test_scores_of_an_earlier_version_are_read_and_not_current(run):
+    columns = {"metric": ["mig"], "value": [0.3], "low": [0.2], "high": [0.4], "seconds": [1.0], "options": ["{}"]}
+    polars.DataFrame(columns).write_parquet(run.path / "scores.parquet")
+    run.evaluate("modularity", samples=200, test_samples=100, intervals=False)
+    scores = scores_of(run)
+    assert scores["metric"].to_list() == ["mig", "modularity"]
+    assert scores["current"].to_list() == [False, True]
+    assert scores.row(0, named=True).items() >= {"value": 0.3, "floor": None, "step": None, "weights": None}.items()
+
+
+@pytest.mark.parametrize("method", ["ae", "tae", "qlae", "tripod"])
+def test_a_point_code_has_no_variance(method, tmp_path):
+    options = {"net": "mlp", "width": 0.05, "latents": 3, "device": "cpu", "threads": 1}
+    run = unweave.train(method, data="xysquares:size=32", out=tmp_path / "run", steps=2, batch=6, **options)
+    images = run.data.images(np.arange(300))
+    codes, log_variances = run.posterior(images)
+    assert log_variances is None
+    assert not run.has_posterior
+    np.testing.assert_array_equal(codes, run.encode(images))
 
 
 def test_scores_with_other_options_are_kept(run):

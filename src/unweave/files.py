@@ -47,12 +47,23 @@ def write_json(path: Path, value: object) -> None:
 
 @contextmanager
 def locked(folder: Path, taken: Callable[[], None]) -> Iterator[None]:
-    """Keep other processes out of a folder; the system frees the lock even of one that is killed.
+    """Keep other processes out of a folder, and remove temporary files that a killed one left there.
 
-    Where another has it, `taken` is called: it raises, or else this waits. Temporary files that a killed process left
-    are removed.
+    Where another has it, `taken` is called: it raises, or else this waits.
     """
-    with (folder / ".lock").open("a") as file:
+    with exclusive(folder / ".lock", taken):
+        for left_over in folder.glob(".*.tmp"):
+            left_over.unlink()
+        yield
+
+
+@contextmanager
+def exclusive(path: Path, taken: Callable[[], None] = lambda: None) -> Iterator[None]:
+    """Hold the lock file `path`, or wait for it; the system frees the lock even of a process that is killed.
+
+    Where another has it, `taken` is called first, and may raise.
+    """
+    with path.open("a") as file:
         with suppress(ImportError):  # no such locks on Windows: there, two processes are not told apart
             import fcntl
 
@@ -61,8 +72,6 @@ def locked(folder: Path, taken: Callable[[], None]) -> Iterator[None]:
             except BlockingIOError:
                 taken()
                 fcntl.flock(file, fcntl.LOCK_EX)
-        for left_over in folder.glob(".*.tmp"):
-            left_over.unlink()
         yield
 
 

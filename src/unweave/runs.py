@@ -5,30 +5,31 @@ status.json          state, step, seconds, machine
 log.parquet          step, seconds, loss, terms…
 weights.safetensors  the model at its last checkpoint
 checkpoint.pt        what resuming needs besides; gone once the run has finished
-scores.parquet       metric, value, low, high, seconds, options
+scores.parquet       metric, value, low, high, floor, ceiling, adjusted, seconds, options, step, weights
 report.html          the page that `unweave report` draws
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Sequence
-from functools import cached_property
-from io import BytesIO
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import torch
-from safetensors import SafetensorError, safe_open
+from safetensors import SafetensorError
+from safetensors.torch import load as load_tensors
 
 from unweave.config import Config
 from unweave.data import Dataset, load
 from unweave.devices import choose_device
 from unweave.errors import UsageError
-from unweave.files import write_atomically
 from unweave.losses import loss_of
-from unweave.nets import Model
+from unweave.nets import Gaussian, Model
+from unweave.tables import merge_scores, read_scores, read_table
 
 if TYPE_CHECKING:
     import polars
@@ -93,27 +94,46 @@ class Run:
         return self.status["step"]
 
     @property
+    def weights(self) -> str | None:
+        """The identity of the weights in the folder now, a hash of their tensors; None before the first checkpoint."""
+        try:
+            path, found = self.path / WEIGHTS, (self.path / WEIGHTS).stat()
+        except FileNotFoundError:
+            return None
+        return _hash_of_file(path, found.st_ino, found.st_mtime_ns, found.st_size)
+
+    @property
+    def has_posterior(self) -> bool:
+        """Whether a code is the mean of a Gaussian posterior; otherwise it is a point, and has no variance."""
+        return self.settings.method.bottleneck == "gaussian"
+
+    @property
     def data(self) -> Dataset:
         """The data set the run was trained on."""
         if self._data is None:
             self._data = load(**self.settings.data)
         return self._data
 
-    @cached_property
+    @property
     def model(self) -> Model:
         """The model with its saved weights, ready to evaluate; the data set need not be at hand."""
+        return self._loaded[0]
+
+    @cached_property
+    def _loaded(self) -> tuple[Model, int, str]:
+        """The model, and the step and the identity of its weights: of one reading, for training replaces the file."""
         path = self.path / WEIGHTS
         if not path.is_file():
             raise UsageError(f"'{self.path}' has no weights: it stopped before its first checkpoint; train it again")
+        content = path.read_bytes()
         try:
-            with safe_open(path, framework="pt") as file:
-                height, width, channels = map(int, file.metadata()["shape"].split(","))
-                weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            metadata = json.loads(content[8 : _start_of_tensors(content)])["__metadata__"]
+            height, width, channels = map(int, metadata["shape"].split(","))
             model = self.settings.build((height, width, channels), torch.Generator())
-            model.load_state_dict(weights)
+            model.load_state_dict(load_tensors(content))
         except (SafetensorError, KeyError, TypeError, ValueError, RuntimeError) as error:
             raise UsageError(f"'{path}' does not hold this run's weights: {str(error).splitlines()[0]}") from error
-        return model.to(choose_device(self._device)).eval()
+        return model.to(choose_device(self._device)).eval(), int(metadata["step"]), _hash(content)
 
     def log(self) -> polars.DataFrame:
         """Return the training curve: step, seconds, loss and every term."""
@@ -122,19 +142,22 @@ class Run:
         path = self.path / LOG
         return read_table(path) if path.is_file() else polars.DataFrame({"step": [], "loss": []})
 
-    def posterior(self, images: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return means and log-variances, each (n, latents), of uint8 images (n, H, W, C)."""
+    def posterior(self, images: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        """Return means and log-variances, each (n, latents), of uint8 images (n, H, W, C).
 
-        def encode(part: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        Codes that are points (`has_posterior` is False) have no variance: of them, the codes and None.
+        """
+
+        def encode(part: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
             q = self.model.encode(self.model.pixels(part))
-            return q.mean.cpu().numpy(), q.log_variance.cpu().numpy()
+            return q.mean.cpu().numpy(), q.log_variance.cpu().numpy() if isinstance(q, Gaussian) else None
 
         parts = self._in_chunks(encode, self._checked(images))
-        means, log_variances = zip(*parts, strict=True)
-        return np.concatenate(means), np.concatenate(log_variances)
+        log_variances = [spread for _, spread in parts if spread is not None]
+        return np.concatenate([mean for mean, _ in parts]), np.concatenate(log_variances) if log_variances else None
 
     def encode(self, images: np.ndarray) -> np.ndarray:
-        """Return the codes (n, latents) of uint8 images (n, H, W, C): their posterior means."""
+        """Return the codes (n, latents) of uint8 images (n, H, W, C): their posterior means, or points."""
         return self.posterior(images)[0]
 
     def decode(self, codes: np.ndarray) -> np.ndarray:
@@ -214,7 +237,7 @@ class Run:
         def save(table: polars.DataFrame) -> None:
             if on_scores:
                 on_scores(table)
-            self._save_scores(table)
+            self._save_scores(table.filter(table["factor"].is_null()).drop("factor") if request.details else table)
 
         request = Request.of(metrics, settings)
         return score_run(
@@ -222,18 +245,23 @@ class Run:
         )
 
     def _save_scores(self, table: polars.DataFrame) -> None:
-        """Save scores in the place of earlier ones of the same names and options."""
-        import polars
-
-        kept = self.scores()
-        if kept is not None:
-            kept = kept.join(table, on=("metric", "options"), how="anti", maintain_order="left")
-        write_table(self.path / SCORES, table if kept is None else polars.concat([kept, table]))
+        """Save scores of the model as it was loaded, whatever training has made of the folder since."""
+        _, step, weights = self._loaded
+        merge_scores(self.path / SCORES, table, step=step, weights=weights)
 
     def scores(self) -> polars.DataFrame | None:
-        """Return the table of all scores that `evaluate` saved, or None."""
-        path = self.path / SCORES
-        return read_table(path) if path.is_file() else None
+        """Return the table of all scores that `evaluate` saved, or None.
+
+        `step` and `weights` say which model a score is of, `current` whether that is the model in the folder now:
+        a run that was scored and then trained further keeps its earlier scores, and they are not current.
+        """
+        import polars
+
+        table = read_scores(self.path / SCORES)
+        if table is None:
+            return None
+        same = polars.col("weights") == polars.lit(self.weights, dtype=polars.String)
+        return table.with_columns(current=same.fill_null(value=False))
 
     def _checked(self, images: np.ndarray) -> np.ndarray:
         images = np.ascontiguousarray(images)
@@ -265,6 +293,22 @@ def _slopes(y: torch.Tensor, z: torch.Tensor) -> torch.Tensor:
     return torch.stack(columns, -1).flatten(1, -2)
 
 
+def _start_of_tensors(content: bytes) -> int:
+    """Return where the header of a safetensors file ends: its length is in the first eight bytes."""
+    return 8 + int.from_bytes(content[:8], "little")
+
+
+def _hash(content: bytes) -> str:
+    """Return a hash of the tensors of a safetensors file, and not of its header, whose order is left to chance."""
+    return hashlib.sha256(content[_start_of_tensors(content) :]).hexdigest()[:16]
+
+
+@lru_cache(maxsize=256)
+def _hash_of_file(path: Path, *state: int) -> str:
+    """Return the hash of a file that is in this state: a file that has changed is read again."""
+    return _hash(path.read_bytes())
+
+
 def read_json(path: Path) -> dict[str, Any]:
     """Return the object in a JSON file of a run."""
     try:
@@ -274,20 +318,3 @@ def read_json(path: Path) -> dict[str, Any]:
     if not isinstance(values, dict):
         raise UsageError(f"'{path}' does not hold a JSON object")
     return values
-
-
-def read_table(path: Path) -> polars.DataFrame:
-    """Return the table in a Parquet file of a run."""
-    import polars
-
-    try:
-        return polars.read_parquet(path)
-    except (OSError, polars.exceptions.PolarsError) as error:
-        raise UsageError(f"'{path}' cannot be read as a table; remove it if it is damaged") from error
-
-
-def write_table(path: Path, table: polars.DataFrame) -> None:
-    """Write a table as Parquet, whole or not at all."""
-    buffer = BytesIO()
-    table.write_parquet(buffer)
-    write_atomically(path, buffer.getvalue())

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unweave.collapse import carried, collapse
 from unweave.data.table import require_grid
 from unweave.errors import UsageError
 from unweave.metrics.codebook import Codebook
@@ -27,6 +29,14 @@ CHUNK = 1024
 """Images drawn at once."""
 SHARED = 0.05
 """The share of test rows that may also be among the train rows."""
+
+
+class Unfinished(UserWarning):
+    """A run is scored that has not finished training."""
+
+
+class Collapsed(UserWarning):
+    """A model is scored that uses none of its latents."""
 
 
 def score_run(
@@ -54,6 +64,7 @@ def score_run(
 
     started = perf_counter()
     means, log_variances = _encode_rows(run, indices, on_progress)
+    _warn(run, means, log_variances)
     train, held_out = slice(0, rows), slice(rows, rows + test_rows)
     factors = run.data.values(indices)
     given: dict[str, Any] = {"pool": (means, factors) if pooled else None}
@@ -71,6 +82,16 @@ def score_run(
     inputs = gather(means[train], factors[train], test, request, run.data.factors.names, **given)
     inputs["encoding"] = perf_counter() - started
     return score(inputs, request, on_progress, on_scores)
+
+
+def _warn(run: Run, means: np.ndarray, log_variances: np.ndarray | None) -> None:
+    """Warn of a run whose scores will change, and of a model that uses none of its latents."""
+    if run.state != "finished":
+        planned = run.settings.training.steps
+        text = f"the run is {run.state}, at step {run.step:,} of {planned:,}: these are scores of a half-trained model"
+        warnings.warn(text, Unfinished, stacklevel=4)
+    if collapsed := collapse(carried(means, log_variances), log_variances is None):
+        warnings.warn(collapsed, Collapsed, stacklevel=4)
 
 
 def _draw(images: int, rows: int, test_rows: int, pooled: int, seed: int) -> tuple[np.ndarray, int, int]:

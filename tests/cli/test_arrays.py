@@ -1,14 +1,24 @@
 from __future__ import annotations
 
 import csv
+import json
+import os
 import warnings
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import polars
 import pytest
 
-from unweave.cli.arrays import read_array
+from unweave.cli.arrays import (
+    check_scores_path,
+    read_array,
+    read_codes_and_factors,
+    read_test_codes_and_factors,
+    write_scores,
+)
 from unweave.errors import UsageError
 
 PLAIN = "does not hold a plain array of numbers: "
@@ -27,14 +37,18 @@ def write(tmp_path: Path) -> Write:
     return write
 
 
-def complaint(path: Path) -> str:
+def complaint(path: Path, read: Callable[[Path], object] = read_array) -> str:
     """Return what is said about a file, without its name, after a look at the manners."""
     with pytest.raises(UsageError) as caught:
-        read_array(path)
+        read(path)
     text = str(caught.value)
     assert text.startswith(f"'{path}' ")
     assert "\n" not in text
     return text.removeprefix(f"'{path}' ").removeprefix(PLAIN)
+
+
+def read_texts(path: Path) -> np.ndarray:
+    return read_array(path, texts=True)
 
 
 def same(found: np.ndarray, wanted: np.ndarray) -> bool:
@@ -197,8 +211,9 @@ def test_a_suffix_may_have_capitals(tmp_path):
 
 
 def test_other_suffixes_are_refused(tmp_path):
-    assert complaint(tmp_path / "a.NPZ") == "may hold several arrays; save one of them as a .npy file (numpy.save)"
-    assert complaint(tmp_path / "a.txt") == "must be a .npy file (numpy.save) or a .csv file"
+    words = "must be a .npy or .npz file (numpy.save, numpy.savez), a .csv or a .parquet file"
+    assert complaint(tmp_path / "a.txt") == words
+    assert complaint(tmp_path / "a.npy:b") == words
 
 
 def test_a_broken_npy_is_refused(tmp_path):
@@ -217,3 +232,265 @@ def test_a_broken_npy_is_refused(tmp_path):
     assert complaint(tmp_path / "a.npy") == words
     np.save(tmp_path / "a.npy", np.array([{}]), allow_pickle=True)
     assert complaint(tmp_path / "a.npy") == "it holds Python objects, which are refused; save numbers"
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("shape,size\nsquare,1\nheart,2\n", [["square", 1], ["heart", 2]]),
+        ("square,1\nheart,2\n", [["square", 1], ["heart", 2]]),  # a number: no line of names
+        ("square\nheart\nsquare\n", [["square"], ["heart"], ["square"]]),  # a word that occurs again: neither
+        ("shape\nsquare\nheart\nsquare\n", [["square"], ["heart"], ["square"]]),
+        ("a,b\nred,x\nblue,y\n", [["red", "x"], ["blue", "y"]]),
+        ('"dark red",0.5\n# no\n\n "1 a",2\n', [["dark red", 0.5], ["1 a", 2.0]]),
+        ("größe\n1\n2\n", [[1], [2]]),
+        ("1,2.5\n3,4\n", [[1.0, 2.5], [3.0, 4.0]]),
+    ],
+)
+def test_columns_of_words(write, text, rows):
+    found = read_texts(write(text)).tolist()
+    assert repr(found) == repr(rows)  # types too
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a,b\nx,1\nNA,2\n", "line 3, column 1: 'NA' stands for a missing value; leave out the row, or name"),
+        ("a,b\nx,1\n,2\n", "line 3, column 1: an empty cell stands for a missing value; leave out the row"),
+        ("a,b\nx,1\n3,2\n", "column 1 has words and numbers mixed ('x' in line 2, '3' in line 3); write all"),
+        ("a,b\n\n1,x\n2,y\nthree,z\n", "column 1 has words and numbers mixed ('three' in line 5, '1' in line 3); wr"),
+        ("red,green\nred,1\n", "column 2 has words and numbers mixed ('green' in line 1, '1' in line 2)"),
+        ("a;b\nx;1\ny;2\n", "'a;b' shows that cells are separated by ';'; save with commas"),
+        ("a\tb\nx\t1\n", r"'a\tb' shows that cells are separated by tabs; save with commas"),
+        ("x,1;2\ny,2\n", "line 1, column 2: '1;2' shows that cells are separated by ';'; save with commas"),
+        ("x,1\ny\n", "line 2: its number of cells is 1, that of line 1 is 2; make all rows alike"),
+        (",shape\n0,x\n1,y\n", "its first column has no name, as an index that pandas wrote; write it without"),
+        ("shape\n", "it has no rows below its names"),
+        ("", "it has no rows"),
+        ("1,2\n1,\n", "line 2, column 2: an empty cell is not a number"),
+        (b"x,1\n\xff,2\n", "it is not UTF-8 text; save it as UTF-8"),
+    ],
+)
+def test_words_that_are_no_labels_are_refused(write, text, words):
+    assert complaint(write(text), read_texts).startswith(words)
+
+
+SAVED = "it is not, or not all of, what numpy.savez writes; save it again"
+LABELS = np.arange(50)[:, None] % 4
+
+
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_arrays_of_an_npz(tmp_path, save):
+    save(tmp_path / "one.npz", FLOATS)
+    assert same(read_array(tmp_path / "one.npz"), FLOATS)
+    save(tmp_path / "z.npz", **{"codes": FLOATS, "a/b": WHOLE, "words": np.array([["x"], ["y"]])})
+    assert same(read_array(tmp_path / "z.npz:codes"), FLOATS)
+    assert same(read_array(tmp_path / "z.npz:a/b"), WHOLE)
+    assert read_texts(tmp_path / "z.npz:words").tolist() == [["x"], ["y"]]
+    words = f"holds codes, a/b, words; choose one ({tmp_path}/z.npz:codes), or name them codes and factors"
+    assert complaint(tmp_path / "z.npz") == words
+    with pytest.raises(UsageError, match=r"z\.npz' has no array 'd'; it holds codes, a/b, words$"):
+        read_array(tmp_path / "z.npz:d")
+    (tmp_path / "odd.npz:x.npy").write_bytes(b"")
+    np.save(tmp_path / "odd.npz:x.npy", FLOATS)  # a file of such a name is a file
+    assert same(read_array(tmp_path / "odd.npz:x.npy"), FLOATS)
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    for name in ("a.npz", "a.npz:b", "a.parquet", "a.csv", "a.npy"):
+        for read in (read_array, read_texts, read_codes_and_factors):
+            with pytest.raises(UsageError, match=f"^cannot read '{tmp_path}/{name}': No such file or directory$"):
+                read(tmp_path / name)
+
+
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+@pytest.mark.parametrize("read", [read_array, read_codes_and_factors])
+def test_a_broken_npz_is_refused(tmp_path, save, read):
+    path = tmp_path / "a.npz"
+    save(path, codes=FLOATS)
+    whole = path.read_bytes()
+    middle = len(whole) // 2
+    flipped = whole[:middle] + bytes([whole[middle] ^ 255]) + whole[middle + 1 :]
+    np.save(tmp_path / "b.npy", FLOATS)
+    for broken in (b"", b"text", whole[:60], whole[:middle], whole[:-1], flipped, (tmp_path / "b.npy").read_bytes()):
+        path.write_bytes(broken)
+        assert complaint(path, read) == SAVED
+    save(path, codes=np.array([[{}]]))
+    assert complaint(path, read) == "it holds Python objects, which are refused; save numbers"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("codes.txt", "1,2")
+    assert complaint(path, read) == "it is an archive without arrays; numpy.savez writes them"
+
+
+def test_codes_and_factors_of_an_npz(tmp_path):
+    path = tmp_path / "z.npz"
+    np.savez(path, factors=LABELS, codes=FLOATS, other=WHOLE, test_factors=LABELS[:9], test_codes=FLOATS[:9])
+    codes, factors = read_codes_and_factors(path)
+    assert same(codes, FLOATS)
+    assert factors is not None
+    assert same(factors, LABELS)
+    test = read_test_codes_and_factors(path)
+    assert test is not None
+    assert same(test[0], FLOATS[:9])
+    assert same(test[1], LABELS[:9])
+    for arrays in ({"codes": FLOATS, "other": WHOLE}, {"codes": FLOATS}, {"z": FLOATS}):
+        np.savez(path, allow_pickle=False, **arrays)
+        codes, factors = read_codes_and_factors(path)
+        assert same(codes, FLOATS)
+        assert factors is None
+        assert read_test_codes_and_factors(path) is None
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        ("ab", "holds a, b; name the arrays codes and factors"),
+        (["factors"], "holds factors; name the arrays codes and factors"),
+        ("abcdefghijk", "holds a, b, c, d, e, f, g, h, …; name the arrays codes and factors"),
+    ],
+)
+def test_an_npz_without_codes_is_refused(tmp_path, names, words):
+    np.savez(tmp_path / "z.npz", allow_pickle=False, **dict.fromkeys(names, FLOATS))
+    assert complaint(tmp_path / "z.npz", read_codes_and_factors) == words
+
+
+def test_test_codes_without_test_factors_are_refused(tmp_path):
+    np.savez(tmp_path / "z.npz", codes=FLOATS, test_codes=FLOATS)
+    words = "has no array test_factors; test_codes and test_factors come together"
+    assert complaint(tmp_path / "z.npz", read_test_codes_and_factors) == words
+
+
+def test_other_files_hold_codes_alone(tmp_path):
+    np.save(tmp_path / "z.npy", FLOATS)
+    np.savez(tmp_path / "z.npz", a=FLOATS, b=WHOLE)
+    for name in ("z.npy", "z.npz:a"):
+        codes, factors = read_codes_and_factors(tmp_path / name)
+        assert same(codes, FLOATS)
+        assert factors is None
+        assert read_test_codes_and_factors(tmp_path / name) is None
+
+
+def frame(**columns: object) -> polars.DataFrame:
+    return polars.DataFrame(columns)
+
+
+@pytest.mark.parametrize(
+    ("table", "array"),
+    [
+        (polars.DataFrame(FLOATS), FLOATS),
+        (polars.DataFrame(WHOLE), WHOLE),
+        (frame(a=[1, 2], b=[True, False]), np.array([[1, 1], [2, 0]])),
+        (frame(a=[1, 2], b=[0.5, np.nan]), np.array([[1, 0.5], [2, np.nan]])),
+        (frame(a=[1, 2]).cast(polars.Decimal(9, 2)), np.array([[1.0], [2.0]])),
+        (frame(a=[1, 2]).cast(polars.UInt8), np.array([[1], [2]], np.uint8)),
+    ],
+)
+def test_numbers_of_a_parquet_file(tmp_path, table, array):
+    table.write_parquet(tmp_path / "a.parquet")
+    found = read_array(tmp_path / "a.parquet")
+    assert same(np.ascontiguousarray(found), array)
+
+
+@pytest.mark.parametrize("kind", [polars.String, polars.Categorical, polars.Enum(["y", "x"])])
+def test_texts_of_a_parquet_file(tmp_path, kind):
+    path = tmp_path / "a.parquet"
+    polars.DataFrame({"shape": polars.Series(["x", "y"], dtype=kind), "size": [1, 2]}).write_parquet(path)
+    assert read_texts(path).tolist() == [["x", 1], ["y", 2]]
+    assert complaint(path) == "column 'shape' holds texts, not numbers"
+
+
+@pytest.mark.parametrize("read", [read_array, read_codes_and_factors])
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        (frame(code0=[1.0, None]), "column 'code0' has no value in row 1; leave out rows without values"),
+        (frame(code0=[[1.0], [2.0]]), "column 'code0' is of type List(Float64); save numbers, each in a column of"),
+        (frame(code0=[{"a": 1}]), "column 'code0' is of type Struct({'a': Int64}); save numbers"),
+        (frame(code0=[1]).cast(polars.Date), "column 'code0' is of type Date; save numbers"),
+        (frame(code0=["x"]), "column 'code0' holds texts, not numbers"),
+        (frame(code0=[]), "it has no rows; write a row for each sample"),
+        (frame(), "it has no rows"),
+        (
+            frame(code0=[1.0], __index_level_0__=[0]),
+            "it has an index that pandas wrote; write it without (index=False)",
+        ),
+    ],
+    ids=["null", "list", "struct", "date", "texts", "no rows", "no columns", "index"],
+)
+def test_a_parquet_file_of_other_things_is_refused(tmp_path, table, words, read):
+    table.write_parquet(tmp_path / "a.parquet")
+    assert complaint(tmp_path / "a.parquet", read).startswith(words)
+
+
+def test_a_broken_parquet_file_is_refused(tmp_path):
+    path = tmp_path / "a.parquet"
+    polars.DataFrame(FLOATS).write_parquet(path)
+    whole = path.read_bytes()
+    for broken in (b"", b"text", whole[:60], whole[:-1]):
+        path.write_bytes(broken)
+        assert complaint(path) == "is no Parquet file that can be read, or a broken one"
+
+
+def test_codes_and_factors_of_a_parquet_file(tmp_path):
+    path = tmp_path / "a.parquet"
+    table = frame(factor_shape=["x", "y"], code10=[1, 2], code_2=[0.5, 0.25], factor_size=[3, 4])
+    table.write_parquet(path)
+    codes, factors = read_codes_and_factors(path)
+    assert codes.tolist() == [[1, 0.5], [2, 0.25]]
+    assert factors is not None
+    assert factors.tolist() == [["x", 3], ["y", 4]]
+    assert read_test_codes_and_factors(path) is None
+    table.select("code10").write_parquet(path)
+    assert read_codes_and_factors(path)[1] is None
+    how = "begin the names of its columns with code or factor, or give --factors too"
+    table.select("factor_size").write_parquet(path)
+    assert complaint(path, read_codes_and_factors) == f"has no codes; {how}"
+    table.rename({"code10": "z"}).write_parquet(path)
+    assert complaint(path, read_codes_and_factors) == f"has the column 'z'; {how}"
+
+
+SCORES = frame(
+    metric=["mig", 'a "b", c'],
+    value=[0.1 + 0.2, float("nan")],
+    low=[None, 0.25],
+    options=['{"bins": 20, "test": "split"}', "{}"],
+)
+
+
+def test_scores_are_written_and_read_again(tmp_path):
+    for name in ("a.csv", "a.CSV", "a.parquet", "a.json"):
+        (tmp_path / name).write_text("old")
+        write_scores(SCORES, tmp_path / name)
+    assert polars.read_csv(tmp_path / "a.csv").equals(SCORES)
+    assert polars.read_csv(tmp_path / "a.CSV").equals(SCORES)
+    assert polars.read_parquet(tmp_path / "a.parquet").equals(SCORES)
+    assert json.loads((tmp_path / "a.json").read_text()) == [
+        {"metric": "mig", "value": 0.1 + 0.2, "low": None, "options": {"bins": 20, "test": "split"}},
+        {"metric": 'a "b", c', "value": None, "low": 0.25, "options": {}},  # JSON has no NaN
+    ]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.CSV", "a.csv", "a.json", "a.parquet"]
+
+
+def test_scores_without_options_are_written(tmp_path):
+    write_scores(SCORES.select("metric"), tmp_path / "a.json")
+    assert json.loads((tmp_path / "a.json").read_text()) == [{"metric": "mig"}, {"metric": 'a "b", c'}]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("a.txt", "scores are written to a .csv, .parquet or .json file, not to '{path}'"),
+        ("scores", "scores are written to a .csv, .parquet or .json file, not to '{path}'"),
+        ("folder.csv", "'{path}' is a folder; choose another name"),
+        ("pipe.json", "'{path}' is no regular file; choose another name"),
+        ("none/a.csv", "there is no folder '{path.parent}' to write 'a.csv' into; make it first"),
+    ],
+)
+def test_scores_go_to_a_file_only(tmp_path, name, words):
+    (tmp_path / "folder.csv").mkdir()
+    os.mkfifo(tmp_path / "pipe.json")
+    path = tmp_path / name
+    for write in (check_scores_path, lambda path: write_scores(SCORES, path)):
+        with pytest.raises(UsageError) as caught:
+            write(path)
+        assert str(caught.value) == words.format(path=path)

@@ -153,7 +153,7 @@ class Payload:
         ("words.csv", "'words.csv' does not hold a plain array of numbers"),
         ("ragged.csv", "'ragged.csv' does not hold a plain array of numbers"),
         ("binary.csv", "'binary.csv' does not hold a plain array of numbers"),
-        ("z.pt", "'z.pt' must be a .npy file (numpy.save) or a .csv file"),
+        ("z.pt", "'z.pt' must be a .npy or .npz file (numpy.save, numpy.savez), a .csv or a .parquet file"),
         ("short.npy", ""),
         ("flat.npy", ""),
         ("strings.npy", ""),

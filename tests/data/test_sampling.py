@@ -59,7 +59,7 @@ def test_pairs_are_as_likely_in_both_directions():
 
 @pytest.mark.parametrize("changed", [None, 2])
 def test_the_rule_of_disentanglement_lib(changed):
-    # How many factors differ: one or m are drawn anew, each keeps its value with probability 1 / size.
+    # How many factors differ: one or m are drawn again, each keeps its value with probability 1 / size.
     sizes, expected = [size for size in SIZES if size > 1], np.zeros(VARYING + 1)
     for m in [changed] if changed else range(1, VARYING):
         for number in (1, m):

@@ -62,10 +62,13 @@ KNOWN = {
     "dcimig": Known(1, 0, 1),
     "modularity": Known(1, None, 1),  # of noise, a ratio of nothing to nothing
     "med": Known(1, 0, 1),
+    "minimality": Known(1, 0, 1),
+    "sufficiency": Known(1, 0, 1),
     "info-mec": Known((1, 1, 1), (None, 0, None), (1, 1, 0.4), (0, 0, 0)),
     "im": Known(30.0, 0, 30.0),
     "mcc": Known(1, 0, 1),
     "mcc-rank": Known(1, 0, 1),
+    "mcc-rdc": Known(1, 0.09, 1),  # the best of many functions, of noise too
     "irs": Known(1, 0, 1),
     "distance-correlation": Known(0.9, 0, 0.9),
     "sap": Known(None, 0, 0),

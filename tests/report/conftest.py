@@ -64,6 +64,8 @@ class SquaresRun:
     deviations: tuple[float, ...] = (0.05, 0.1, 0.3)
     collapsed: bool = False
     """Whether the posterior is the prior, whatever the image."""
+    point: bool = False
+    """Whether codes are points, without variances, and take as many values as there are places and shades."""
 
     @property
     def config(self) -> dict[str, Any]:
@@ -79,9 +81,18 @@ class SquaresRun:
         return self.history
 
     def scores(self) -> polars.DataFrame | None:
-        return self.table
+        """Return the table, its scores current unless it says otherwise."""
+        if self.table is None:
+            return None
+        usual = {"low": None, "high": None, "floor": None, "step": self.step, "current": True}
+        lacking = {name: value for name, value in usual.items() if name not in self.table.columns}
+        return self.table.with_columns(polars.lit(value).alias(name) for name, value in lacking.items())
 
-    def posterior(self, images: NDArray[np.uint8], /) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    def posterior(self, images: NDArray[np.uint8], /) -> tuple[NDArray[np.float32], NDArray[np.float32] | None]:
+        means, logs = self._posterior(images)
+        return means, None if self.point else logs
+
+    def _posterior(self, images: NDArray[np.uint8]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         light = images.max(axis=3).astype(float)
         total = light.sum(axis=(1, 2))
         grid = np.arange(SIDE) + 0.5
@@ -89,6 +100,7 @@ class SquaresRun:
         shade = (total / SQUARE**2 / 255 - 0.4) / 0.6
         span = SIDE - SQUARE
         found = np.stack([(x - SQUARE / 2) / span, (y - SQUARE / 2) / span, shade], axis=1)
+        found = found.round(2) if self.point else found
         means = np.zeros((len(images), self.latents), np.float32)
         logs = np.zeros_like(means)
         if self.collapsed:

@@ -19,6 +19,7 @@ from unweave.report import render, survey, write_page
 from unweave.report.grids import strip
 from unweave.report.latents import traversal_rows
 from unweave.report.page import SAMPLES
+from unweave.report.surveys import collapse
 
 VOID = {"meta", "img", "br"}
 
@@ -63,8 +64,8 @@ def test_the_page_has_every_section_and_fact(run, page: str):
     facts = ["beta 4", "data size 64", "labels kind noisy", "steps 3,000", "seed 7", f"run {run.id}"]
     for fact in ["beta-vae on squares", *facts]:
         assert fact in text
-    assert "mig 0.421 0.380 – 0.470" in text
-    assert "kind=classifier, test=5000" in text
+    assert "mig ↑ higher 0.421 0.380 – 0.470" in text
+    assert 'title="kind=classifier, test=5000"' in page
     assert '"lr": 0.001' in text
 
 
@@ -73,7 +74,7 @@ def test_the_page_asks_nothing_of_the_network_and_every_picture_is_described(pag
     assert all((image["src"] or "").startswith("data:image/png;base64,") for image in outline.all("img"))
     assert all(image["alt"] for image in outline.all("img"))
     assert all(chart["role"] == "img" and chart["aria-label"] for chart in outline.all("svg"))
-    assert len(outline.all("svg")) == 4
+    assert len(outline.all("svg")) == 5
     assert not {"script", "link", "iframe", "object"} & {tag for tag, _ in outline.elements}
     addresses = set(re.findall(r"""\w+://[^\s"'<>]+""", page))
     assert addresses <= {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
@@ -109,7 +110,7 @@ def test_hostile_names_are_shown_and_not_obeyed(run, tmp_path: Path):
     page = render(replace(run, method=evil, data=data, history=log, table=scores, id=evil, state=evil))
     outline = Outline(page)
     assert not outline.all("script")
-    assert len(outline.all("svg")) == 4
+    assert len(outline.all("svg")) == 5
     assert "".join(outline.text).count(evil) >= 9
     assert f"{evil} over the steps of training" in {chart["aria-label"] for chart in outline.all("svg")}
     page = render(replace(run, path=tmp_path / "<b> it's", table=None))
@@ -117,28 +118,9 @@ def test_hostile_names_are_shown_and_not_obeyed(run, tmp_path: Path):
     assert "unweave evaluate" in text_of(page)
 
 
-def test_scores_of_one_name_are_told_apart(run):
-    options = ['{"bins": 20, "seed": 0}', '{"seed": 0}', '{"bins": 20, "label_noise": 3, "seed": 0}']
-    table = polars.DataFrame({"metric": ["mig", "r2", "mig"], "value": [0.5, 0.6, 0.4], "options": options})
-    heads = re.findall(r'<th scope="row">(.*?)</th>', render(replace(run, table=table)))
-    assert heads == ["mig", "mig <small>label_noise=3</small>", "r2"]
-
-
 def test_a_run_without_scores_names_the_command(run):
     page = text_of(render(replace(run, table=None)))
     assert f"unweave evaluate {run.path} computes them" in page
-
-
-def test_scores_without_an_interval_or_outside_the_scale(run):
-    scores = polars.DataFrame(
-        {"metric": ["a", "b", "c"], "value": [0.25, -3.0, None], "low": [None, -4.0, None], "high": [None, -2.0, None]}
-    )
-    page = render(replace(run, table=scores))
-    assert "a 0.250 –" in text_of(page)
-    assert "b −3.000 −4.000 – −2.000" in text_of(page)
-    assert "c – –" in text_of(page)
-    assert page.count('class="scale"') == 1
-    assert "left:25.00%" in page
 
 
 def test_an_unfinished_run_says_how_far_it_came(run):
@@ -147,13 +129,46 @@ def test_an_unfinished_run_says_how_far_it_came(run):
     assert "steps 1,500 of 3,000" in page
     assert "state unfinished" in page
     assert "Nothing has been logged yet." in page
+    assert "This run is unfinished, at step 1,500 of 3,000" in page
 
 
 def test_the_heat_map_shows_the_latents_in_use(run, page: str):
     charts = re.findall(r"<svg.*?</svg>", page, flags=re.DOTALL)
-    assert re.findall(r">(z\d+)</text>", charts[0]) == ["z3", "z1", "z4"]
-    unused = render(replace(run, collapsed=True))
-    assert "there is nothing to compare" in text_of(unused)
+    for chart in charts[:2]:
+        assert re.findall(r">(z\d+)</text>", chart) == ["z3", "z1", "z4"]
+        # The same cells: each of the three factors is on a latent of its own.
+        values = np.array([float(cell) for cell in re.findall(r">([01]\.\d\d)</text>", chart)]).reshape(3, 3)
+        assert (np.diag(values) > 0.9).all()
+        assert values.sum() - np.trace(values) < 0.3
+
+
+def test_a_collapsed_model_is_called_so_at_the_top(run, page: str):
+    assert 'class="alert"' not in page
+    for point in (False, True):
+        dead = replace(run, collapsed=True, point=point)
+        text = text_of(render(dead))
+        assert "there is nothing to compare" in text
+        sentence = collapse(survey(dead))
+        assert sentence is not None
+        assert text.index(sentence) < text.index("Reconstructions")
+
+
+def test_points_have_rows_of_their_own_range_and_no_nats(run):
+    page = render(replace(run, point=True))
+    text = text_of(page)
+    assert "nats" not in text
+    assert "points, which have no divergence from a prior" in text
+    notes = re.findall(r"<strong>z3</strong><span>(.*?)</span><span>(.*?)</span>", page)
+    assert notes == [("variance 1.5", "−2 to 2")]
+    # z4 takes three values, for which a third of the room of nine pictures is enough.
+    widths = re.findall(r'alt="z4, [^"]*, 3 pictures" src="[^"]*" style="width:(.*?)%"', page)
+    assert len(widths) == 1
+    assert 32 < float(widths[0]) < 34
+
+
+def test_the_caption_of_the_curves_says_that_terms_are_weighted(run, page: str):
+    assert "kl is the weight (β) times the mean KL; unweighted, it is the score elbo-rate" in text_of(page)
+    assert "elbo-rate" not in render(replace(run, history=run.log().drop("kl")))
 
 
 def test_a_wide_code_shows_the_latents_that_carry_most(run):

@@ -1,4 +1,4 @@
-"""The rates of the reproduction against cells solved and judged one by one."""
+"""The rates of the reproduction against cells solved and scored one by one."""
 
 from __future__ import annotations
 

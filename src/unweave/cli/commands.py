@@ -80,7 +80,7 @@ COMMANDS = {
     ),
     "reproduce": Command(
         "unweave.cli.reproduce:run",
-        "compute a published result anew",
+        "reproduce a published result",
         "unweave reproduce impossibility --preset smoke",
     ),
     "reproduce list": Command(

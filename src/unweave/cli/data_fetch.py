@@ -20,7 +20,7 @@ from unweave.text import memory, table, to_json
 class Fetch:
     """Fetch the files of a published data set, and check that they are whole.
 
-    What was cut off is gone on with by the same command. The files go below the folder UNWEAVE_DATA, or else
+    The same command continues what was cut off. The files go below the folder UNWEAVE_DATA, or else
     into the user's cache.
     """
 

@@ -165,10 +165,10 @@ def _score_files(options: Evaluate, finished: list[polars.DataFrame]) -> polars.
     _refuse_beyond_files(options.metrics)
     from unweave import metrics
 
-    codes, factors = read_codes_and_factors(options.codes)
     if options.factors:
-        factors = read_array(options.factors, texts=True)
-    test = read_test_codes_and_factors(options.codes)
+        codes, factors, test = read_array(options.codes), read_array(options.factors, texts=True), None
+    else:
+        (codes, factors), test = read_codes_and_factors(options.codes), read_test_codes_and_factors(options.codes)
     if options.test_codes and options.test_factors:
         test = read_array(options.test_codes), read_array(options.test_factors, texts=True)
     if factors is None and (options.label_noise or test is not None):
@@ -183,7 +183,7 @@ def _refuse_beyond_files(names: Sequence[str]) -> None:
     """Refuse metrics that need more than codes and factors, which is all that files hold."""
     from unweave.metrics import METRICS
 
-    held = dict.fromkeys(("codes", "means", "factors", "source"), True)
+    held: dict[str, bool] = dict.fromkeys(("codes", "means", "factors", "source"), True)
     for name in names:
         if name in METRICS and (lacking := METRICS[name].missing(held)):
             needs = " and ".join(dict.fromkeys(lacking))

@@ -1,4 +1,4 @@
-"""`unweave reproduce …`: published results, computed anew."""
+"""`unweave reproduce …`: published results, computed again."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PATIENCE = 2.0
 
 @dataclass(frozen=True)
 class List:
-    """List the published results that can be computed anew."""
+    """List the published results that can be reproduced."""
 
     json: Flag = False
     """Print one JSON object instead of a table."""
@@ -45,7 +45,7 @@ def list_all(words: list[str]) -> None:
 
 @dataclass(frozen=True)
 class Reproduce:
-    """Compute a published result anew, and show the printed numbers beside ours.
+    """Reproduce a published result, and show the printed numbers beside ours.
 
     The outcome is saved as result.json and result.md, with the figures beside.
     """

@@ -1,4 +1,4 @@
-"""One file over HTTP, gone on with where it was cut.
+"""One file over HTTP, continued where it was cut.
 
 What has come is kept in a part beside which a note says of which version of which file it is. A part is
 continued only when the server still has that version; otherwise the download starts again.

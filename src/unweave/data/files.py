@@ -78,7 +78,7 @@ def fetch(
     """Bring the files of a data set into its folder, checked, and return the paths of all that are there.
 
     They come from their published place and its mirrors, from `url` (that of the file, or of a folder when it
-    ends in "/"), or from the files `from_file`. What was cut off is gone on with. What is here already is checked
+    ends in "/"), or from the files `from_file`. What was cut off is continued. What is here already is checked
     once and left alone. A data set that is drawn on demand has no files.
     """
     name = _base(name)
@@ -158,7 +158,7 @@ def _download(wanted: Source, urls: Sequence[str], folder: Path, watch: Watch | 
 
 
 def _keep(part: Path) -> str:
-    """Keep what can be gone on with, and say so; remove what cannot."""
+    """Keep what can be continued, and say so; remove what cannot."""
     if begun_at(part):
         return f"; {memory(size_of(part))} of it are kept, and the same command goes on from there"
     discard(part)

@@ -53,7 +53,7 @@ def render(
         raise UsageError(f"ambient must lie between 0 and 1, not {ambient}")
     distance, scale, width = _camera(mesh, size, field, samples)
     images = np.empty((len(turns), size, size, 1), dtype=np.uint8)
-    # Another layout of memory would have the loops compiled anew.
+    # Another layout of memory would have the loops compiled again.
     vertices, triangles, normals = map(np.ascontiguousarray, (mesh.vertices, mesh.triangles, mesh.normals))
     placed, nearest, owner, shares = _memory(mesh, width)
     _render(

@@ -16,7 +16,7 @@ from unweave.errors import UsageError, unknown
 
 RULES = ("exact", "dlib")
 TRIES = 1000
-"""How often a partner is drawn anew where combinations are held out."""
+"""How often a partner is drawn again where combinations are held out."""
 
 Distance = Callable[[FactorSpace, Integers, Integers, int], NDArray[np.integer]]
 """From the factors (n, k) of two images each, and the position of the factor that is their category, to (n,)."""
@@ -38,7 +38,7 @@ def draw_pairs(
     With the rule "exact", `changed` factors take another value, and the others stay; None draws their number for
     each pair, uniformly from 1 to F - 1, with F the number of factors that have more than one value.
 
-    The rule "dlib" is disentanglement_lib's: with probability one half a single factor is drawn anew, otherwise
+    The rule "dlib" is disentanglement_lib's: with probability one half a single factor is drawn again, otherwise
     `changed` of them (or 1 to F - 1), and the new value may be the old one: a pair may be twice the same image.
 
     First images are drawn as the set draws them, new values uniformly, even where factors are correlated; but what the

@@ -99,14 +99,14 @@ def _searched(known: np.ndarray, entropy: np.ndarray) -> tuple[list[int], float]
     """Return the same by branch and bound."""
     s = len(entropy).bit_length() - 1
 
-    def judge(groups: tuple[int, ...]) -> float:
+    def rate(groups: tuple[int, ...]) -> float:
         return _gain(known[:, groups]) - _penalty(groups, entropy)
 
     owners = known[:, 1 << np.arange(s)].argmax(axis=0)  # a first guess: every factor to the code that knows it best
     guess = {int(code): sum(1 << j for j in range(s) if owners[j] == code) for code in owners}
     search = PartitionSearch(known, entropy, min(s, len(known)))
-    best = search.best(judge, max(judge((2**s - 1,)), judge(tuple(guess.values()))))
-    groups = search.first(judge, best - TIE)
+    best = search.best(rate, max(rate((2**s - 1,)), rate(tuple(guess.values()))))
+    groups = search.first(rate, best - TIE)
     return list(groups), _penalty(groups, entropy)
 
 

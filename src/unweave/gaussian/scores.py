@@ -42,7 +42,7 @@ class Scores:
         I_m succeeds where its best partition is the truth [Vu2024]_; which code has which group does not matter. What
         counts as success for SAP the paper does not say. Here SAP, too, is asked for a partition: eq. 8 names for every
         factor j the code i(j) that is best correlated with it, and factors with the same code are a group. Both
-        scores are then judged by one rule, and without a threshold.
+        scores then follow one rule, and without a threshold.
         """
         im, sap = (
             np.array([as_partition(groups) == truth for groups in found], dtype=bool)
@@ -63,7 +63,7 @@ def score(world: World, sigma_x: np.ndarray, sigma_xv: np.ndarray) -> Scores:
     correlations = sigma_xv / width[:, :, None] / spread  # (cells, m, s)
     codes = sigma_x / width[:, :, None] / width[:, None, :]
     squared = np.minimum(correlations**2, 1.0)
-    weights = np.linalg.solve(codes, correlations)  # of standardised codes, to foretell standardised factors
+    weights = np.linalg.solve(codes, correlations)  # of standardised codes, to predict standardised factors
     explained = np.clip((weights * correlations).sum(axis=1), 0.0, 1 - 1e-15)  # R^2 of all codes, (cells, s)
     values, groups = _im_of_cells(correlations, world.sigma_v / spread[:, None] / spread)
     return Scores(

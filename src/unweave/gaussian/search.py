@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-Judge = Callable[[tuple[int, ...]], float]
+Rate = Callable[[tuple[int, ...]], float]
 """The value of a partition, groups given as masks of bits."""
 
 
@@ -37,13 +37,13 @@ class PartitionSearch:
         self.future = self._future()
         self._ends: dict[int, tuple[np.ndarray, np.ndarray]] = {}
 
-    def best(self, judge: Judge, least: float) -> float:
+    def best(self, rate: Rate, least: float) -> float:
         """Return the value of the best partition, which is worth at least `least`."""
         best = least
 
         def better(groups: tuple[int, ...]) -> bool:
             nonlocal best
-            best = max(best, judge(groups))
+            best = max(best, rate(groups))
             return False
 
         counts = range(1, self.most + 1)
@@ -51,7 +51,7 @@ class PartitionSearch:
             self._visit(count, better, lambda: best, promising_first=True)
         return best
 
-    def first(self, judge: Judge, least: float) -> tuple[int, ...]:
+    def first(self, rate: Rate, least: float) -> tuple[int, ...]:
         """Return, of the partitions worth `least`, one of the fewest groups: the first that keeps low factors together.
 
         It comes as masks of bits, in the order of the groups' least factors.
@@ -59,7 +59,7 @@ class PartitionSearch:
         found: list[tuple[int, ...]] = []
 
         def enough(groups: tuple[int, ...]) -> bool:
-            if judge(groups) >= least:
+            if rate(groups) >= least:
                 found.append(groups)
             return bool(found)
 

@@ -34,6 +34,7 @@ class AdaptiveVAE(Pairs, BetaVAE):
 
     def posterior(self, q: Posterior, step: int) -> Posterior:
         """Return the posteriors with what is shared averaged."""
+        assert isinstance(q, Gaussian), "the bottleneck is Gaussian"
         a, b = parts(q, 2)
         same = shared(DIFFERENCES[self.difference](a, b), value_at(self.eta, step)).repeat(2, 1)
         mean, log_variance = (value.repeat(2, 1) for value in self.average(a, b))

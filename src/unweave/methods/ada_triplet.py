@@ -9,7 +9,7 @@ from torch import Tensor
 
 from unweave.methods.adaptive import absolute, require_fraction, shared
 from unweave.methods.triplets import TripletLoss
-from unweave.nets import Gaussian
+from unweave.nets import Posterior
 from unweave.schedules import Schedule, Scheduled, value_at
 
 
@@ -26,11 +26,11 @@ class AdaptiveTriplet(TripletLoss):
         super().__post_init__()
         require_fraction(self, "omega", "eta")
 
-    def weights(self, anchor: Gaussian, negative: Gaussian, step: int) -> Tensor:
+    def weights(self, anchor: Posterior, negative: Posterior, step: int) -> Tensor:
         """Return omega for latents that are shared and 1 for the others."""
         delta = self.delta(anchor, negative)
         return torch.where(shared(delta, value_at(self.eta, step)), value_at(self.omega, step), 1.0)
 
-    def delta(self, anchor: Gaussian, negative: Gaussian) -> Tensor:
+    def delta(self, anchor: Posterior, negative: Posterior) -> Tensor:
         """Return how far apart the latents of anchors and negatives are."""
         return absolute(anchor, negative)

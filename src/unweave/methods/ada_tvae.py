@@ -16,7 +16,7 @@ from unweave.methods.adaptive import DIFFERENCES
 from unweave.methods.base import Batch
 from unweave.methods.beta_vae import BetaVAE
 from unweave.methods.triplets import Triplets
-from unweave.nets import Gaussian, Posterior
+from unweave.nets import Posterior
 
 CHUNK = 64
 """Pairs of images compared at once."""
@@ -34,7 +34,7 @@ class AdaptiveTripletVAE(AdaptiveTriplet, BetaVAE):
         if self.difference not in DIFFERENCES:
             raise unknown("difference of posteriors", self.difference, DIFFERENCES)
 
-    def delta(self, anchor: Gaussian, negative: Gaussian) -> Tensor:
+    def delta(self, anchor: Posterior, negative: Posterior) -> Tensor:
         """Return how far apart the latents of anchors and negatives are."""
         return DIFFERENCES[self.difference](anchor, negative)
 
@@ -58,12 +58,12 @@ class UnsupervisedAdaTVAE(AdaptiveTripletVAE):
         if self.triplets < 1:
             raise UsageError(f"a batch must give at least 1 triplet, not {self.triplets}")
 
-    def split(self, batch: Batch, q: Posterior, step: int) -> list[Gaussian]:
+    def split(self, batch: Batch, q: Posterior, step: int) -> list[Posterior]:
         """Return the posteriors of anchors, positives and negatives, ordered by the reconstruction loss, eq. 5.24."""
         a, p, n = distinct_triples(len(batch.x), self.triplets, batch.choices).to(batch.x.device)
         swap = self.unlikeness(batch.x, a, p) > self.unlikeness(batch.x, a, n)
         rows = (a, torch.where(swap, n, p), torch.where(swap, p, n))
-        return [Gaussian(q.mean[row], q.log_variance[row]) for row in rows]
+        return [q.rows(row) for row in rows]
 
     @torch.no_grad()
     def unlikeness(self, x: Tensor, rows: Tensor, others: Tensor) -> Tensor:

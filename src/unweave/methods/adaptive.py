@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeVar
 
 import torch
 from torch import Tensor
@@ -12,6 +13,8 @@ from unweave.methods.base import Method
 from unweave.nets import Gaussian, Posterior
 from unweave.schedules import extremes
 
+Q = TypeVar("Q", bound=Posterior)
+
 
 def symmetric_kl(a: Posterior, b: Posterior) -> Tensor:
     """Return (KL(a || b) + KL(b || a)) / 2 for every image and latent."""
@@ -20,6 +23,8 @@ def symmetric_kl(a: Posterior, b: Posterior) -> Tensor:
 
 def kl(a: Posterior, b: Posterior) -> Tensor:
     """Return KL(a || b) of Gaussians for every image and latent."""
+    assert isinstance(a, Gaussian), "a point has no such divergence"
+    assert isinstance(b, Gaussian), "a point has no such divergence"
     logs = a.log_variance - b.log_variance
     return 0.5 * (logs.exp() + (a.mean - b.mean).square() * (-b.log_variance).exp() - 1 - logs)
 
@@ -47,10 +52,10 @@ def shared(delta: Tensor, eta: float) -> Tensor:
     return delta < low + eta * (high - low)
 
 
-def parts(q: Posterior, groups: int) -> list[Gaussian]:
+def parts(q: Q, groups: int) -> list[Q]:
     """Return the posteriors of the first images that were drawn together, of the second …"""
-    pieces = zip(q.mean.chunk(groups), q.log_variance.chunk(groups), strict=True)
-    return [Gaussian(mean, log_variance) for mean, log_variance in pieces]
+    n = len(q.mean) // groups
+    return [q.rows(slice(group * n, (group + 1) * n)) for group in range(groups)]
 
 
 def require_fraction(method: Method, *names: str) -> None:

@@ -12,7 +12,7 @@ from torch import Tensor
 from unweave.data import Dataset
 from unweave.errors import UsageError, unknown
 from unweave.methods.base import Method
-from unweave.nets import Model, Posterior
+from unweave.nets import Gaussian, Model, Posterior
 from unweave.schedules import Scheduled, value_at
 
 ESTIMATORS = ("weighted", "stratified")
@@ -59,6 +59,7 @@ class BetaTCVAE(Method):
 
     def penalty(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
         """Return the three weighted parts of the KL term."""
+        assert isinstance(q, Gaussian), "the bottleneck is Gaussian"
         densities = log_densities(q, z)
         weights = self._log_weights(len(z), z.device)
         own = densities.diagonal().sum(0).mean()  # log q(z|x)
@@ -82,7 +83,7 @@ class BetaTCVAE(Method):
         return weights.fill_diagonal_(own).log()
 
 
-def log_densities(q: Posterior, z: Tensor) -> Tensor:
+def log_densities(q: Gaussian, z: Tensor) -> Tensor:
     """Return log q(z_kj | x_i) for samples k, images i and latents j: (k, i, j)."""
     precision = (-q.log_variance).exp()
     distance = (z[:, None] - q.mean).square() * precision

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from unweave.errors import unknown
 from unweave.methods.base import Method
-from unweave.nets import Model, Posterior
+from unweave.nets import Gaussian, Model, Posterior
 from unweave.schedules import Scheduled, value_at
 
 KINDS = ("I", "II")
@@ -39,6 +39,7 @@ class DIPVAE(Method):
         """Return the KL term and the two weighted terms of the covariance."""
         covariance = covariance_of_means(q.mean)
         if self.kind == "II":
+            assert isinstance(q, Gaussian), "the bottleneck is Gaussian"
             covariance = covariance + q.log_variance.exp().mean(0).diag()
         diagonal = covariance.diagonal()
         off_diagonal = covariance.square().sum() - diagonal.square().sum()

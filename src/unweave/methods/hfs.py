@@ -32,7 +32,7 @@ class HFS(BetaVAE):
     delta: Scheduled = 0.0
     """Weight of a term that keeps codes from shrinking: sum_j max(0, 1 - deviation of latent j in the batch)."""
     pairs: int = 25
-    """Pairs of latents a step, drawn anew each time; all of them, if there are no more."""
+    """Pairs of latents a step, drawn at each step; all of them, if there are no more."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

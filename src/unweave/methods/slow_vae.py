@@ -41,6 +41,7 @@ class SlowVAE(Pairs):
 
     def penalty(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
         """Return the weighted KL terms: alone, and given the other image."""
+        assert isinstance(q, Gaussian), "the bottleneck is Gaussian"
         a, b = parts(q, 2)
         alone = q.kl().sum(1).mean()
         given = transition_kl(a, b, value_at(self.rate, step)).sum(1).mean()

@@ -16,7 +16,7 @@ from unweave.data.sampling import ORDERS, draw_triplets
 from unweave.errors import UsageError, unknown
 from unweave.methods.adaptive import parts
 from unweave.methods.base import Batch, Method
-from unweave.nets import Gaussian, Model, Posterior
+from unweave.nets import Model, Posterior
 from unweave.schedules import Scheduled, value_at
 
 NORMS = {"l1": 1, "l2": 2}
@@ -59,7 +59,7 @@ class TripletLoss(Method):
         pixels = math.prod(model.shape) if self.normalise_scale else 1
         return value_at(self.scale, step) * pixels * loss.mean()
 
-    def split(self, batch: Batch, q: Posterior, step: int) -> list[Gaussian]:
+    def split(self, batch: Batch, q: Posterior, step: int) -> list[Posterior]:
         """Return the posteriors of anchors, positives and negatives: the batch's three groups."""
         return parts(q, 3)
 
@@ -67,7 +67,7 @@ class TripletLoss(Method):
         """Return the norm of each row."""
         return torch.linalg.vector_norm(difference, ord=NORMS[self.norm], dim=1)
 
-    def weights(self, anchor: Gaussian, negative: Gaussian, step: int) -> Tensor | float:
+    def weights(self, anchor: Posterior, negative: Posterior, step: int) -> Tensor | float:
         """Return the weights of the latents in the distance of anchors and negatives: by default, 1."""
         return 1.0
 

@@ -38,10 +38,21 @@ from unweave.metrics.med import med
 from unweave.metrics.metric import Metric, metric
 from unweave.metrics.mig import mig
 from unweave.metrics.mig_sup import mig_sup
+from unweave.metrics.minimality import minimality, sufficiency
 from unweave.metrics.modularity import modularity
 from unweave.metrics.pairwise_mi import pairwise_mi
 from unweave.metrics.pool import Pool
-from unweave.metrics.presets import PRESETS, FewSamples, LeftOut, Strangers
+from unweave.metrics.presets import (
+    PRESETS,
+    ConstantFactor,
+    DistinctValues,
+    FewSamples,
+    LeftOut,
+    LooksTransposed,
+    NumberedLabels,
+    Strangers,
+)
+from unweave.metrics.rdc import mcc_rdc
 from unweave.metrics.request import Request
 from unweave.metrics.sap import sap
 from unweave.metrics.table import GROUPS, METRICS
@@ -58,12 +69,16 @@ __all__ = [
     "PRESETS",
     "BoostedTrees",
     "Codebook",
+    "ConstantFactor",
+    "DistinctValues",
     "Downstream",
     "Elbo",
     "FewSamples",
     "InfoMEC",
     "LeftOut",
+    "LooksTransposed",
     "Metric",
+    "NumberedLabels",
     "Pool",
     "Request",
     "Strangers",
@@ -96,15 +111,18 @@ __all__ = [
     "linearity",
     "loss_capacity_curves",
     "mcc",
+    "mcc_rdc",
     "med",
     "metric",
     "mig",
     "mig_sup",
+    "minimality",
     "modularity",
     "noisy_labels",
     "pairwise_mi",
     "perceived_correlation",
     "sap",
+    "sufficiency",
     "total_correlation",
     "unfairness",
     "unfairness_matrix",

@@ -19,11 +19,32 @@ def active_units(codes: ArrayLike, *, threshold: float = 0.01) -> Sampled[float]
 
         the number of codes j with Var(z_j) > threshold
 
-    where z are the means of the posterior and the variance is over samples (n - 1 in its denominator). A count, given
-    as a float. For codes of a model whose prior has variance 1: an unused code has the same mean for every image.
-    Samples of the posterior are no use here: an unused code then has the prior's variance. Unchanged by the order of
-    codes or rows and by the sign and shift of a code, not by its scale.
+    where z are posterior means, and the variance is over samples, with n - 1.
 
+    Parameters
+    ----------
+    codes
+        Posterior means (n, d). Not samples: those of an unused code have the variance of the prior.
+    threshold
+        In units of the prior, whose variance is 1.
+
+    Returns
+    -------
+    float
+        A count.
+
+    Notes
+    -----
+    A constant code is never active. Unchanged by the order of codes or rows and by the sign and shift of a code, not by
+    its scale.
+
+    References
+    ----------
+    .. [Burda2016] Burda, Grosse and Salakhutdinov, "Importance Weighted Autoencoders", ICLR 2016.
+
+    Examples
+    --------
+    >>> from unweave.metrics import active_units
     >>> active_units([[1.0, 0.01], [-1.0, 0.02], [1.0, 0.01]])
     1.0
     """

@@ -17,7 +17,7 @@ from unweave.metrics.resampling import Sampled, by_refits
 from unweave.metrics.traversals import chunks
 
 
-@metric("Higgins et al. 2017", "modularity", fast={"points": 500, "test_points": 250})
+@metric("Higgins et al. 2017", "modularity", fast={"points": 500, "test_points": 250}, shuffles=3)
 def beta_vae_score(
     source: ArrayLike | Encode | Source,
     data: ArrayLike | Dataset | None = None,
@@ -29,18 +29,47 @@ def beta_vae_score(
 ) -> Sampled[float]:
     r"""β-VAE score [Higgins2017]_, in [0, 1]: does the difference of codes tell which factor is shared?
 
-    A point is the mean of |z - z'| over `batch` pairs of cells that share the value of one factor, drawn at random
-    for the point. The score is the accuracy, on `test_points` points, of a logistic regression (C = 1) from the point
-    to the factor, fitted on `points` others. A factor with a single value is never
-    the one shared; with a single factor left there is nothing to tell apart, and the score is 1. Constant codes are
-    guesses: 1 over the number of factors.
+        point = mean over `batch` pairs of |z - z'|,    label = the factor whose value both samples of a pair share
 
-    The pairs come from a grid of factors (a `Codebook`, or an encoder of the images of `data`), or, where there is
-    none, from rows: `beta_vae_score(codes, factors)`.
+    The score is the accuracy of a logistic regression (C = 1) from point to label, on points it was not fitted to.
 
-    Unchanged by the sign and shift of a code; not by its scale, as the regression is penalised.
+    Parameters
+    ----------
+    source
+        What pairs are drawn from. A `Codebook`, or an encoder of the images of `data`: pairs come from the full grid of
+        factors. Codes (n, d), with factors as `data`, or a `Pool`: pairs come from these rows.
+    data
+        The data set of an encoder, or the factors (n, k) of codes; nothing with a `Codebook` or a `Pool`.
+    points, test_points
+        Points to fit and to test on; each has one factor drawn at random.
+    batch
+        Pairs per point.
+    seed
+        Seed of all draws.
 
-    >>> beta_vae_score(Codebook.of_grid([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], sizes=(2, 2)), points=100)
+    Returns
+    -------
+    float
+        The accuracy. Chance is 1 over the number of factors.
+
+    Notes
+    -----
+    A factor with a single value is never the one shared; with a single factor left the score is 1. Constant codes score
+    chance. Unchanged by the sign and shift of a code; not by its scale, because the regression is penalised.
+
+    References
+    ----------
+    .. [Higgins2017] Higgins et al., "beta-VAE: Learning Basic Visual Concepts with a Constrained Variational
+       Framework", ICLR 2017.
+
+    Examples
+    --------
+    >>> from unweave.metrics import Codebook, beta_vae_score
+    >>> book = Codebook.of_grid([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], sizes=(2, 2))
+    >>> beta_vae_score(book, points=100, test_points=50)
+    1.0
+    >>> codes, factors = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], [[0, 0], [0, 1], [1, 0], [1, 1]]
+    >>> beta_vae_score(codes, factors, points=100, test_points=50)
     1.0
     """
     points, test_points = whole_number(points, "points", 1), whole_number(test_points, "test_points", 1)

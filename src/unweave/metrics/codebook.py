@@ -32,12 +32,24 @@ Watch: TypeAlias = Callable[[int, int], object]
 class Codebook:
     """The codes of a data set that is a full grid of factors, under one encoder.
 
-    A metric that intervenes on factors asks for the codes of cells, numbered as in the data set: the last factor
-    varies fastest. A cell is encoded when it is first asked for, and never again.
+    A metric that intervenes on factors asks for the codes of cells, numbered as in the data set: the last factor varies
+    fastest. A cell is encoded when it is first asked for, and never again.
 
-    Where the factors decide the image (`exact`), this is what encoding anew would give. Where they do not, as in the
-    noisy variants, one image stands for all those of its cell: what varies within a cell is not seen.
+    Where the factors determine the image (`exact`), this gives what encoding every image again would give. Where they
+    do not, as in the noisy variants, one image stands for all images of its cell: variation within a cell is not seen.
 
+    Parameters
+    ----------
+    encode
+        A function from uint8 images (n, H, W, C) to codes (n, d).
+    data
+        The data set: a full grid of factors.
+    watch
+        Called as `watch(done, total)` while cells are encoded.
+
+    Examples
+    --------
+    >>> from unweave.metrics import Codebook
     >>> book = Codebook.of_grid([[0.0], [0.1], [1.0], [1.1]], sizes=(2, 2))
     >>> book.codes([2, 0])
     array([[1.],
@@ -183,7 +195,7 @@ def open_codebook(encode: Encode | Codebook, data: Dataset | None) -> Codebook:
 
 
 def _check(codes: ArrayLike, rows: int, name: str) -> np.ndarray:
-    """Return codes as an array of floats, single precision kept, after checking that they are one row a cell."""
+    """Return codes as an array of floats, single precision kept, after checking that there is one row for each cell."""
     try:
         array = np.asarray(codes)
     except (TypeError, ValueError, RuntimeError) as error:

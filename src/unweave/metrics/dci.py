@@ -43,18 +43,47 @@ def dci(
 
         D = sum_j  ( R_j. / R.. ) ( 1 - H_k(R_j.) / log k )        R_jk: importance of code j for predicting factor k
         C = sum_k  ( R_.k / R.. ) ( 1 - H_d(R_.k) / log d )        H: entropy of the row or column, made to sum to 1
+        I = mean over factors of the accuracy on the test rows
 
-    and I, the mean accuracy on rows not fitted on: `test=(codes, factors)`, or else a third held out by `seed`.
+    Parameters
+    ----------
+    codes
+        Codes (n, d).
+    factors
+        Factors (n, k); each value is a class. With the lasso, values are numbers and may be continuous.
+    test
+        Test rows `(codes, factors)`; without them a third of the rows is held out.
+    learner
+        The predictor of each factor, which R and I come from. Scores of different learners are not comparable.
 
-    R and I come from one `learner` a factor. They disagree, so name yours: "gbt" (boosted trees, `BoostedTrees`:
-    disentanglement_lib's DCI), "random-forest" (100 trees of depth 10, entropy), "lasso" (Eastwood and Williams':
-    regression of the factor as a number, penalty by 5-fold cross-validation; I is 1 - root mean square error /
-    deviation, at least 0) and "logistic" (one-vs-rest, l1 penalty, C = 1; importance is the sum of |weights| over
-    classes). The boosted trees see codes as they are, the others standardised.
+        - "gbt": boosted trees, `BoostedTrees`, as in disentanglement_lib.
+        - "random-forest": 100 trees of depth 10, entropy.
+        - "lasso": as in [Eastwood2018]_, the value as a number, penalty by 5-fold cross-validation; I is 1 - root mean
+          square error / standard deviation, at least 0.
+        - "logistic": one-vs-rest, l1 penalty, C = 1; R is the sum of |weights| over classes.
+    seed
+        Seed of the split and of the learner.
 
-    Codes that no learner uses have no weight; if none is used, D = C = 0. With one factor D is 1, with one code C is
-    1, unless nothing is used. A factor with a single value is left out; one constant where it is fitted uses no code.
+    Returns
+    -------
+    DCI
+        disentanglement, completeness and informativeness.
 
+    Notes
+    -----
+    A code that no predictor uses has no weight; if none is used, D = C = 0. With one factor D is 1, and with one code C
+    is 1, unless nothing is used. A factor with a single value is left out; one that is constant in the train rows uses
+    no code. The boosted trees see codes as they are, the other learners standardised ones. D and C grow with the number
+    of rows: compare them at equal numbers.
+
+    References
+    ----------
+    .. [Eastwood2018] Eastwood and Williams, "A Framework for the Quantitative Evaluation of Disentangled
+       Representations", ICLR 2018.
+
+    Examples
+    --------
+    >>> from unweave.metrics import dci
     >>> dci([[0.0, 5.0], [1.0, 5.0]] * 30, [[0], [1]] * 30)
     DCI(disentanglement=1.0, completeness=1.0, informativeness=1.0)
     """
@@ -73,9 +102,29 @@ def dci(
 
 
 def importance_matrix(codes: ArrayLike, factors: ArrayLike, *, learner: Learner = "gbt", seed: int = 0) -> np.ndarray:
-    """Return how much the learner of each factor, fitted on all rows, uses each code: (codes, factors), from 0 up.
+    """Return how much the predictor of each factor, fitted on all rows, uses each code: the R of `dci`.
 
-    The learners are those of `dci`. The trees' columns sum to 1; a factor with a single value has a column of zeros.
+    Parameters
+    ----------
+    codes
+        Codes (n, d).
+    factors
+        Factors (n, k); each value is a class.
+    learner, seed
+        As in `dci`.
+
+    Returns
+    -------
+    numpy.ndarray
+        Importances (d, k), from 0 up. The columns of trees sum to 1; a factor with a single value has a column of
+        zeros.
+
+    Examples
+    --------
+    >>> from unweave.metrics import importance_matrix
+    >>> importance_matrix([[0.0, 5.0], [1.0, 5.0]] * 30, [[0], [1]] * 30)
+    array([[1.],
+           [0.]])
     """
     answer = _answerer(learner, seed)
     values, labels = check(codes, factors)

@@ -34,7 +34,7 @@ class DCIES(NamedTuple):
 
 
 class Curves(NamedTuple):
-    """What probes of rising capacity leave unexplained in the judged rows."""
+    """The loss on the test rows of probes of rising capacity."""
 
     capacities: np.ndarray
     """(c,): random features beside the codes, or the depth of the trees."""
@@ -59,23 +59,52 @@ def dci_es(
 
         E = mean over factors k of 1 - 2 area_k / ( baseline_k (x_max - x_min) ),     S = factors / codes
 
-    where area_k lies between the curve of the loss on held-out rows over the probe's capacity x and the curve's
-    minimum. E is 1 where the smallest probe does as well as the largest, 0 where the loss falls along a straight line
-    from the baseline to 0, and close to -1 where only the largest probe finds anything. It asks how early, not how
-    much, is found: codes that tell nothing have a flat curve and E = 1. Read it beside a score of informativeness.
+    where area_k lies between the curve of the loss on test rows over the probe's capacity x and the minimum of the
+    curve.
 
-    - `probe`: "rff", ridge regression on the codes and on 0, 16, 48, ... 1008 random Fourier features of them, so that
-      the smallest is linear; or "forest", 20 random trees cut at depth 1, 2, 4, ... 32.
-    - `targets`: "classes", the loss is the share of rows predicted wrongly, the baseline that of the commonest value
-      among the rows fitted; or "numbers", it is 1 - R², where the values of a factor are meant as numbers.
-    - `axis`: x is the capacity ("linear", the forest's default) or the logarithm of 1 + features / 16, or of the depth
-      ("log", the default for features).
+    Parameters
+    ----------
+    codes
+        Codes (n, d).
+    factors
+        Factors (n, k).
+    test
+        Test rows `(codes, factors)`; without them a third of the rows is held out.
+    probe
+        "rff": ridge regression on the codes and on 0, 16, 48, ... 1008 random Fourier features of them, so that the
+        smallest probe is linear. "forest": 20 random trees, cut at depth 1, 2, 4, ... 32.
+    targets
+        "classes": the loss is the error rate, the baseline that of the most frequent value in the train rows.
+        "numbers": the loss is 1 - R², for factors whose values are numbers.
+    axis
+        x is the capacity ("linear", the default of the forest), or the logarithm of 1 + features / 16, or of the depth
+        ("log", the default of "rff").
+    seed
+        Seed of the split and of the features or trees.
 
-    Each curve is made monotone (the least loss so far) and cut at its baseline. The probes are judged on
-    `test=(codes, factors)`, or else on a third of the rows held out by `seed`, which draws their features or trees too.
-    Codes are standardised: sign, shift and scale do not matter to "rff", and their order only as another draw of the
-    features would. A factor with one value is left out, and one whose baseline is 0 has E = 1.
+    Returns
+    -------
+    DCIES
+        explicitness in [-1, 1] and size above 0.
 
+    Notes
+    -----
+    E is 1 where the smallest probe does as well as the largest, 0 where the loss falls along a straight line from the
+    baseline to 0, and close to -1 where only the largest probe learns anything. It asks how early something is learned,
+    not how much: codes of noise have a flat curve and E = 1. Read it beside a score of informativeness.
+
+    Each curve is made monotone (the least loss so far) and cut at its baseline. Codes are standardised: sign, shift and
+    scale do not matter to "rff", and the order of codes only as another draw of the features does. A factor with a
+    single value is left out, and one whose baseline is 0 has E = 1.
+
+    References
+    ----------
+    .. [Eastwood2023] Eastwood et al., "DCI-ES: An Extended Disentanglement Framework with Connections to
+       Identifiability", ICLR 2023.
+
+    Examples
+    --------
+    >>> from unweave.metrics import dci_es
     >>> dci_es([[0.0], [1.0]] * 20, [[3], [7]] * 20)
     DCIES(explicitness=1.0, size=1.0)
     """
@@ -105,10 +134,23 @@ def loss_capacity_curves(
     targets: Targets = "classes",
     seed: int = 0,
 ) -> Curves:
-    """Return the curves behind `dci_es`: the loss on held-out rows of probes of rising capacity, factor by factor.
+    """Return the curves behind `dci_es`: for each factor, the loss on test rows of probes of rising capacity.
 
-    >>> loss_capacity_curves([[0.0], [1.0]] * 20, [[3], [7]] * 20).losses[0, 0]
-    np.float64(0.0)
+    Parameters
+    ----------
+    codes, factors, test, probe, targets, seed
+        As in `dci_es`.
+
+    Returns
+    -------
+    Curves
+        capacities (c,), losses (k, c) and baselines (k,).
+
+    Examples
+    --------
+    >>> from unweave.metrics import loss_capacity_curves
+    >>> float(loss_capacity_curves([[0.0], [1.0]] * 20, [[3], [7]] * 20).losses[0, 0])
+    0.0
     """
     _check_options(probe, targets, None)
     train, held_out = train_and_test(codes, factors, test, seed)
@@ -124,11 +166,11 @@ def _check_options(probe: str, targets: str, axis: str | None) -> None:
         raise unknown("axis", str(axis), ("log", "linear"))
 
 
-def _curves(fitted: Pair, judged: Pair, probe: Probe, targets: Targets, seed: int) -> Curves:
-    capacities, predictions = PROBES[probe](fitted, judged, targets == "classes", generator(seed, FIT))
+def _curves(train: Pair, test: Pair, probe: Probe, targets: Targets, seed: int) -> Curves:
+    capacities, predictions = PROBES[probe](train, test, targets == "classes", generator(seed, FIT))
     losses = []
-    baselines = np.empty(judged[1].shape[1])
-    for k, (factor, truth, predicted) in enumerate(zip(fitted[1].T, judged[1].T, predictions, strict=True)):
+    baselines = np.empty(test[1].shape[1])
+    for k, (factor, truth, predicted) in enumerate(zip(train[1].T, test[1].T, predictions, strict=True)):
         if targets == "classes":
             values, counts = np.unique(factor, return_counts=True)
             baselines[k] = (truth != values[counts.argmax()]).mean()

@@ -17,12 +17,36 @@ def dcimig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> Sampled[f
 
         DCIMIG = sum over factors k of max { g_j : a(j) = k }  /  sum over factors k of H(v_k)
 
-    where g_j = I(z_j; v_a(j)) - I(z_j; v_b(j)) is the gap of code j between the factors that it knows most and second
-    most about, in nats, credited to the former; a factor that no code knows most about is credited 0. Only the best
-    code of a factor counts, so further codes, noise and duplicates do no harm. Mutual information, binning and
-    factors with a single value are as in `mig`. Constant codes score 0; a single factor has a gap to 0. Unchanged by
-    the order of codes, factors or rows and by the scale and, as in `mig`, the sign of a code.
+    where g_j = I(z_j; v_a(j)) - I(z_j; v_b(j)) is the gap of code j between the factors it knows most and second most
+    about, in nats, credited to the former; a factor that no code knows most about is credited 0.
 
+    Parameters
+    ----------
+    codes
+        Codes (n, d).
+    factors
+        Factors (n, k); each value is a class.
+    bins
+        Bins of equal width per code, as in `mig`.
+
+    Returns
+    -------
+    float
+        The score.
+
+    Notes
+    -----
+    Only the best code of a factor counts, so additional codes, noise and duplicates do no harm. Constant codes score 0;
+    a single factor has a gap to 0; a factor with a single value is left out. Unchanged by the order of codes, factors
+    or rows and by the scale and, as in `mig`, the sign of a code.
+
+    References
+    ----------
+    .. [Sepliarskaia2019] Sepliarskaia, Kiseleva and de Rijke, "How to Not Measure Disentanglement", 2019.
+
+    Examples
+    --------
+    >>> from unweave.metrics import dcimig
     >>> dcimig([[0.0, 5.0], [1.0, 5.0], [0.0, 5.0], [1.0, 5.0]], [[0], [1], [0], [1]])
     1.0
     """

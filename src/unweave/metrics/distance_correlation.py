@@ -26,14 +26,40 @@ def distance_correlation(
 ) -> Sampled[float]:
     r"""Global distance correlation [Michlo2022]_, eq. 4.1, in [-1, 1]: do codes of distant factors lie far apart?
 
-    The Spearman rank correlation, over random pairs of rows, of sum_k |v_k - v'_k| and sum_j |z_j - z'_j|. The values
-    of factors count as numbers. Distances of codes are taken to 16 binary digits: rounding shall break no ties. Where
-    either distance is always the same the correlation counts 0.
+        the Spearman correlation, over random pairs of rows, of sum_k |v_k - v'_k| and sum_j |z_j - z'_j|
 
-    Unchanged by the order of codes and factors, by the sign and shift of a code, and by the scale of all together.
+    Parameters
+    ----------
+    codes
+        Codes (n, d).
+    factors
+        Factors (n, k); values are numbers and may be continuous.
+    pairs
+        Random pairs of rows.
+    seed
+        Seed of the pairs.
 
-    >>> distance_correlation([[0.0], [1.0], [3.0]], [[0], [1], [2]]) > 0.9
-    True
+    Returns
+    -------
+    float
+        The correlation; 0 where either distance is the same for all pairs.
+
+    Notes
+    -----
+    Distances of codes are rounded to 16 binary digits, so that rounding errors break no ties. A factor with a single
+    value is left out. Unchanged by the order of codes and factors, by the sign and shift of a code, and by a common
+    scale of all codes.
+
+    References
+    ----------
+    .. [Michlo2022] Michlo, "Disentanglement using VAEs resembles distance learning and requires overlapping data",
+       master's thesis, University of the Witwatersrand, 2022.
+
+    Examples
+    --------
+    >>> from unweave.metrics import distance_correlation
+    >>> round(distance_correlation([[0.0], [1.0], [2.0]], [[0], [1], [2]]), 9)
+    1.0
     """
     values, labels = check(codes, factors, continuous=True)
     labels = labels[:, varying(labels)].astype(np.float64)
@@ -47,17 +73,45 @@ def distance_correlation(
     return Sampled(rank_correlation(ground, latent), len(values), rescore, REPLICATES)
 
 
-@metric("Michlo 2022", "distances", fast={"traversals": 128})
+@metric("Michlo 2022", "distances", fast={"traversals": 64})
 def factor_distance_correlation(
     encode: Encode | Codebook, data: Dataset | None = None, *, traversals: int = 1024, pairs: int = 128, seed: int = 0
 ) -> Sampled[float]:
     r"""Factor distance correlation [Michlo2022]_, eq. 4.3, in [0, 1]: along a factor, does distance follow distance?
 
-    The geometric mean over factors of the rank correlations of `factor_distance_correlations`, a negative one
-    counted as 0. `encode` is a `Codebook`, or an encoder of the images of `data`.
+        the geometric mean over factors of the correlations of `factor_distance_correlations`, negative ones as 0
 
-    Unchanged by the order of codes, by the sign and shift of a code, and by the scale of all together.
+    Parameters
+    ----------
+    encode
+        A `Codebook`, or an encoder of the images of `data`.
+    data
+        The data set of an encoder; nothing with a `Codebook`.
+    traversals
+        Random traversals of each factor.
+    pairs
+        Random pairs of cells in each traversal.
+    seed
+        Seed of all draws.
 
+    Returns
+    -------
+    float
+        The score.
+
+    Notes
+    -----
+    Factors with a single value are left out. Unchanged by the order of codes, by the sign and shift of a code, and by a
+    common scale of all codes.
+
+    References
+    ----------
+    .. [Michlo2022] Michlo, "Disentanglement using VAEs resembles distance learning and requires overlapping data",
+       master's thesis, University of the Witwatersrand, 2022.
+
+    Examples
+    --------
+    >>> from unweave.metrics import Codebook, factor_distance_correlation
     >>> factor_distance_correlation(Codebook.of_grid([[0.0], [1.0], [2.0], [3.0]], sizes=(4,)))
     1.0
     """
@@ -69,25 +123,82 @@ def factor_distance_correlation(
 def factor_distance_correlations(
     encode: Encode | Codebook, data: Dataset | None = None, *, traversals: int = 1024, pairs: int = 128, seed: int = 0
 ) -> dict[str, float]:
-    r"""Return [Michlo2022]_, eq. 4.2, in [-1, 1], for each factor that has several values, by its name.
+    r"""Return the distance correlation [Michlo2022]_, eq. 4.2, in [-1, 1], of each factor that has several values.
 
-    The Spearman rank correlation of |v_k - v'_k| and sum_j |z_j - z'_j|, over `pairs` random pairs of cells from each
-    of `traversals` random traversals of factor k. A cell may be paired with itself. Distances of codes are taken
-    to 16 binary digits. Where either distance is always the same the correlation counts 0.
+        the Spearman correlation of |v_k - v'_k| and sum_j |z_j - z'_j|, over pairs of cells on traversals of factor k
+
+    Parameters
+    ----------
+    encode, data, traversals, pairs, seed
+        As in `factor_distance_correlation`.
+
+    Returns
+    -------
+    dict
+        From the name of a factor to its correlation; 0 where either distance is the same for all pairs.
+
+    Notes
+    -----
+    A cell may be paired with itself. Distances of codes are rounded to 16 binary digits.
+
+    References
+    ----------
+    .. [Michlo2022] Michlo, "Disentanglement using VAEs resembles distance learning and requires overlapping data",
+       master's thesis, University of the Witwatersrand, 2022.
+
+    Examples
+    --------
+    >>> from unweave.metrics import Codebook, factor_distance_correlations
+    >>> factor_distance_correlations(Codebook.of_grid([[0.0], [1.0], [2.0], [3.0]], sizes=(4,)))
+    {'factor0': 1.0}
     """
     book = open_codebook(encode, data)
     drawn = _draw(book, traversals, pairs, seed)
     return {book.names[factor]: rank_correlation(*_along(book, *some)) for factor, some in drawn.items()}
 
 
-@metric("Michlo 2022", "distances", fast={"traversals": 128}, has_ceiling=False)
+@metric("Michlo 2022", "distances", fast={"traversals": 64}, has_ceiling=False)
 def perceived_correlation(
     encode: Encode | Codebook, data: Dataset | None = None, *, traversals: int = 1024, pairs: int = 128, seed: int = 0
 ) -> Sampled[float]:
     r"""Perceived distance correlation [Michlo2022]_, eq. 4.10, in [0, 1]: do codes lie as far apart as images do?
 
-    As `factor_distance_correlation`, with the mean squared error between the two images of a pair in the place of the
-    distance between factors. A `Codebook` must know its data set.
+        the geometric mean over factors of the Spearman correlation of mean (x - x')^2 and sum_j |z_j - z'_j|
+
+    over pairs of cells on traversals of each factor, x being their images; a negative correlation counts 0.
+
+    Parameters
+    ----------
+    encode
+        An encoder of the images of `data`, or a `Codebook` made of one: images are needed.
+    data
+        The data set of an encoder; nothing with a `Codebook`.
+    traversals, pairs, seed
+        As in `factor_distance_correlation`.
+
+    Returns
+    -------
+    float
+        The score.
+
+    Notes
+    -----
+    It compares codes with images, so the factors themselves are no ceiling. Unchanged as `factor_distance_correlation`
+    is.
+
+    References
+    ----------
+    .. [Michlo2022] Michlo, "Disentanglement using VAEs resembles distance learning and requires overlapping data",
+       master's thesis, University of the Witwatersrand, 2022.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unweave.data import Table
+    >>> from unweave.metrics import perceived_correlation
+    >>> grey = Table(np.arange(4, dtype=np.uint8).reshape(4, 1, 1, 1), np.arange(4)[:, None])  # images of one pixel
+    >>> perceived_correlation(lambda images: images[:, 0, 0], grey)
+    1.0
     """
     book = open_codebook(encode, data)
     drawn = _draw(book, traversals, pairs, seed)

@@ -43,16 +43,43 @@ def downstream(
 ) -> Sampled[Downstream]:
     r"""Downstream accuracy and statistical efficiency [Locatello2019]_: how many labels does it take to use the codes?
 
-        accuracy_n = mean over factors of the share of test rows whose value is predicted after fitting n train rows
+        accuracy_n = mean over factors of the accuracy on test rows of a predictor fitted to n train rows
         efficiency = accuracy_100 / accuracy_10000
 
-    `learner` is "logistic" (multinomial, penalty chosen among ten by five folds), "gbt" (`BoostedTrees`) or any object
-    with `fit` and `predict`, of which a clone is fitted for each factor and size. The test rows are
-    `test=(codes, factors)`, or else a third held out by `seed`, which also puts the train rows in a random order: each
-    size takes the next rows of it, and starts again where they run out. A size beyond the train rows is NaN. Values
-    that were not fitted are predicted wrongly; a factor with a single value is left out. Accuracies are in [0, 1];
-    efficiency is 0 where accuracy_10000 is.
+    Parameters
+    ----------
+    codes
+        Codes (n, d).
+    factors
+        Factors (n, k); each value is a class.
+    test
+        Test rows `(codes, factors)`; without them a third of the rows is held out.
+    learner
+        "logistic" (multinomial, penalty chosen among ten by five folds), "gbt" (`BoostedTrees`), or any object with
+        `fit` and `predict`, of which a clone is fitted for each factor and size.
+    seed
+        Seed of the split and of the order of the train rows: each size takes the next rows in it, from the beginning
+        again where they run out.
 
+    Returns
+    -------
+    Downstream
+        accuracy_10, accuracy_100, accuracy_1000 and accuracy_10000, in [0, 1], and efficiency, from 0 up. A size beyond
+        the number of train rows is NaN, and so is an efficiency made of it.
+
+    Notes
+    -----
+    Values that are not among the rows fitted are predicted wrongly. A factor with a single value is left out.
+    Efficiency is 0 where accuracy_10000 is 0. The scale of a code matters to the penalty of "logistic", not to "gbt".
+
+    References
+    ----------
+    .. [Locatello2019] Locatello et al., "Challenging Common Assumptions in the Unsupervised Learning of Disentangled
+       Representations", ICML 2019.
+
+    Examples
+    --------
+    >>> from unweave.metrics import downstream
     >>> downstream([[0.0], [1.0]] * 30, [[3], [7]] * 30).accuracy_10
     1.0
     """

@@ -33,13 +33,36 @@ class Elbo(NamedTuple):
 def elbo(means: ArrayLike, log_variances: ArrayLike, reconstruction: ArrayLike) -> Sampled[Elbo]:
     r"""Terms of the evidence lower bound [Kingma2014]_, in nats: what do codes cost, and what do they keep?
 
-        rate = mean over samples of sum over codes of 1/2 ( mu^2 + e^lv - lv - 1 ),    bound = - distortion - rate
+        rate       = mean over samples of sum over codes of 1/2 ( mu^2 + e^lv - lv - 1 )
+        distortion = mean over samples of the reconstruction loss
+        bound      = - distortion - rate
 
-    with the posterior's means mu and log variances lv, each (n, d), and the standard normal prior. `reconstruction`,
-    (n,), is each sample's negative log-likelihood, summed over pixels; its mean is the distortion. The rate, from 0
-    up, is the KL divergence itself, whatever weight the objective gave it: a run's log shows β times it. It is 0 where
-    every posterior is the prior. Unchanged by the order of codes or rows and by the sign of a mean.
+    for posteriors of mean mu and log variance lv and the standard normal prior.
 
+    Parameters
+    ----------
+    means, log_variances
+        Of the posteriors, (n, d) each.
+    reconstruction
+        The negative log-likelihood of each sample, (n,), summed over pixels.
+
+    Returns
+    -------
+    Elbo
+        rate, distortion and bound.
+
+    Notes
+    -----
+    The rate, from 0 up, is the KL divergence itself, whatever weight the objective gave it: a run's log shows β times
+    it. It is 0 where every posterior is the prior. Unchanged by the order of codes or rows and by the sign of a mean.
+
+    References
+    ----------
+    .. [Kingma2014] Kingma and Welling, "Auto-Encoding Variational Bayes", ICLR 2014.
+
+    Examples
+    --------
+    >>> from unweave.metrics import elbo
     >>> elbo([[0.0, 1.0], [0.0, -1.0]], [[0.0, 0.0], [0.0, 0.0]], reconstruction=[3.0, 5.0])
     Elbo(rate=0.5, distortion=4.0, bound=-4.5)
     """
@@ -52,8 +75,21 @@ def elbo(means: ArrayLike, log_variances: ArrayLike, reconstruction: ArrayLike) 
 
 
 def kl_per_code(means: ArrayLike, log_variances: ArrayLike) -> np.ndarray:
-    """Return what each code costs, (d,): the mean over samples of its divergence from the prior, in nats.
+    """Return the KL divergence of each code's posterior from the prior, in nats: which codes are used, and how much.
 
+    Parameters
+    ----------
+    means, log_variances
+        Of the posteriors, (n, d) each.
+
+    Returns
+    -------
+    numpy.ndarray
+        Means over samples, (d,). Their sum is the rate of `elbo`.
+
+    Examples
+    --------
+    >>> from unweave.metrics import kl_per_code
     >>> kl_per_code([[0.0, 1.0], [0.0, -1.0]], [[0.0, 0.0], [0.0, 0.0]]).tolist()
     [0.0, 0.5]
     """

@@ -18,6 +18,7 @@ from unweave.metrics.inputs import (
     DRAW,
     INTERVAL,
     GivenPair,
+    bin_factors,
     bin_pair,
     check_codes,
     check_sets,
@@ -164,6 +165,7 @@ def score(
     chosen = request.choose(inputs)
     _warn(inputs, request, chosen)
     tables = [_table([], request)]
+    before = {} if "encoding" in inputs else _overheads(inputs)
     for done, name in enumerate(chosen):
         if on_progress:
             on_progress(name, done, len(chosen))
@@ -179,6 +181,10 @@ def score(
         tables.append(_table(found, request))
         if on_scores:
             on_scores(tables[-1])
+    spent = {name: total - before.get(name, 0.0) for name, total in _overheads(inputs).items()}
+    tables.append(_table([{"metric": n, "seconds": s, "options": "{}"} for n, s in spent.items() if s > 0], request))
+    if on_scores and len(tables[-1]):
+        on_scores(tables[-1])
     import polars
 
     return polars.concat(tables)
@@ -253,8 +259,10 @@ def _rows(
         values = check_codes(codes)
         return {"codes": values, "means": values, "test": None, "continuous": False}
     (values, labels), held_out = check_sets(codes, factors, test, continuous=True)
+    if request.bin_factors is not None and held_out is None:
+        labels = bin_factors(labels, request.bin_factors)
     test_codes, test_labels = held_out or (values[:0], labels[:0])
-    if request.bin_factors is not None:
+    if request.bin_factors is not None and held_out is not None:
         labels, test_labels = bin_pair(labels, test_labels, request.bin_factors)
     continuous = bool(is_continuous(labels).any())
     if request.label_noise is not None:
@@ -295,7 +303,8 @@ def _posterior(
 
 def _score_rows(name: str, inputs: Mapping[str, Any], request: Request) -> Iterator[dict[str, object]]:
     """Yield the rows of one metric: one for each of its parts, then, if asked for, one for each factor."""
-    metric, settings, start = METRICS[name], request.settings_of(name), perf_counter()
+    metric, settings = METRICS[name], request.settings_of(name)
+    start, before = perf_counter(), sum(_overheads(inputs).values())
     sampled = metric.sampled(inputs, settings)
     values = np.atleast_1d(sampled.score).astype(np.float64)
     around = bounds(metric, inputs, settings) if request.floors else Bounds.unknown(len(values))
@@ -303,14 +312,21 @@ def _score_rows(name: str, inputs: Mapping[str, Any], request: Request) -> Itera
     rng = generator(request.seed, INTERVAL)
     ends = interval(sampled, metric.range, request.replicates, rng) if request.intervals else None
     low, high = np.array(ends or [(np.nan, np.nan)] * len(values)).T
-    columns = (values, low, high, *around, around.adjust(values, metric.higher_is_better))
-    described = {"seconds": perf_counter() - start, "options": json.dumps(_described(metric, inputs, settings))}
+    columns = (values, low, high, *around, around.adjust(values, metric))
+    seconds = perf_counter() - start - (sum(_overheads(inputs).values()) - before)
+    described = {"seconds": seconds, "options": json.dumps(_described(metric, inputs, settings))}
     for row, *numbers in zip(metric.names(name), *columns, strict=True):
         if not np.isnan(numbers[0]):  # a part that these rows do not have
             shown = [float(number) if isfinite(number) else None for number in numbers]
             yield {"metric": row, **dict(zip(NUMBERS, shown, strict=False)), **described}
     if request.details:
         yield from _details(name, metric, sampled, inputs, described["options"])
+
+
+def _overheads(inputs: Mapping[str, Any]) -> dict[str, float]:
+    """Return the seconds spent so far on what no single metric is to blame for."""
+    book = inputs["encode"]
+    return {"encoding": inputs.get("encoding", 0.0) + (0.0 if book is None else book.seconds)}
 
 
 def _details(

@@ -23,15 +23,40 @@ def explicitness(
 
         explicitness = mean over factors k of the mean over values c of AUC(P(v_k = c | z), v_k = c)
 
-    P is multinomial logistic regression, scikit-learn's with its defaults (C = 1), of the codes less their mean and
-    over their deviation in the rows fitted on. AUC, the area under the ROC curve, is the chance that a row with value
-    c gets a larger P than a row without it, ties counting half. It is judged on `test=(codes, factors)`, or else on a
-    third of the rows held out by `seed`. As in disentanglement_lib it is not rescaled: constant codes score 0.5.
+    where P is the probability of a multinomial logistic regression, and AUC, the area under the ROC curve, the
+    probability that a row with value c gets a larger P than a row without it, ties counting half.
 
-    A value that no judged row has, or that all have, is left out; one that is never fitted scores 0.5, as does a factor
-    with one value among the rows fitted or judged. A factor with one value in all is left out of the mean. Unchanged,
-    but for rounding, by the order, sign, shift and scale of codes.
+    Parameters
+    ----------
+    codes
+        Codes (n, d), standardised by the mean and standard deviation of the train rows.
+    factors
+        Factors (n, k); each value is a class.
+    test
+        Test rows `(codes, factors)`; without them a third of the rows is held out.
+    seed
+        Seed of the split.
 
+    Returns
+    -------
+    float
+        The score, not rescaled, as in disentanglement_lib: constant codes score 0.5.
+
+    Notes
+    -----
+    The classifier is scikit-learn's with its defaults (C = 1). A value that no test row has, or that all have, is left
+    out; one that no train row has scores 0.5, and so does a factor with a single value among the train rows or among
+    the test rows. A factor with a single value in all rows is left out of the mean. Unchanged, but for rounding, by the
+    order, sign, shift and scale of codes.
+
+    References
+    ----------
+    .. [Ridgeway2018] Ridgeway and Mozer, "Learning Deep Disentangled Embeddings with the F-Statistic Loss", NeurIPS
+       2018.
+
+    Examples
+    --------
+    >>> from unweave.metrics import explicitness
     >>> explicitness([[0.0], [1.0]] * 10, [[3], [7]] * 10)
     1.0
     """

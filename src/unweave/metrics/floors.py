@@ -28,16 +28,17 @@ class Bounds(NamedTuple):
         """Return the bounds of a score that has none, or whose bounds are not asked for."""
         return cls(np.full(parts, np.nan), np.full(parts, np.nan))
 
-    def adjust(self, values: np.ndarray, higher_is_better: bool | None) -> np.ndarray:
+    def adjust(self, values: np.ndarray, metric: Metric[..., Any]) -> np.ndarray:
         """Return (value - floor) / (ceiling - floor): 0 for codes that know nothing, 1 for the factors themselves.
 
-        NaN where the ceiling does not beat the floor: the score then says nothing of that kind.
+        NaN where that means nothing: the ceiling does not beat the floor, or the score of noise is unsteady.
         """
+        steady = np.array([part not in metric.unsteady for part in metric.parts or ("",)])
         gap = self.ceiling - self.floor
         least = LEAST_GAP * np.maximum(np.abs(self.ceiling), np.abs(self.floor))
         with np.errstate(invalid="ignore", divide="ignore"):
-            beats = (-gap if higher_is_better is False else gap) > least
-            return np.where(beats, (values - self.floor) / gap, np.nan)
+            beats = (-gap if metric.higher_is_better is False else gap) > least
+            return np.where(steady & beats, (values - self.floor) / gap, np.nan)
 
 
 def bounds(metric: Metric[..., Any], inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> Bounds:

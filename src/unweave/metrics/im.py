@@ -25,12 +25,34 @@ def im(codes: ArrayLike, factors: ArrayLike) -> Sampled[float]:
         I_m = max over assignments of factors to groups, one for each code, of
               sum over i of I(z_i; v_Si) - sum over i < j of I(v_Si; v_Sj)
 
-    with the information of Gaussians that have the sample's correlations, factors taken as numbers;
-    `unweave.gaussian.im_score` gives the groups too. A constant code knows nothing; a factor with a single value is
-    left out; more than 12 factors are refused. Exact dependence would be infinite: noise of variance 1e-9 is added to
-    standardised codes and factors, so that a code that factors determine counts some 10 nats. Unchanged by the order
-    of codes, factors or rows and by the sign, scale and shift of a code. Grows with the number of factors.
+    with the information of Gaussians that have the sample's correlations.
 
+    Parameters
+    ----------
+    codes
+        Codes (n, d).
+    factors
+        Factors (n, k), at most 12; values are numbers and may be continuous.
+
+    Returns
+    -------
+    float
+        The score, in nats. It grows with the number of factors. `unweave.gaussian.im_score` gives the groups too.
+
+    Notes
+    -----
+    A constant code knows nothing; a factor with a single value is left out. Exact dependence would be infinite: noise
+    of variance 1e-9 is added to standardised codes and factors, so that a code that factors determine counts about 10
+    nats. Unchanged by the order of codes, factors or rows and by the sign, scale and shift of a code.
+
+    References
+    ----------
+    .. [Vu2024] Vu, Wei and Wan, "Investigating Disentanglement in beta-VAE within a Linear Gaussian Setting", talk,
+       2024.
+
+    Examples
+    --------
+    >>> from unweave.metrics import im
     >>> round(im([[0.0], [1.0], [0.0], [1.0]], [[0], [1], [0], [1]]), 1)
     10.0
     """

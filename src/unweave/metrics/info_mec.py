@@ -20,7 +20,7 @@ from unweave.metrics.resampling import Sampled, by_rows
 Pruning = Literal["range", "range-8", "iqr"]
 
 REPLICATES = 10
-"""A half-sample fits a regression of each factor anew: half a second at the sizes of published studies."""
+"""A half-sample fits a regression for each factor: half a second at the sizes of published studies."""
 
 
 class InfoMEC(NamedTuple):
@@ -31,7 +31,7 @@ class InfoMEC(NamedTuple):
     compactness: float
 
 
-@metric("Hsu et al. 2023", "all three", continuous=True)
+@metric("Hsu et al. 2023", "all three", continuous=True, shuffles=2, unsteady=("modularity", "compactness"))
 def info_mec(
     codes: ArrayLike,
     factors: ArrayLike,
@@ -48,22 +48,52 @@ def info_mec(
         explicitness = mean over factors k of 1 - L_k / log C_k
 
     where U_jk = I(z_j; v_k) / H(v_k) for D active codes and K factors, and L_k is the log loss, on the rows it was
-    fitted to, of a logistic regression (no penalty, classes weighted to balance, 100 steps of L-BFGS) of factor k,
-    which has C_k values, on all codes. I is estimated from the distances of `neighbours` neighbours, after equal
-    values are parted by noise that `seed` draws; for `discrete` codes it is the plug-in estimate for their values,
-    which the regression then sees one-hot. A code is active by `pruning`, of which each has been published:
+    fitted to, of a logistic regression of factor k, which has C_k values, on all codes.
 
-    - "range": its range exceeds 1/20 of the largest range (for discrete codes: 0);
-    - "range-8": its range exceeds 1/8 of the largest;
-    - "iqr": its interquartile range exceeds 1/10 of the largest (for discrete codes: 0.1).
+    Parameters
+    ----------
+    codes
+        Codes (n, d).
+    factors
+        Factors (n, k): classes, or continuous numbers.
+    pruning
+        Which codes are active; each rule has been published.
+
+        - "range": its range exceeds 1/20 of the largest range (for discrete codes: 0).
+        - "range-8": its range exceeds 1/8 of the largest.
+        - "iqr": its interquartile range exceeds 1/10 of the largest (for discrete codes: 0.1).
+    neighbours
+        I is estimated from the distances of that many neighbours [Ross2014]_.
+    discrete
+        For quantised codes: I is the plug-in estimate for their values, and the regression sees them one-hot.
+    seed
+        Seed of the noise that separates equal values before distances are taken.
+
+    Returns
+    -------
+    InfoMEC
+        modularity, explicitness and compactness.
+
+    Notes
+    -----
+    The regression has no penalty, classes weighted to balance, and 100 steps of L-BFGS. For a continuous factor, which
+    has no entropy of this kind, U_jk is 1 - exp(-2 I), with I from neighbours in both variables [Kraskov2004]_, and
+    explicitness is R² of least squares.
 
     Without an active code, modularity and compactness are 0, as they are for codes or factors that share nothing; a
-    single active code or factor that shares something counts 1. For a continuous factor, which has no entropy of this
-    kind, U_jk is 1 - exp(-2 I), with I from neighbours in both variables [Kraskov2004]_, and its explicitness is R² of
-    least squares. An explicitness below 0 (possible where classes are
-    of unequal size) counts 0. A factor with a single value is left out. Codes may be shifted, or scaled together;
-    scaled one by one, others may become active.
+    single active code or factor that shares something counts 1. An explicitness below 0, which classes of unequal size
+    can give, counts 0. A factor with a single value is left out. Unchanged by the shift of a code and by a common
+    scale; scaled one by one, other codes may become active.
 
+    References
+    ----------
+    .. [Hsu2023] Hsu et al., "Disentanglement via Latent Quantization", NeurIPS 2023.
+    .. [Ross2014] Ross, "Mutual Information between Discrete and Continuous Data Sets", PLoS ONE 2014.
+    .. [Kraskov2004] Kraskov, Stögbauer and Grassberger, "Estimating Mutual Information", Physical Review E 2004.
+
+    Examples
+    --------
+    >>> from unweave.metrics import info_mec
     >>> info_mec([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [[0], [1], [0], [1]], discrete=True).modularity
     0.5
     """

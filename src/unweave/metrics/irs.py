@@ -19,14 +19,38 @@ def irs(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, quantile: float
         IRS = sum_j w_j s_j / sum_j w_j,    w_j = max |z_j - mean(z_j)|,
         s_j = max over factors k of ( 1 - mean over values v of q( |z_j - mean(z_j | v_k = v)| : v_k = v ) / w_j )
 
-    where q is the `quantile` of the deviations among the rows with that value (the paper's maximum is 1). A factor
-    with more than `bins` values is cut in that many equal widths. A constant code is left out; without any other the
-    score is 0. A code that deviates more within the values of every factor than as a whole scores s_j = 0. A factor
-    with a single value is left out.
+    where q is a quantile of the deviations among the rows with that value.
 
-    Unchanged by the order of codes, factors and rows, by the sign and shift of a code, and by the scale of all codes
-    together; the scale of one is its weight.
+    Parameters
+    ----------
+    codes
+        Codes (n, d).
+    factors
+        Factors (n, k); each value is a class.
+    bins
+        A factor with more values than this is cut into that many bins of equal width.
+    quantile
+        The paper's maximum is 1; disentanglement_lib takes 0.99.
 
+    Returns
+    -------
+    float
+        The score.
+
+    Notes
+    -----
+    A constant code is left out; without any other the score is 0. A code that deviates more within the values of every
+    factor than as a whole has s_j = 0. A factor with a single value is left out. Unchanged by the order of codes,
+    factors and rows, by the sign and shift of a code, and by a common scale; the scale of one code is its weight.
+
+    References
+    ----------
+    .. [Suter2019] Suter, Miladinović, Schölkopf and Bauer, "Robustly Disentangled Causal Mechanisms: Validating Deep
+       Representations for Interventional Robustness", ICML 2019.
+
+    Examples
+    --------
+    >>> from unweave.metrics import irs
     >>> irs([[0.0, 5.0], [1.0, 5.0], [0.0, 5.0], [1.0, 5.0]], [[0], [1], [0], [1]])
     1.0
     """

@@ -20,13 +20,37 @@ def jacobian_orthogonality(jacobians: ArrayLike, *, dead: float = 1e-3) -> Sampl
 
         1 - mean over samples and pairs i < j of |cos(J_i, J_j)|
 
-    where J_i, the i-th column of a sample's Jacobian (pixels, d), is the derivative of the image by code i. The pull
-    of a VAE to orthogonal columns is [Rolinek2019]_'s explanation of why it disentangles, and [Wei2021]_ add it as a
-    penalty. The mean |cosine| is our choice: no scale, one number. A column no longer than `dead` times the longest
-    of the same Jacobian belongs to an unused code, has no direction to speak of and is left out; with no pair left
-    the score is 1. Unchanged by order, sign and common scale of the codes. It depends on J^T J alone: triangular
-    factors (n, d, d) of QR decompositions do as well as (n, pixels, d).
+    where J_i, the i-th column of a sample's Jacobian (pixels, d), is the derivative of the image by code i.
 
+    Parameters
+    ----------
+    jacobians
+        Of the decoder, (samples, pixels, d). The score depends on J^T J alone, so triangular factors (samples, d, d) of
+        QR decompositions do as well.
+    dead
+        A column no longer than this times the longest of the same Jacobian belongs to an unused code and is left out.
+
+    Returns
+    -------
+    float
+        The score; 1 where there is no pair of columns.
+
+    Notes
+    -----
+    That a VAE prefers orthogonal columns is [Rolinek2019]_'s explanation of why it disentangles, and [Wei2021]_ add it
+    as a penalty. The mean |cosine| is our choice: no scale, one number. Unchanged by the order, sign and common scale
+    of the codes.
+
+    References
+    ----------
+    .. [Rolinek2019] Rolínek, Zietlow and Martius, "Variational Autoencoders Pursue PCA Directions (by Accident)", CVPR
+       2019.
+    .. [Wei2021] Wei et al., "Orthogonal Jacobian Regularization for Unsupervised Disentanglement in Image Generation",
+       ICCV 2021.
+
+    Examples
+    --------
+    >>> from unweave.metrics import jacobian_orthogonality
     >>> jacobian_orthogonality([[[2.0, 0.0], [0.0, 1.0], [0.0, 0.0]]])
     1.0
     """
@@ -41,10 +65,29 @@ def ima_contrast(jacobians: ArrayLike, *, dead: float = 1e-3) -> Sampled[float]:
 
         mean over samples of ( sum over codes i of log ||J_i|| - 1/2 log det J^T J )
 
-    0 where all columns are orthogonal. Parallel columns would make it infinite; here each exact dependence adds some
-    13.8 nats (eigenvalues of the matrix of cosines below 1e-12 count as 1e-12). Dead columns are left out, and what
-    leaves it unchanged is the same, as in `jacobian_orthogonality`.
+    Parameters
+    ----------
+    jacobians, dead
+        As in `jacobian_orthogonality`.
 
+    Returns
+    -------
+    float
+        The contrast; 0 where all columns are orthogonal.
+
+    Notes
+    -----
+    Parallel columns would make it infinite; here each exact dependence adds up to 13.8 nats (eigenvalues of the matrix
+    of cosines below 1e-12 count as 1e-12). Unchanged as `jacobian_orthogonality` is.
+
+    References
+    ----------
+    .. [Gresele2021] Gresele, von Kügelgen, Stimper, Schölkopf and Besserve, "Independent Mechanism Analysis, a New
+       Concept?", NeurIPS 2021.
+
+    Examples
+    --------
+    >>> from unweave.metrics import ima_contrast
     >>> round(ima_contrast([[[2.0, 0.0], [0.0, 1.0], [0.0, 0.0]]]), 9)
     0.0
     """

@@ -22,13 +22,36 @@ def jemmig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> Sampled[f
 
         JEMMIG = mean over factors k of 1 - ( H(z_a, v_k) - I(z_a; v_k) + I(z_b; v_k) ) / ( H(v_k) + log bins )
 
-    where z_a and z_b are the codes that know most and second most about v_k; of several that know most, z_a is the
-    one with the least entropy. 1 is best, as for the other metrics: the paper's normalised score is what is subtracted
-    here. H(z_a, v_k) - I(z_a; v_k) is what the code says beyond the factor and what it misses of it. Mutual
-    information, binning and factors with a single value are as in `mig`. A single code has a gap to 0. A constant
-    code says nothing beyond a factor, and so scores log bins / (H(v_k) + log bins), not 0. Unchanged by the order of
-    codes, factors or rows and by the scale and, as in `mig`, the sign of a code.
+    where z_a and z_b are the codes that know most and second most about v_k.
 
+    Parameters
+    ----------
+    codes
+        Codes (n, d).
+    factors
+        Factors (n, k); each value is a class.
+    bins
+        Bins of equal width per code, as in `mig`.
+
+    Returns
+    -------
+    float
+        The score. 1 is best, as for the other metrics: the paper's normalised score is what is subtracted here.
+
+    Notes
+    -----
+    H(z_a, v_k) - I(z_a; v_k) is what the code says beyond the factor and what it misses of it. Of several codes that
+    know most, z_a is the one with the least entropy. A single code has a gap to 0. A constant code says nothing beyond
+    a factor and so scores log bins / (H(v_k) + log bins), not 0. A factor with a single value is left out. Unchanged by
+    the order of codes, factors or rows and by the scale and, as in `mig`, the sign of a code.
+
+    References
+    ----------
+    .. [Do2020] Do and Tran, "Theory and Evaluation Metrics for Learning Disentangled Representations", ICLR 2020.
+
+    Examples
+    --------
+    >>> from unweave.metrics import jemmig
     >>> jemmig([[0.0, 5.0], [1.0, 5.0], [0.0, 5.0], [1.0, 5.0]], [[0], [1], [0], [1]])
     1.0
     """

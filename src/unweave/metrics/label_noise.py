@@ -33,19 +33,44 @@ def noisy_labels(
     categorical: Collection[str | int] | None = None,
     seed: int = 0,
 ) -> np.ndarray:
-    """Return factors (n, k) with noise in every one, as in the noisy dSprites of [Holtz2022]_.
+    """Return factors with noise in every one, as in the noisy dSprites of [Holtz2022]_.
 
-    `regime` is 1, 2 or 3 of the published table, or the levels p themselves: one for each factor, or a mapping from
-    names (those left out have none). In the table `names` tell what a factor is: "scale" or "size" in a name have the
-    level of scale; shape, orientation, position and all others share one level.
+    Parameters
+    ----------
+    factors
+        Factors (n, k), whole numbers.
+    regime
+        1, 2 or 3 of the published table, or the levels p themselves, from 0 to 1: one for each factor, or a mapping
+        from names (those left out have none).
+    names
+        The names of the factors. In the table, "scale" or "size" in a name means the level of scale; shape,
+        orientation, position and all others share one level.
+    sizes
+        Says that factor k takes the values 0 .. sizes[k] - 1; without it, its values are those that occur.
+    categorical
+        Names or positions of factors without order; by default those with "shape" in their name.
+    seed
+        Seed of the noise.
 
-    - A factor in `categorical` (names or positions; without it, those with "shape" in their name) is replaced, with
-      probability p, by a value drawn uniformly, which may be the old one.
-    - Any other has Gaussian noise of mean 0 added and is rounded and clipped to its range. The publication leaves the
-      deviation open; here it is p times the range (largest less least value). A circular factor is clipped too.
+    Returns
+    -------
+    numpy.ndarray
+        Noisy factors (n, k), int64.
 
-    `sizes` says that factor k takes the values 0 .. sizes[k] - 1; without it, its values are those that occur.
+    Notes
+    -----
+    A categorical factor is replaced, with probability p, by a value drawn uniformly, which may be the old one. Any
+    other has Gaussian noise of mean 0 added and is rounded and clipped to its range. The publication leaves the
+    standard deviation open; here it is p times the range (largest less least value). A circular factor is clipped too.
 
+    References
+    ----------
+    .. [Holtz2022] Holtz, Mishne and Cloninger, "Evaluating Disentanglement in Generative Models Without Knowledge of
+       Latent Factors", arXiv 2210.01760, 2022.
+
+    Examples
+    --------
+    >>> from unweave.metrics import noisy_labels
     >>> noisy_labels([[0], [1], [2], [3]], regime=[0.0]).tolist()
     [[0], [1], [2], [3]]
     """
@@ -83,10 +108,38 @@ def label_noise_correlation(
 ) -> float:
     """Return the correlation, in [-1, 1], of scores on clean and on noisy labels: does noise change a metric's ranking?
 
-    `score` is any function of (codes, factors), `representations` are three or more pairs of them. The noise is that
-    of `noisy_labels`, which takes `regime`, `seed` and the other `labels` (names, sizes, categorical);
-    representations of the same rows get the same noise. The correlation is Spearman's ("rank") or Pearson's
-    ("linear", as in [Holtz2022]_'s table). Scores that are all equal have correlation 0.
+    Parameters
+    ----------
+    score
+        Any function of (codes, factors).
+    representations
+        Three or more pairs (codes, factors). Representations of the same rows get the same noise.
+    regime
+        Of the noise, as in `noisy_labels`.
+    kind
+        "rank" is Spearman's correlation, "linear" Pearson's, as in the table of [Holtz2022]_.
+    seed
+        Seed of the noise.
+    **labels
+        The other arguments of `noisy_labels`: names, sizes, categorical.
+
+    Returns
+    -------
+    float
+        The correlation; 0 where all scores are equal.
+
+    References
+    ----------
+    .. [Holtz2022] Holtz, Mishne and Cloninger, "Evaluating Disentanglement in Generative Models Without Knowledge of
+       Latent Factors", arXiv 2210.01760, 2022.
+
+    Examples
+    --------
+    >>> from unweave.metrics import label_noise_correlation, mcc
+    >>> factors = [[0], [1], [2], [3]] * 50
+    >>> codes = [[[v + noise * (row % 3)] for row, (v,) in enumerate(factors)] for noise in (0, 1, 2)]
+    >>> round(label_noise_correlation(mcc, [(z, factors) for z in codes], regime=[0.1]), 9)
+    1.0
     """
     if kind not in ("rank", "linear"):
         raise unknown("kind of correlation", str(kind), ("rank", "linear"))

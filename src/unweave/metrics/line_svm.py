@@ -41,7 +41,7 @@ class SortedCode:
 
 
 class _Lines:
-    r"""One line a class, of scikit-learn's LinearSVC(C=penalty, class_weight="balanced"), for a single code x.
+    r"""The lines, one for each class, of scikit-learn's LinearSVC(C=penalty, class_weight="balanced") of one code x.
 
     For each class against the rest, with y = 1 for the class and -1 for the rest, it minimises
 

@@ -24,14 +24,35 @@ def linear_probe(
 
         R2 = mean over factors k of 1 - sum (v_k - f_k(z))^2 / sum (v_k - mean v_k)^2
 
-    where f_k is the linear function, with a constant, of all codes that is closest to factor k in the rows fitted on;
-    the sums run over the judged rows, `test=(codes, factors)` or else a third of the rows held out by `seed`. The
-    values of a factor are taken as numbers, in their order and at their distances.
+    where f_k is the linear function of all codes, with a constant, that is fitted to factor k in the train rows; the
+    sums run over the test rows.
 
-    Constant codes score 0 or just below it, and a fit that is worse than the judged rows' mean less than 0, without
-    bound. A factor with one value in all is left out of the mean, one with one value among the judged rows counts 0.
-    Unchanged, but for rounding, by any invertible linear map of the codes and by shift and scale of a factor.
+    Parameters
+    ----------
+    codes
+        Codes (n, d).
+    factors
+        Factors (n, k); values are numbers and may be continuous.
+    test
+        Test rows `(codes, factors)`; without them a third of the rows is held out.
+    seed
+        Seed of the split.
 
+    Returns
+    -------
+    float
+        The mean R². A fit that is worse than the mean of the test rows is below 0, without bound.
+
+    Notes
+    -----
+    Constant codes score 0 or just below it. A factor with a single value in all rows is left out of the mean, one with
+    a single value among the test rows counts 0. A ridge of 1e-8 of each code's variance decides between collinear
+    codes. Unchanged, but for rounding, by any invertible linear map of the codes and by the shift and scale of a
+    factor.
+
+    Examples
+    --------
+    >>> from unweave.metrics import linear_probe
     >>> round(linear_probe([[0.0, 3.0], [1.0, 3.0], [2.0, 4.0]] * 10, [[0], [2], [4]] * 10), 6)
     1.0
     """

@@ -15,21 +15,45 @@ from unweave.metrics.resampling import Sampled
 from unweave.metrics.traversals import chunks, draw_traversals, geometric_mean
 
 
-@metric("Michlo 2022", "linearity", fast={"traversals": 128})
+@metric("Michlo 2022", "linearity", fast={"traversals": 64})
 def linearity(
     encode: Encode | Codebook, data: Dataset | None = None, *, traversals: int = 1024, seed: int = 0
 ) -> Sampled[float]:
     r"""Linearity ratio [Michlo2022]_, eq. 4.9, in [0, 1]: do codes move along a straight line as one factor runs?
 
         r_k = mean over traversals of factor k of (largest eigenvalue of the codes' covariance) / (sum of eigenvalues)
-        linearity = geometric mean over k of (r_k - 1/d) / (1 - 1/d),    d the number of codes,
+        linearity = geometric mean over k of (r_k - 1/d) / (1 - 1/d),    d the number of codes
 
-    over `traversals` random traversals of each factor. A traversal along which no code changes counts 0 in the
-    normalised mean; a single code (d = 1) that changes counts 1. Factors with a single value are left out. `encode`
-    is a `Codebook`, or an encoder of the images of `data`.
+    Parameters
+    ----------
+    encode
+        A `Codebook`, or an encoder of the images of `data`.
+    data
+        The data set of an encoder; nothing with a `Codebook`.
+    traversals
+        Random traversals of each factor.
+    seed
+        Seed of the traversals.
 
-    Unchanged by a rotation of the codes, so by their order and sign, and by their shift and common scale.
+    Returns
+    -------
+    float
+        The score.
 
+    Notes
+    -----
+    A traversal along which no code changes counts 0 in the normalised mean; a single code (d = 1) that changes counts
+    1. Factors with a single value are left out; one with two values is always on a line. Unchanged by a rotation of the
+    codes, so by their order and sign, and by their shift and common scale.
+
+    References
+    ----------
+    .. [Michlo2022] Michlo, "Disentanglement using VAEs resembles distance learning and requires overlapping data",
+       master's thesis, University of the Witwatersrand, 2022.
+
+    Examples
+    --------
+    >>> from unweave.metrics import Codebook, linearity
     >>> linearity(Codebook.of_grid([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]], sizes=(3,)))
     1.0
     """
@@ -37,17 +61,37 @@ def linearity(
     return _by_traversals(geometric_mean, linear)
 
 
-@metric("Michlo 2022", "compactness", fast={"traversals": 128})
+@metric("Michlo 2022", "compactness", fast={"traversals": 64})
 def axis_alignment(
     encode: Encode | Codebook, data: Dataset | None = None, *, traversals: int = 1024, seed: int = 0
 ) -> Sampled[float]:
     r"""Axis-alignment ratio [Michlo2022]_, eq. 4.6, in [0, 1]: does a single code move as one factor runs?
 
-    As `linearity`, with the codes' variances in the place of the eigenvalues: (largest variance) / (sum of variances).
-    It is at most the linearity.
+        r_k = mean over traversals of factor k of (largest variance of a code) / (sum of the codes' variances)
+        alignment = geometric mean over k of (r_k - 1/d) / (1 - 1/d),    d the number of codes
 
-    Unchanged by the order, sign and shift of codes and by their common scale.
+    Parameters
+    ----------
+    encode, data, traversals, seed
+        As in `linearity`.
 
+    Returns
+    -------
+    float
+        The score, at most the linearity.
+
+    Notes
+    -----
+    Edge cases are as in `linearity`. Unchanged by the order, sign and shift of codes and by their common scale.
+
+    References
+    ----------
+    .. [Michlo2022] Michlo, "Disentanglement using VAEs resembles distance learning and requires overlapping data",
+       master's thesis, University of the Witwatersrand, 2022.
+
+    Examples
+    --------
+    >>> from unweave.metrics import Codebook, axis_alignment
     >>> axis_alignment(Codebook.of_grid([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]], sizes=(3,)))
     0.0
     """
@@ -55,14 +99,36 @@ def axis_alignment(
     return _by_traversals(geometric_mean, axis)
 
 
-@metric("Michlo 2022", "compactness", fast={"traversals": 128})
+@metric("Michlo 2022", "compactness", fast={"traversals": 64})
 def axis_orientation(
     encode: Encode | Codebook, data: Dataset | None = None, *, traversals: int = 1024, seed: int = 0
 ) -> Sampled[float]:
     r"""Axis-orientation ratio [Michlo2022]_, eq. A.1, in [0, 1]: do the lines that codes move along follow axes?
 
-    The axis alignment over the linearity, of the same traversals; 0 where the linearity is 0.
+        orientation = axis alignment / linearity, of the same traversals
 
+    Parameters
+    ----------
+    encode, data, traversals, seed
+        As in `linearity`.
+
+    Returns
+    -------
+    float
+        The score; 0 where the linearity is 0.
+
+    Notes
+    -----
+    Unchanged by the order, sign and shift of codes and by their common scale.
+
+    References
+    ----------
+    .. [Michlo2022] Michlo, "Disentanglement using VAEs resembles distance learning and requires overlapping data",
+       master's thesis, University of the Witwatersrand, 2022.
+
+    Examples
+    --------
+    >>> from unweave.metrics import Codebook, axis_orientation
     >>> axis_orientation(Codebook.of_grid([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0]], sizes=(3,)))
     1.0
     """

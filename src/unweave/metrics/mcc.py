@@ -22,12 +22,40 @@ def mcc(codes: ArrayLike, factors: ArrayLike, *, kind: Kind = "linear") -> Sampl
 
         MCC = max over one-to-one assignments a of the mean over factors k of |corr(z_a(k), v_k)|
 
-    The correlation is Pearson's ("linear", in which a code must be a linear function of its factor) or Spearman's
-    ("rank", monotonic; ties get their mean rank), of the factor's values as numbers. Used where identifiability is at
-    stake [Khemakhem2020]_, [Klindt2021]_. A factor for which no code is left (d < k) counts 0, and so does a constant
-    code; codes that are not matched do not count. A factor with a single value is left out. Unchanged by the order of
-    codes, factors or rows and by the sign, scale and shift of a code; "rank" by any increasing function of it.
+    Parameters
+    ----------
+    codes
+        Codes (n, d).
+    factors
+        Factors (n, k); values are numbers and may be continuous.
+    kind
+        "linear" is Pearson's correlation: a code must be a linear function of its factor. "rank" is Spearman's: a
+        monotonic one suffices; ties get their mean rank.
 
+    Returns
+    -------
+    float
+        The score.
+
+    Notes
+    -----
+    Used in work on identifiability [Khemakhem2020]_, [Klindt2021]_. A factor for which no code is left (d < k) counts
+    0, and so does a constant code; codes that are not matched do not count. A factor with a single value is left out.
+    Unchanged by the order of codes, factors or rows and by the sign, scale and shift of a code; "rank" by any
+    increasing function of it.
+
+    References
+    ----------
+    .. [Hyvarinen2016] Hyvärinen and Morioka, "Unsupervised Feature Extraction by Time-Contrastive Learning and
+       Nonlinear ICA", NeurIPS 2016.
+    .. [Khemakhem2020] Khemakhem, Kingma, Monti and Hyvärinen, "Variational Autoencoders and Nonlinear ICA: A Unifying
+       Framework", AISTATS 2020.
+    .. [Klindt2021] Klindt et al., "Towards Nonlinear Disentanglement in Natural Data with Temporal Sparse Coding", ICLR
+       2021.
+
+    Examples
+    --------
+    >>> from unweave.metrics import mcc
     >>> round(mcc([[0.0, 3.0], [1.0, 3.0], [0.0, 1.0], [1.0, 1.0]], [[0, 0], [0, 1], [1, 0], [1, 1]]), 9)
     1.0
     """

@@ -21,14 +21,40 @@ def med(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, top: int | None
         P_jk = R_jk / sum over factors m of R_jm
         MED  = sum over codes j of w_j (1 + sum over k of P_jk log P_jk / log K)
 
-    with weights w_j in proportion to the sum over k of R_jk, and 1 in total.
-    It is the disentanglement of DCI, with R for the importances that a learner gives there. With `top` = t, for
-    codes in hundreds of dimensions: each code belongs to the factor that it has the largest R of, only the t codes of
-    each factor with the largest bracket are kept, and the weights are shared out among them.
-    Mutual information, binning and factors with a single value are as in `mig`. A constant code has no weight, and
-    codes that are all constant score 0; with a single factor (K = 1) other codes score 1. Unchanged by the order of
-    codes, factors or rows and by the scale and, as in `mig`, the sign of a code.
+    with weights w_j in proportion to the sum over k of R_jk, and 1 in total. It is the disentanglement of `dci`, with R
+    in place of the importances of a predictor.
 
+    Parameters
+    ----------
+    codes
+        Codes (n, d).
+    factors
+        Factors (n, k); each value is a class.
+    bins
+        Bins of equal width per code, as in `mig`.
+    top
+        For codes in hundreds of dimensions: each code belongs to the factor for which its R is largest, only the `top`
+        codes of each factor with the largest bracket are kept, and the weights are shared among them.
+
+    Returns
+    -------
+    float
+        The score.
+
+    Notes
+    -----
+    A constant code has no weight, and codes that are all constant score 0; with a single factor (K = 1) other codes
+    score 1. A factor with a single value is left out. Unchanged by the order of codes, factors or rows and by the scale
+    and, as in `mig`, the sign of a code.
+
+    References
+    ----------
+    .. [Cao2022] Cao et al., "An Empirical Study on Disentanglement of Negative-free Contrastive Learning", NeurIPS
+       2022.
+
+    Examples
+    --------
+    >>> from unweave.metrics import med
     >>> med([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [[0, 0], [1, 0], [0, 1], [1, 1]])
     1.0
     """

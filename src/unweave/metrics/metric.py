@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, update_wrapper
 from typing import Any, Generic, ParamSpec, TypeVar, get_args, get_type_hints
@@ -19,7 +19,7 @@ INPUTS = {
     "means": "codes",
     "factors": "factors",
     "encode": "codebook",
-    "source": "factors",
+    "source": "codes, factors",
     "log_variances": "log_variances",
     "reconstruction": "reconstruction",
     "jacobians": "jacobians",
@@ -52,6 +52,8 @@ class Metric(Generic[P, S]):
     """Whether the factors themselves, as codes, are the best there is."""
     shuffles: int = 1
     """How many shuffles its floor is the mean of: more where the score of noise varies."""
+    unsteady: Collection[str] = ()
+    """Parts ("" for a single score) whose score of noise is chance over chance: too random to be a point zero."""
     representation: str = "mean"
     """Whether its codes are posterior means ("mean") or a sample of each posterior ("sampled")."""
     bound: Mapping[str, Any] = field(default_factory=dict)
@@ -65,12 +67,12 @@ class Metric(Generic[P, S]):
         """Return the score."""
         return self.sample(*args, **{**self.bound, **kwargs}).score  # pyright: ignore[reportCallIssue]
 
-    def variant(self, *, continuous: bool = False, **options: Any) -> Metric[P, S]:
-        """Return the same metric with other options, for an entry of its own in the table."""
-        return replace(self, bound={**self.bound, **options}, continuous=continuous or self.continuous)
+    def variant(self, options: Mapping[str, Any], **about: Any) -> Metric[P, S]:
+        """Return the same metric with other options, and other facts about it, for an entry of its own in the table."""
+        return replace(self, bound={**self.bound, **options}, **about)
 
     def of_samples(self) -> Metric[P, S]:
-        """Return the same metric of samples of the posteriors in the place of their means."""
+        """Return the same metric of posterior samples instead of posterior means."""
         return replace(self, representation="sampled")
 
     @cached_property
@@ -127,7 +129,34 @@ class Metric(Generic[P, S]):
 
 
 def metric(reference: str, measures: str, **about: Any) -> Callable[[Callable[P, Sampled[S]]], Metric[P, S]]:
-    """Make a `Metric` of a function that returns a `Sampled`; `about` are the other fields of `Metric`."""
+    """Make a `Metric` of a function that returns a `Sampled`.
+
+    Parameters
+    ----------
+    reference
+        Who defined it.
+    measures
+        The side of disentanglement it looks at.
+    **about
+        The other fields of `Metric`: range, higher_is_better, continuous, fast, has_ceiling, shuffles.
+
+    Returns
+    -------
+    callable
+        A decorator. The function's parameters say what the metric needs (`INPUTS`) and, with their defaults, its
+        options.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unweave.metrics import metric
+    >>> from unweave.metrics.resampling import Sampled, by_rows
+    >>> @metric("an example", "capacity", range=(0.0, np.inf), higher_is_better=None)
+    ... def widest(codes: np.ndarray) -> Sampled[float]:
+    ...     return by_rows(lambda rows: float(np.ptp(rows, axis=0).max()), np.asarray(codes))
+    >>> widest([[0.0, 1.0], [2.0, 1.5]])
+    2.0
+    """
     return lambda sample: Metric(sample, reference, measures, **about)
 
 

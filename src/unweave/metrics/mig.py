@@ -17,11 +17,36 @@ def mig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> Sampled[floa
         MIG = mean over factors k of ( I(z_a; v_k) - I(z_b; v_k) ) / H(v_k)
 
     where z_a and z_b are the codes that know most and second most about v_k. Mutual information is the plug-in
-    estimate, in nats, between the factor's values as given and the code cut in `bins` equal widths from its least
-    to its largest value. A single code has a gap to 0; a constant code knows nothing; a factor with a single value is
-    left out of the mean. Unchanged by the order of codes or rows and by the scale of a code; by its sign too, but
-    for values on the edge of a bin.
+    estimate, in nats, between the values of the factor and the bins of the code.
 
+    Parameters
+    ----------
+    codes
+        Codes (n, d).
+    factors
+        Factors (n, k); each value is a class.
+    bins
+        Bins of equal width per code, from its least to its largest value.
+
+    Returns
+    -------
+    float
+        The score.
+
+    Notes
+    -----
+    A single code has a gap to 0; a constant code knows nothing; a factor with a single value is left out of the mean.
+    Unchanged by the order of codes or rows and by the scale of a code; by its sign too, but for values on the edge of a
+    bin, which belong to the bin above.
+
+    References
+    ----------
+    .. [Chen2018] Chen, Li, Grosse and Duvenaud, "Isolating Sources of Disentanglement in Variational Autoencoders",
+       NeurIPS 2018.
+
+    Examples
+    --------
+    >>> from unweave.metrics import mig
     >>> mig([[0.0, 5.0], [1.0, 5.0], [0.0, 5.0], [1.0, 5.0]], [[0], [1], [0], [1]])
     1.0
     """

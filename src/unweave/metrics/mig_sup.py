@@ -18,11 +18,36 @@ def mig_sup(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> Sampled[
 
         MIG-sup = mean over codes j of ( I(z_j; v_a) / H(v_a) - I(z_j; v_b) / H(v_b) )
 
-    where v_a and v_b are the factors that code j knows the largest and second largest share of. Mutual information,
-    binning and factors with a single value are as in `mig`. A constant code is left out of the mean, and codes that
-    are all constant score 0; a code that varies but knows nothing stays in, with a gap near 0. A single factor has a
-    gap to 0. Unchanged by the order of codes, factors or rows and by the scale and, as in `mig`, the sign of a code.
+    where v_a and v_b are the factors of which code j knows the largest and second largest share.
 
+    Parameters
+    ----------
+    codes
+        Codes (n, d).
+    factors
+        Factors (n, k); each value is a class.
+    bins
+        Bins of equal width per code, as in `mig`.
+
+    Returns
+    -------
+    float
+        The score.
+
+    Notes
+    -----
+    A constant code is left out of the mean, and codes that are all constant score 0; a code that varies but knows
+    nothing stays in, with a gap near 0. A single factor has a gap to 0; a factor with a single value is left out.
+    Unchanged by the order of codes, factors or rows and by the scale and, as in `mig`, the sign of a code.
+
+    References
+    ----------
+    .. [Li2020] Li, Murkute, Gyawali and Wang, "Progressive Learning and Disentanglement of Hierarchical
+       Representations", ICLR 2020.
+
+    Examples
+    --------
+    >>> from unweave.metrics import mig_sup
     >>> mig_sup([[0.0, 5.0], [1.0, 5.0], [0.0, 5.0], [1.0, 5.0]], [[0], [1], [0], [1]])
     1.0
     """

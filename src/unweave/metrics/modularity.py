@@ -10,18 +10,42 @@ from unweave.metrics.metric import metric
 from unweave.metrics.resampling import Sampled
 
 
-@metric("Ridgeway & Mozer 2018", "modularity")
+@metric("Ridgeway & Mozer 2018", "modularity", shuffles=20, unsteady=("",))
 def modularity(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> Sampled[float]:
     r"""Modularity [Ridgeway2018]_, in [0, 1]: does each code know one factor alone?
 
         modularity = mean over codes j of 1 - (sum over factors k other than a of I_jk^2) / ( I_ja^2 (K - 1) )
 
-    where I_jk = I(z_j; v_k) in nats, and a is the factor, of K, that code j knows most about. Mutual information,
-    binning and factors with a single value are as in `mig`. A constant code counts 0 in the mean; with a single
-    factor (K = 1), every code that knows anything of it counts 1. How much a code knows does not matter, only how it
-    is shared out. Unchanged by the order of codes, factors or rows and by the scale and, as in `mig`, the sign of a
-    code.
+    where I_jk = I(z_j; v_k) in nats, and a is the factor, of K, that code j knows most about.
 
+    Parameters
+    ----------
+    codes
+        Codes (n, d).
+    factors
+        Factors (n, k); each value is a class.
+    bins
+        Bins of equal width per code, as in `mig`.
+
+    Returns
+    -------
+    float
+        The score.
+
+    Notes
+    -----
+    A constant code counts 0 in the mean; with a single factor (K = 1), every code that knows anything of it counts 1. A
+    factor with a single value is left out. How much a code knows does not matter, only how it is divided among factors.
+    Unchanged by the order of codes, factors or rows and by the scale and, as in `mig`, the sign of a code.
+
+    References
+    ----------
+    .. [Ridgeway2018] Ridgeway and Mozer, "Learning Deep Disentangled Embeddings with the F-Statistic Loss", NeurIPS
+       2018.
+
+    Examples
+    --------
+    >>> from unweave.metrics import modularity
     >>> modularity([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [[0, 0], [1, 0], [0, 1], [1, 1]])
     1.0
     """

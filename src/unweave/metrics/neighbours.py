@@ -7,13 +7,13 @@ import numpy as np
 from unweave.metrics.information import relabel
 
 JITTER = 1e-10
-"""Deviation of the noise that parts equal values of a code of deviation 1, as in scikit-learn's estimator."""
+"""Standard deviation of the noise that separates equal values of a standardised code, as in scikit-learn."""
 
 
 def neighbour_information(
     codes: np.ndarray, factors: np.ndarray, neighbours: int, rng: np.random.Generator
 ) -> np.ndarray:
-    r"""Return the estimate [Ross2014]_ of I(z_j; v_k) in nats for every code, of deviation 1, and factor: (d, k).
+    r"""Return the estimate [Ross2014]_ of I(z_j; v_k) in nats for every standardised code and factor: (d, k).
 
         I = psi(N) + mean of psi(c_i) - mean of psi(N_i) - mean of psi(m_i), at least 0
 
@@ -34,7 +34,7 @@ def neighbour_information(
 def continuous_information(
     codes: np.ndarray, factors: np.ndarray, neighbours: int, rng: np.random.Generator
 ) -> np.ndarray:
-    r"""Return the estimate [Kraskov2004]_ of I(z_j; v_k) in nats for continuous columns of deviation 1: (d, k).
+    r"""Return the estimate [Kraskov2004]_ of I(z_j; v_k) in nats for continuous standardised columns: (d, k).
 
         I = psi(c) + psi(N) - mean of ( psi(x_i + 1) + psi(y_i + 1) ), at least 0
 
@@ -84,8 +84,8 @@ def _within(
     """Return the open interval around each row of a sorted code that ends at its `nearest`-th neighbour of its label.
 
     Among the sorted rows of a label, the c nearest of a row and the row itself are c + 1 in succession: the shortest
-    reach over the c + 1 ways to choose these is the distance sought. The end at the neighbour is its very value,
-    lest rounding let it in.
+    reach over the c + 1 ways to choose these is the distance sought. The end at the neighbour is its exact
+    value, so that rounding does not include it.
     """
     grouped = np.argsort(label, kind="stable")  # by label, and sorted by code within it
     x, c = code[grouped], nearest[grouped]

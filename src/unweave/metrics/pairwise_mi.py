@@ -19,11 +19,33 @@ def pairwise_mi(codes: ArrayLike, *, bins: int = 20) -> Sampled[float]:
 
         mean over pairs i < j of I(z_i; z_j)
 
-    as [Locatello2019]_ compute it for mean and sampled representations: the plug-in estimate, with every code cut in
-    `bins` equal widths from its least to its largest value. It is too large by about (bins - 1)^2 / 2n nats. A constant
-    code tells nothing (its pairs count 0); a single code has no pair: 0. Unchanged by the order of codes or rows and
-    by the sign, scale and shift of a code.
+    as [Locatello2019]_ compute it for posterior means and for samples of the posterior.
 
+    Parameters
+    ----------
+    codes
+        Codes (n, d).
+    bins
+        Bins of equal width per code, from its least to its largest value.
+
+    Returns
+    -------
+    float
+        The plug-in estimate. It is too large by about (bins - 1)^2 / 2n nats.
+
+    Notes
+    -----
+    The pairs of a constant code count 0; a single code has no pair: 0. Unchanged by the order of codes or rows and by
+    the sign, scale and shift of a code.
+
+    References
+    ----------
+    .. [Locatello2019] Locatello et al., "Challenging Common Assumptions in the Unsupervised Learning of Disentangled
+       Representations", ICML 2019.
+
+    Examples
+    --------
+    >>> from unweave.metrics import pairwise_mi
     >>> round(pairwise_mi([[0.0, 1.0], [1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]), 3)
     0.693
     """

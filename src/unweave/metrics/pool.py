@@ -22,9 +22,20 @@ REPLICATES = 10
 class Pool:
     """Codes (n, d) and factors (n, k) of the same rows, grouped by the values of each factor.
 
-    The β-VAE and FactorVAE scores draw rows that share the value of a factor. A grid of factors has such rows for
-    every value and every setting of the others; a pool has those that were seen. Rows are drawn with replacement.
+    The β-VAE and FactorVAE scores draw rows that share the value of a factor. A grid of factors has such rows for every
+    value and every setting of the others; a pool has those that were seen. Rows are drawn with replacement.
 
+    Parameters
+    ----------
+    codes
+        Codes (n, d).
+    factors
+        Factors (n, k); each value is a class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unweave.metrics import Pool
     >>> pool = Pool([[0.1], [0.2], [1.1], [1.2]], [[0], [0], [1], [1]])
     >>> pool.alike(np.array([0, 3]), np.array([0, 0]), np.random.default_rng(0)) // 2
     array([0, 1])

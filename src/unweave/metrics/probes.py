@@ -14,7 +14,7 @@ from unweave.metrics.scaling import standardise
 FEATURES = 16 * (2 ** np.arange(7) - 1)
 """Random features beside the codes: 0, 16, 48, ... 1008, so that FEATURES + 16 doubles."""
 FREQUENCY = 0.5
-"""Deviation of the features' frequencies, in radians per deviation of a code."""
+"""Standard deviation of the features' frequencies, in radians per standard deviation of a code."""
 RIDGE = 1e-5
 """Added to the mean square of each feature but the constant: 1 for a code, about 1/2 for a random feature."""
 CHUNK = 8192
@@ -25,35 +25,35 @@ TREES = 20
 
 
 def fourier_predictions(
-    fitted: Pair, judged: Pair, classes: bool, rng: np.random.Generator
+    train: Pair, test: Pair, classes: bool, rng: np.random.Generator
 ) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Return numbers of random Fourier features [Rahimi2007]_, and for each factor what ridge regression foretells.
+    """Return numbers of random Fourier features [Rahimi2007]_, and for each factor what ridge regression predicts.
 
     Features are 1, the codes, and cosine and sine of random directions of the codes; each number of features takes
     the first of one list, so that one Cholesky factor serves all: that of the first features is its upper left corner.
-    Classes are regressed as marks, 1 for the row's class and 0 for others; the largest answer wins.
+    Classes are regressed one-hot; the largest answer wins.
     """
-    inputs, test_inputs = standardise(fitted, judged)
+    inputs, test_inputs = standardise(train, test)
     directions = FREQUENCY * rng.normal(size=(FEATURES[-1] // 2, inputs.shape[1]))
-    goals = [_Goal(factor, classes) for factor in fitted[1].T]
+    goals = [_Goal(factor, classes) for factor in train[1].T]
     widths = 1 + inputs.shape[1] + FEATURES
     weights = _ridge_weights(inputs, directions, goals, widths)
     shape = (len(FEATURES), len(test_inputs))
-    foretold = [np.empty(shape, dtype=np.int64 if classes else np.float64) for _ in goals]
+    predicted = [np.empty(shape, dtype=np.int64 if classes else np.float64) for _ in goals]
     ends = np.cumsum([goal.width for goal in goals])[:-1]
     for rows in _chunks(len(test_inputs)):
         features = _features(test_inputs[rows], directions)
         for c, width in enumerate(widths):
             answers = np.split(features[:, :width] @ weights[c], ends, axis=1)
             for k, (goal, answer) in enumerate(zip(goals, answers, strict=True)):
-                foretold[k][c, rows] = goal.decode(answer)
-    return FEATURES, foretold
+                predicted[k][c, rows] = goal.decode(answer)
+    return FEATURES, predicted
 
 
 def forest_predictions(
-    fitted: Pair, judged: Pair, classes: bool, rng: np.random.Generator
+    train: Pair, test: Pair, classes: bool, rng: np.random.Generator
 ) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Return depths of trees, and for each factor what a random forest cut at each depth foretells.
+    """Return depths of trees, and for each factor what a random forest cut at each depth predicts.
 
     The forest is scikit-learn's with its defaults but for the number of trees, grown once to the largest depth. Cut at
     a smaller one, a row is answered by the node it has reached.
@@ -61,20 +61,20 @@ def forest_predictions(
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
     kind = RandomForestClassifier if classes else RandomForestRegressor
-    inputs, test_inputs = standardise(fitted, judged)
-    foretold = []
-    for factor in fitted[1].T:
+    inputs, test_inputs = standardise(train, test)
+    predicted = []
+    for factor in train[1].T:
         forest = kind(TREES, max_depth=int(DEPTHS[-1]), random_state=int(rng.integers(2**31)))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # that there are many classes for so few rows
             trees = forest.fit(inputs, factor).estimators_
         answers = _answers_by_depth([tree.tree_ for tree in trees], test_inputs.astype(np.float32))
-        foretold.append(np.unique(factor)[answers.argmax(axis=2)] if classes else answers[:, :, 0])
-    return DEPTHS, foretold
+        predicted.append(np.unique(factor)[answers.argmax(axis=2)] if classes else answers[:, :, 0])
+    return DEPTHS, predicted
 
 
 class _Goal:
-    """One factor as columns to regress on: a mark for each class, or the number itself."""
+    """One factor as columns to regress on: one-hot classes, or the number itself."""
 
     def __init__(self, factor: np.ndarray, classes: bool) -> None:
         self.classes = classes

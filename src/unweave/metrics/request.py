@@ -63,7 +63,7 @@ class Request:
         if self.replicates is not None:
             whole_number(self.replicates, "replicates", 2)
         if self.bin_factors is not None:
-            bin_count(self.bin_factors)
+            bin_count(self.bin_factors, "bin_factors")
         generator(self.seed, 0)
         self._check_options(chosen)
 

@@ -114,7 +114,7 @@ def interval(
 
 
 def spread(replicates: np.ndarray) -> np.ndarray:
-    """Return half the width of a 95 % interval, (parts,): t times the deviation of the replicates, (r, parts)."""
+    """Return half the width of a 95 % interval, (parts,): t times the standard error by the replicates (r, parts)."""
     from scipy.special import stdtrit
 
     with np.errstate(invalid="ignore"):

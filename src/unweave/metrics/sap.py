@@ -17,7 +17,7 @@ from unweave.metrics.resampling import Sampled, by_refits, by_rows, mean_over_fa
 PENALTY = 0.01
 """The classifier's C, as published: small is strict."""
 REFITS = 10
-"""Half-samples on which the classifiers are fitted anew for an interval."""
+"""Half-samples behind an interval: the classifiers are fitted again on each."""
 NO_VARIANCE = 1e-12
 """A code with at most this variance is constant: its correlation counts 0."""
 
@@ -37,18 +37,46 @@ def sap(
 
         SAP = mean over factors k of ( S_{a k} - S_{b k} )
 
-    where codes a and b predict factor k best and second best, and S_{j k} is, by `kind`,
+    where codes a and b predict factor k best and second best.
 
-    - "classifier": the accuracy, on rows not fitted on, of a linear support vector machine (C = 0.01, classes
-      weighted to balance) that sees code j alone: scikit-learn's LinearSVC, solved to rounding error.
-      `test=(codes, factors)` are those rows; without it a third of the rows, drawn by `seed`, is held out.
-    - "correlation": the squared Pearson correlation of code j and the factor's values as numbers, 0 where the
-      variance of the code is at most 1e-12. Nothing is fitted: all rows count, `test` and `seed` do nothing.
+    Parameters
+    ----------
+    codes
+        Codes (n, d).
+    factors
+        Factors (n, k); each value is a class. For "correlation" values are numbers and may be continuous.
+    test
+        Test rows `(codes, factors)`; without them a third of the rows is held out. "correlation" takes all rows of
+        `codes` and ignores `test` and `seed`.
+    kind
+        What S_{j k} is.
 
+        - "classifier": the accuracy on test rows of a linear support vector machine (C = 0.01, classes weighted to
+          balance) that sees code j alone: scikit-learn's LinearSVC, solved to rounding error.
+        - "correlation": the squared Pearson correlation of code j and factor k, 0 where the variance of the code is at
+          most 1e-12.
+    seed
+        Seed of the split.
+
+    Returns
+    -------
+    float
+        The score.
+
+    Notes
+    -----
     A single code has a gap to 0; a factor with a single value is left out of the mean. Unchanged by the order and the
-    sign of codes. The correlation is unchanged by their scale too; the classifier is not, and it also depends on the
-    number of rows fitted on, as its penalty is weighed against the sum of their losses.
+    sign of codes. The correlation is unchanged by their scale too; the classifier is not, and it depends on the number
+    of train rows, because its penalty is weighed against the sum of their losses.
 
+    References
+    ----------
+    .. [Kumar2018] Kumar, Sattigeri and Balakrishnan, "Variational Inference of Disentangled Latent Concepts from
+       Unlabeled Observations", ICLR 2018.
+
+    Examples
+    --------
+    >>> from unweave.metrics import sap
     >>> sap([[0.0, 5.0], [1.0, 5.0], [0.0, 5.0], [1.0, 5.0]], [[0], [1], [0], [1]], kind="correlation")
     1.0
     """

@@ -30,8 +30,10 @@ from unweave.metrics.med import med
 from unweave.metrics.metric import Metric
 from unweave.metrics.mig import mig
 from unweave.metrics.mig_sup import mig_sup
+from unweave.metrics.minimality import minimality, sufficiency
 from unweave.metrics.modularity import modularity
 from unweave.metrics.pairwise_mi import pairwise_mi
+from unweave.metrics.rdc import mcc_rdc
 from unweave.metrics.sap import sap
 from unweave.metrics.total_correlation import total_correlation
 from unweave.metrics.unfairness import unfairness
@@ -45,23 +47,26 @@ METRICS: dict[str, Metric[..., Any]] = {
     "dcimig": dcimig,
     "modularity": modularity,
     "med": med,
+    "minimality": minimality,
+    "sufficiency": sufficiency,
     "info-mec": info_mec,
     "im": im,
     "mcc": mcc,
-    "mcc-rank": mcc.variant(kind="rank"),
+    "mcc-rank": mcc.variant({"kind": "rank"}),
+    "mcc-rdc": mcc_rdc,
     "irs": irs,
     "distance-correlation": distance_correlation,
     "sap": sap,
-    "sap-correlation": sap.variant(kind="correlation", continuous=True),
+    "sap-correlation": sap.variant({"kind": "correlation"}, continuous=True),
     "dci": dci,
-    "dci-random-forest": dci.variant(learner="random-forest"),
-    "dci-lasso": dci.variant(learner="lasso", continuous=True),
-    "dci-logistic": dci.variant(learner="logistic"),
+    "dci-random-forest": dci.variant({"learner": "random-forest"}),
+    "dci-lasso": dci.variant({"learner": "lasso"}, continuous=True, unsteady=("disentanglement", "completeness")),
+    "dci-logistic": dci.variant({"learner": "logistic"}, shuffles=10),
     "dci-es": dci_es,
     "explicitness": explicitness,
     "r2": linear_probe,
     "downstream-logistic": downstream,
-    "downstream-gbt": downstream.variant(learner="gbt"),
+    "downstream-gbt": downstream.variant({"learner": "gbt"}),
     "beta-vae-score": beta_vae_score,
     "factor-vae-score": factor_vae_score,
     "z-max-variance": z_max_variance,

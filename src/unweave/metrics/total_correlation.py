@@ -20,12 +20,35 @@ def total_correlation(codes: ArrayLike) -> Sampled[float]:
         TC = 1/2 ( sum over codes j of log S_jj - log det S )
 
     where S is the covariance of the codes: the divergence between a Gaussian of covariance S and the product of its
-    margins, as [Locatello2019]_ compute it for mean and sampled representations. 0 says uncorrelated, not
-    independent. A constant code is left out. Codes that determine each other have infinite total correlation; here it
-    is finite, as eigenvalues of the correlation matrix below 1e-12 count as 1e-12: some 13.8 nats for each exact
-    linear dependence, of which there are always some with fewer rows than codes. Unchanged by the order of codes or
-    rows, and by the sign, scale and shift of a code.
+    margins, as [Locatello2019]_ compute it for posterior means and for samples of the posterior.
 
+    Parameters
+    ----------
+    codes
+        Codes (n, d).
+
+    Returns
+    -------
+    float
+        The score, in nats. 0 means uncorrelated, not independent.
+
+    Notes
+    -----
+    A constant code is left out. Codes that determine each other have infinite total correlation; here it is finite, as
+    eigenvalues of the correlation matrix below 1e-12 count as 1e-12: about 13.8 nats for each exact linear dependence,
+    of which there are always some with fewer rows than codes. Unchanged by the order of codes or rows, and by the sign,
+    scale and shift of a code.
+
+    References
+    ----------
+    .. [Watanabe1960] Watanabe, "Information Theoretical Analysis of Multivariate Correlation", IBM Journal of Research
+       and Development 1960.
+    .. [Locatello2019] Locatello et al., "Challenging Common Assumptions in the Unsupervised Learning of Disentangled
+       Representations", ICML 2019.
+
+    Examples
+    --------
+    >>> from unweave.metrics import total_correlation
     >>> round(total_correlation([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]]), 9)
     0.0
     """

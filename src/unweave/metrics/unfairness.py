@@ -31,7 +31,7 @@ class Unfairness(NamedTuple):
     """Of the pair treated worst."""
 
 
-@metric("Locatello et al. 2019", "fairness", higher_is_better=False, fast={"rows": 2_000})
+@metric("Locatello et al. 2019", "fairness", higher_is_better=False, fast={"rows": 2_000, "points": 50})
 def unfairness(
     encode: Encode | Codebook, data: Dataset | None = None, *, rows: int = 10_000, points: int = 100, seed: int = 0
 ) -> Sampled[Unfairness]:
@@ -40,13 +40,37 @@ def unfairness(
         u(t, s) = mean over values c of factor s of TV( p(prediction of t), p(prediction of t | do(s = c)) )
 
     for every target factor t and every other, sensitive, factor s, where TV is half the sum of absolute differences.
-    Gradient-boosted trees are fitted to each target on the codes of `rows` random cells of the grid of factors. Then
-    `points` random cells are taken for each s, with s set to each of its values in turn: the other factors are the
-    same, so whatever moves is due to s. p without a condition is the mean over the values of s.
 
-    The first argument is a `Codebook`, or an encoder of images, with `data`. Factors of size 1 are neither targets
-    nor sensitive; two must be larger. Constant codes are fair: 0. Unchanged by the scale and shift of codes.
+    Parameters
+    ----------
+    encode
+        A `Codebook`, or an encoder of the images of `data`.
+    data
+        The data set of an encoder; nothing with a `Codebook`.
+    rows
+        Random cells of the grid that boosted trees are fitted to, for each target.
+    points
+        Random cells for each sensitive factor, which is set to each of its values in turn while the others stay.
+    seed
+        Seed of the cells.
 
+    Returns
+    -------
+    Unfairness
+        mean, over all pairs, and max, of the pair treated worst.
+
+    Notes
+    -----
+    p without a condition is the mean over the values of s. Factors of size 1 are neither targets nor sensitive; at
+    least two must be larger. Constant codes are fair: 0. Unchanged by the scale and shift of codes.
+
+    References
+    ----------
+    .. [Locatello2019b] Locatello et al., "On the Fairness of Disentangled Representations", NeurIPS 2019.
+
+    Examples
+    --------
+    >>> from unweave.metrics import Codebook, unfairness
     >>> book = Codebook.of_grid([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], sizes=(2, 2))
     >>> unfairness(book, rows=100)
     Unfairness(mean=0.0, max=0.0)
@@ -67,7 +91,26 @@ def unfairness(
 def unfairness_matrix(
     encode: Encode | Codebook, data: Dataset | None = None, *, rows: int = 10_000, points: int = 100, seed: int = 0
 ) -> np.ndarray:
-    """Return the unfairness of every pair, (targets, sensitive): 0 on the diagonal and for factors of size 1."""
+    """Return the unfairness of every pair of factors.
+
+    Parameters
+    ----------
+    encode, data, rows, points, seed
+        As in `unfairness`.
+
+    Returns
+    -------
+    numpy.ndarray
+        (targets, sensitive): 0 on the diagonal and for factors of size 1.
+
+    Examples
+    --------
+    >>> from unweave.metrics import Codebook, unfairness_matrix
+    >>> book = Codebook.of_grid([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], sizes=(2, 2))
+    >>> unfairness_matrix(book, rows=100)
+    array([[0., 0.],
+           [0., 0.]])
+    """
     experiment = _Experiment(open_codebook(encode, data), rows, points, seed)
     matrix = np.zeros((len(experiment.sizes), len(experiment.sizes)))
     for (target, sensitive), predicted in experiment.predict().items():

@@ -12,9 +12,6 @@ from unweave.metrics.pool import Source
 from unweave.metrics.resampling import Sampled
 from unweave.metrics.traversals import chunks
 
-FEW_VOTES = {"votes": 700, "test_votes": 350, "variance_rows": 1_000}
-"""Counts of the preset `fast`."""
-
 
 def variance(codes: np.ndarray) -> np.ndarray:
     """Return the variance (..., d) over the last axis but one, with n - 1; of equal codes it is 0, to the last bit."""
@@ -33,7 +30,7 @@ def batch_variances(book: Source, cells: Integers) -> np.ndarray:
 
 
 def active(variances: np.ndarray, threshold: float) -> np.ndarray:
-    """Return the positions of codes that vary, and by a standard deviation of at least the threshold."""
+    """Return the positions of codes that vary, with a standard deviation of at least the threshold."""
     if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 <= threshold < math.inf:
         raise UsageError(f"threshold must be a number from 0 up, got {threshold!r}")
     return np.flatnonzero((variances > 0) & (np.sqrt(variances) >= threshold))

@@ -28,10 +28,33 @@ def wasserstein_independence(codes: ArrayLike) -> Sampled[WassersteinIndependenc
         distance = 2 tr S - 2 tr ( D^1/2 S D^1/2 )^1/2,    normalised = distance / tr S
 
     where S is the covariance of the codes and D its diagonal: the distance of N(0, S) from N(0, D) [Dowson1982]_, as
-    [Locatello2019]_ compute it for mean and sampled representations. `normalised` is below 2 (at most 2 - 2 / sqrt(d)
-    for codes of one variance). Codes that are all constant have 0. Unchanged by the order of codes or rows and by the
-    sign and shift of a code; `normalised` also by one scale for all codes. Codes of large variance weigh most.
+    [Locatello2019]_ compute it for posterior means and for samples of the posterior.
 
+    Parameters
+    ----------
+    codes
+        Codes (n, d).
+
+    Returns
+    -------
+    WassersteinIndependence
+        distance, and normalised, which is below 2 (at most 2 - 2 / sqrt(d) for codes of one variance).
+
+    Notes
+    -----
+    Codes that are all constant have 0. Codes of large variance weigh most. Unchanged by the order of codes or rows and
+    by the sign and shift of a code; `normalised` also by a common scale of all codes.
+
+    References
+    ----------
+    .. [Dowson1982] Dowson and Landau, "The Fréchet Distance between Multivariate Normal Distributions", Journal of
+       Multivariate Analysis 1982.
+    .. [Locatello2019] Locatello et al., "Challenging Common Assumptions in the Unsupervised Learning of Disentangled
+       Representations", ICML 2019.
+
+    Examples
+    --------
+    >>> from unweave.metrics import wasserstein_independence
     >>> wasserstein_independence([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]]).normalised < 1e-15
     True
     """

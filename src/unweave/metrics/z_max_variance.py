@@ -11,10 +11,10 @@ from unweave.metrics.inputs import DRAW, generator, whole_number
 from unweave.metrics.metric import metric
 from unweave.metrics.resampling import Sampled
 from unweave.metrics.traversals import draw_cells, several_valued, traversals
-from unweave.metrics.voting import FEW_VOTES, active, batch_variances, by_majority, no_votes, variance
+from unweave.metrics.voting import active, batch_variances, by_majority, no_votes, variance
 
 
-@metric("Kim et al. 2019", "modularity", fast=FEW_VOTES)
+@metric("Kim et al. 2019", "modularity", fast={"votes": 256, "test_votes": 128, "variance_rows": 1_000}, shuffles=4)
 def z_max_variance(
     encode: Encode | Codebook,
     data: Dataset | None = None,
@@ -29,19 +29,48 @@ def z_max_variance(
 ) -> Sampled[float]:
     r"""Z-max variance score [Kim2019]_, in [0, 1]: does the code that varies most tell which factor is changed?
 
-    A vote: one factor, drawn at random, runs through its values (through `batch` of them, drawn without replacement,
-    if it has more) while all others are kept at random values; the vote goes to the code with the largest
+        vote = argmax over codes j of Var_traversal(z_j) / Var_all(z_j)
 
-        (variance within the traversal) / (variance over `variance_rows` cells of the grid).
+    In a traversal one factor, drawn at random, runs through its values while all others stay at random values. Each
+    code predicts the factor it was voted for most often; the score is the accuracy of these predictions on other votes.
 
-    Each code predicts the factor it was voted for most often in `votes` votes (at a tie the first); the score is the
-    accuracy on `test_votes` others, or, `rescaled`, the share of the way from chance to 1. Codes with a standard
-    deviation below `threshold` (0: none), and constant ones, cannot be voted for; if none is left the score is 0.
-    A factor with a single value is never the one changed. `encode` is a `Codebook`, or an encoder of the images of
-    `data`.
+    Parameters
+    ----------
+    encode
+        A `Codebook`, or an encoder of the images of `data`.
+    data
+        The data set of an encoder; nothing with a `Codebook`.
+    votes, test_votes
+        Votes that decide which factor a code predicts, and votes to test on.
+    batch
+        A factor with more values runs through that many of them, drawn without replacement.
+    variance_rows
+        Cells that Var_all is estimated from.
+    threshold
+        A code with a smaller standard deviation cannot be voted for; 0 excludes constant codes alone.
+    rescaled
+        Return 0 for chance, or less, and 1 for a perfect score.
+    seed
+        Seed of all draws.
 
-    Unchanged by the sign and shift of a code and, with threshold 0, by its scale.
+    Returns
+    -------
+    float
+        The accuracy; 0 where no code is left to vote for. Chance is 1 over the number of factors.
 
+    Notes
+    -----
+    Ties go to the first code and the first factor. A factor with a single value is never the one changed. Unchanged by
+    the sign and shift of a code and, with threshold 0, by its scale.
+
+    References
+    ----------
+    .. [Kim2019] Kim, Wang, Sahu and Pavlovic, "Relevance Factor VAE: Learning and Identifying Disentangled Factors",
+       arXiv 1902.01568, 2019.
+
+    Examples
+    --------
+    >>> from unweave.metrics import Codebook, z_max_variance
     >>> z_max_variance(Codebook.of_grid([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], sizes=(2, 2)))
     1.0
     """

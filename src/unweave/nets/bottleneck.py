@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, Self
 
 import torch
 from torch import Tensor, nn
@@ -17,13 +17,12 @@ class Posterior(Protocol):
         """The codes (n, latents) that stand for the images."""
         ...
 
-    @property
-    def log_variance(self) -> Tensor:
-        """The logarithm of their variances (n, latents)."""
-        ...
-
     def sample(self, noise: torch.Generator) -> Tensor:
         """Draw one z a row."""
+        ...
+
+    def rows(self, which: slice | Tensor) -> Self:
+        """Return the same of some of the images."""
         ...
 
     def kl(self) -> Tensor:
@@ -43,6 +42,10 @@ class Gaussian:
         epsilon = torch.empty_like(self.mean).normal_(generator=noise)
         return self.mean + (0.5 * self.log_variance).exp() * epsilon
 
+    def rows(self, which: slice | Tensor) -> Gaussian:
+        """Return the posteriors of some of the images."""
+        return Gaussian(self.mean[which], self.log_variance[which])
+
     def kl(self) -> Tensor:
         """Return KL(q(z_j|x) || N(0, 1)) in nats for every image and latent: (n, latents)."""
         return 0.5 * (self.mean.square() + self.log_variance.exp() - self.log_variance - 1)
@@ -50,18 +53,17 @@ class Gaussian:
 
 @dataclass(frozen=True)
 class Point:
-    """A deterministic code: all mass on `mean`."""
+    """A deterministic code: all mass on `mean`, so that there is no variance."""
 
     mean: Tensor  # (n, latents)
-
-    @property
-    def log_variance(self) -> Tensor:
-        """Minus infinity, as far as numbers go: nothing is left to chance."""
-        return torch.full_like(self.mean, -60.0)
 
     def sample(self, noise: torch.Generator) -> Tensor:
         """Return the code itself."""
         return self.mean
+
+    def rows(self, which: slice | Tensor) -> Point:
+        """Return the codes of some of the images."""
+        return Point(self.mean[which])
 
     def kl(self) -> Tensor:
         """Return zeros: a point has no divergence to speak of."""

@@ -17,7 +17,7 @@ LEVELS = 12
 
 @dataclass(frozen=True)
 class Quantised:
-    """A deterministic code, each latent one of a few values."""
+    """A deterministic code, each latent one of a few values; there is no variance."""
 
     continuous: Tensor  # (n, latents): what the encoder says
     nearest: Tensor  # (n, latents): the value next to it, differentiable in the codebook, if that is learned
@@ -30,14 +30,13 @@ class Quantised:
         # The difference is zero, exactly: codes are codebook values to the last bit.
         return self.nearest.detach() + (self.continuous - self.continuous.detach())
 
-    @property
-    def log_variance(self) -> Tensor:
-        """Minus infinity, as far as numbers go: nothing is left to chance."""
-        return torch.full_like(self.continuous, -60.0)
-
     def sample(self, noise: torch.Generator) -> Tensor:
         """Return the code itself."""
         return self.mean
+
+    def rows(self, which: slice | Tensor) -> Quantised:
+        """Return the codes of some of the images."""
+        return Quantised(self.continuous[which], self.nearest[which], self.values)
 
     def kl(self) -> Tensor:
         """Return the divergence from a prior that takes all values for equally likely: log(values) each."""

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from unweave.report.association import association, association_figure, rank_correlation
+from unweave.report.association import heat_map, heat_map_figure, normalised_information
 from unweave.report.curves import training_curve, training_figure
 from unweave.report.datasets import factor_grid, samples_grid, show
-from unweave.report.latents import reconstructions, survey, traversals
+from unweave.report.latents import reconstructions, traversals
 from unweave.report.page import render, write_page
+from unweave.report.surveys import collapse, survey
 
 __all__ = [
-    "association",
-    "association_figure",
+    "collapse",
     "factor_grid",
-    "rank_correlation",
+    "heat_map",
+    "heat_map_figure",
+    "normalised_information",
     "reconstructions",
     "render",
     "samples_grid",

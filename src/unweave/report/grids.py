@@ -23,7 +23,7 @@ MARGIN = 24
 
 @dataclass(frozen=True)
 class Row:
-    """Images side by side, with a label (pale when muted) and a smaller note at their left."""
+    """Images side by side, with a label (pale when muted) and a smaller note of a line or more at their left."""
 
     images: Images  # (n, H, W, C)
     label: str = ""
@@ -109,13 +109,17 @@ def _row(row: Row, left: int) -> Image.Image:
     band.paste(images, (left, 0))
     pen, middle = ImageDraw.Draw(band), images.height // 2
     ink = LIGHT["muted"] if row.muted else LIGHT["ink"]
-    pen.text((MARGIN, middle - (14 if row.note else 0)), row.label, ink, _font(22, bold=True), anchor="lm")
-    pen.text((MARGIN, middle + 14), row.note, LIGHT["muted"], _font(20), anchor="lm")
+    notes = row.note.splitlines()
+    top = middle - 14 * len(notes)
+    pen.text((MARGIN, top), row.label, ink, _font(22, bold=True), anchor="lm")
+    for place, note in enumerate(notes, start=1):
+        pen.text((MARGIN, top + 28 * place), note, LIGHT["muted"], _font(20), anchor="lm")
     return band
 
 
 def _label_width(row: Row) -> int:
-    return max(_text_width(row.label, _font(22, bold=True)), _text_width(row.note, _font(20)))
+    notes = [_text_width(note, _font(20)) for note in row.note.splitlines()]
+    return max(_text_width(row.label, _font(22, bold=True)), *notes, 0)
 
 
 def _text_width(text: str, font: ImageFont.FreeTypeFont) -> int:

@@ -1,56 +1,14 @@
-"""What the latents of a run do: how much each carries, and what changing it draws."""
+"""Pictures of what a run's latents do: what changing one draws, and what is left of an image."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image
 
 from unweave.report.grids import Grid, Row, draw
 from unweave.report.protocols import Floats, RunLike
 from unweave.report.style import number
-
-UNUSED = 0.01
-"""Mean KL in nats below which a latent carries nothing worth looking at."""
-CHUNK = 256
-"""Images held at once while surveying a run."""
-
-
-@dataclass(frozen=True)
-class Survey:
-    """Codes and factors of random images, and the mean KL of every latent over them."""
-
-    codes: Floats  # (n, latents)
-    factors: NDArray[np.int64]  # (n, factors)
-    kl: Floats  # (latents,), in nats
-
-    @property
-    def order(self) -> NDArray[np.int64]:
-        """The latents, most informative first; equal ones by their number."""
-        return np.argsort(-self.kl, kind="stable")
-
-    @property
-    def used(self) -> NDArray[np.int64]:
-        """The latents that carry anything, most informative first."""
-        return self.order[self.kl[self.order] >= UNUSED]
-
-
-def survey(run: RunLike, *, samples: int = 512, seed: int = 0) -> Survey:
-    """Encode distinct random images and measure what each latent carries.
-
-    The KL divergence of a latent's posterior N(m, v) from the prior N(0, 1), averaged over the images:
-    (m² + v - log v - 1) / 2 nats.
-    """
-    rng = np.random.default_rng(seed)
-    indices = rng.choice(len(run.data), size=min(samples, len(run.data)), replace=False)
-    parts = [indices[start : start + CHUNK] for start in range(0, len(indices), CHUNK)]
-    posteriors = [run.posterior(run.data.images(part)) for part in parts]
-    means = np.concatenate([mean for mean, _ in posteriors]).astype(np.float64)
-    logs = np.concatenate([log_variance for _, log_variance in posteriors]).astype(np.float64)
-    kl = 0.5 * (means**2 + np.exp(logs) - logs - 1)
-    return Survey(means, run.data.values(indices), kl.mean(axis=0))
+from unweave.report.surveys import Survey, survey
 
 
 def traversals(
@@ -59,7 +17,9 @@ def traversals(
     """Return a picture with one row a latent: its values from -span to span, around the code of one image.
 
     The most informative latents come first (all, or the first `rows`), each with its mean KL over up to
-    512 random images; the rest of the code stays at the image's posterior mean.
+    512 random images; the rest of the code stays at the image's posterior mean. A code that is a point has no prior
+    that would say how far to go, and no KL: each latent goes through its own range, which is noted beside it with
+    its variance.
     """
     return draw(traversal_rows(run, survey(run, seed=seed), columns=columns, span=span, rows=rows, seed=seed))
 
@@ -68,16 +28,25 @@ def traversal_rows(
     run: RunLike, seen: Survey, *, columns: int = 9, span: float = 2.0, rows: int | None = None, seed: int = 0
 ) -> Grid:
     """Return the rows of `traversals` for a run that was surveyed already."""
-    values = np.linspace(-span, span, columns)
     code = _code_of_one_image(run, seed)
+    steps = np.linspace(-span, span, columns)
     drawn = []
     for latent in seen.order[:rows]:
-        codes = np.tile(code, (columns, 1))
+        values = steps if seen.kl is not None else seen.values(latent, columns)
+        codes = np.tile(code, (len(values), 1))
         codes[:, latent] = values
-        unused = latent not in seen.used
-        note = "unused" if unused else f"{seen.kl[latent]:.2f} nats"
-        drawn.append(Row(run.decode(codes), f"z{latent}", note, muted=unused))
-    return Grid(drawn, header=[number(value, 3) for value in values])
+        drawn.append(Row(run.decode(codes), f"z{latent}", _note(seen, latent, values), latent not in seen.used))
+    return Grid(drawn, header=[number(value, 3) for value in steps] if seen.kl is not None else ())
+
+
+def _note(seen: Survey, latent: int, values: Floats) -> str:
+    """Return what is said beside a latent: what it carries and, where that differs, from where to where it goes."""
+    if latent not in seen.used:
+        return "unused"
+    carried = seen.carried[latent]
+    if seen.kl is not None:
+        return f"{carried:.2f} nats"
+    return f"variance {number(carried, 2)}\n{number(values[0], 2)} to {number(values[-1], 2)}"
 
 
 def reconstructions(run: RunLike, n: int = 10, seed: int = 0) -> Image.Image:

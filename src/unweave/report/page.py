@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Iterable, Sequence
 from html import escape
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from matplotlib.figure import Figure
 
 from unweave.files import write_atomically
-from unweave.report.association import association_figure
+from unweave.metrics import importance_matrix
+from unweave.report.association import BINS, heat_map_figure, normalised_information
 from unweave.report.curves import terms, training_curve
 from unweave.report.grids import Grid, Row, strip
 from unweave.report.inline import png, svg
-from unweave.report.latents import Survey, reconstruction_rows, survey, traversal_rows
+from unweave.report.latents import reconstruction_rows, traversal_rows
 from unweave.report.protocols import RunLike
+from unweave.report.saved import saved_scores
 from unweave.report.scores import score_table
 from unweave.report.style import DARK, LIGHT, number, variables
+from unweave.report.surveys import Survey, collapse, survey
 
 SAMPLES = 2000
-"""Random images behind the mean KL and the correlations on the page."""
+"""Random images behind what the page says of latents and factors."""
 LATENTS = 16
 """At most so many latents are drawn: those that carry most."""
 
@@ -87,7 +90,7 @@ def _header(run: RunLike, seen: Survey) -> str:
         *((name, _value(value)) for name, value in method.items() if name != "name"),
         *((f"data {name}", _value(value)) for name, value in data.items() if name != "name"),
         *((f"labels {name}", _value(value)) for name, value in run.config.get("labels", {}).items()),
-        ("latents", number(len(seen.kl))),
+        ("latents", number(seen.codes.shape[1])),
         ("steps", number(run.step) if run.step == planned else f"{number(run.step)} of {number(planned)}"),
         ("seed", str(training.get("seed", "–"))),
         ("state", run.state),
@@ -95,15 +98,15 @@ def _header(run: RunLike, seen: Survey) -> str:
     ]
     listed = "\n".join(f"<div><dt>{escape(key)}</dt><dd>{escape(value)}</dd></div>" for key, value in facts)
     title = f"{escape(method['name'])} <small>on</small> {escape(data['name'])}"
-    return f"<header>\n<h1>{title}</h1>\n<dl>\n{listed}\n</dl>\n</header>"
+    warning = collapse(seen)
+    alert = f'\n<p class="alert">{escape(warning)}</p>' if warning else ""
+    return f"<header>\n<h1>{title}</h1>\n<dl>\n{listed}\n</dl>{alert}\n</header>"
 
 
 def _scores(run: RunLike) -> str:
-    scores = run.scores()
-    if scores is None or not len(scores):
-        command = f"unweave evaluate {shlex.quote(str(run.path))}"
-        return _section("Scores", f"None yet: <code>{escape(command)}</code> computes them.")
-    return _section("Scores", "The codes against the true factors, with 95 % intervals.", score_table(scores))
+    saved = saved_scores(run)
+    table = score_table(saved.scores) if saved.scores else ""
+    return _section("Scores", saved.news, _paragraph(saved.reading) + table + _paragraph(saved.time))
 
 
 def _reconstructions(run: RunLike) -> str:
@@ -113,29 +116,58 @@ def _reconstructions(run: RunLike) -> str:
 
 def _traversals(run: RunLike, seen: Survey) -> str:
     grid = traversal_rows(run, seen, rows=LATENTS)
-    about = (
-        f"One image's code, decoded with one latent at a time set from {grid.header[0]} to "
-        f"{grid.header[-1]}. The latents that carry most come first: beside each stands its mean KL "
-        f"divergence from the prior over {number(len(seen.codes))} random images."
-    )
-    hidden = len(seen.kl) - len(grid.rows)
+    images = f"over {number(len(seen.codes))} random images"
+    if seen.kl is None:
+        about = (
+            "One image's code, decoded with one latent at a time going through its own range, which is noted beside "
+            "it: from its 1 % to its 99 % quantile or, where it takes few values, through all of them. These codes are "
+            f"points, which have no divergence from a prior; the latents that vary most {images} come first."
+        )
+    else:
+        about = (
+            f"One image's code, decoded with one latent at a time set from {grid.header[0]} to {grid.header[-1]}. "
+            "The latents that carry most come first: beside each stands its mean KL divergence from the prior "
+            f"{images}."
+        )
+    hidden = seen.codes.shape[1] - len(grid.rows)
     if hidden:
         about += f" The last {hidden} are not shown."
     return _section("Traversals", about, _grid(grid))
 
 
 def _association(run: RunLike, seen: Survey) -> str:
-    if not len(seen.used):
+    if not len(seen.used) or len(seen.codes) < 2:
         return _section("Factors × latents", "No latent carries anything: there is nothing to compare.")
-    names = run.data.factors.names
-    figure = association_figure(seen.codes, seen.factors, names, latents=seen.used[:LATENTS])
+    shown, names = seen.used[:LATENTS], run.data.factors.names
+    known = normalised_information(seen.codes, seen.factors)
+    shuffled = np.random.default_rng(0).permutation(seen.factors)
+    chance = normalised_information(seen.codes, shuffled)[shown].max()
+    largest = max(run.data.factors.sizes)
+    limit = f" A factor of {number(largest)} values can reach {np.log(BINS) / np.log(largest):.2f}."
     about = (
-        f"Absolute rank correlation over {number(len(seen.codes))} random images, the latents in use in "
-        "the same order. One dark cell a row, each in a column of its own, is a disentangled code. A factor on a "
-        "circle (a hue, an angle) or without an order (a shape) can be encoded well and still look pale."
+        f"The latents in use, in the same order, over {number(len(seen.codes))} random images. One filled cell a row, "
+        "each in a column of its own, is a disentangled code."
     )
-    described = "Heat map of the absolute rank correlation of every factor with every latent"
-    return _section("Factors × latents", about, f'<div class="scroll">{svg(figure, "association", described)}</div>')
+    information = (
+        f"What share of a factor a latent knows, I(z; v) / H(v), with codes in {BINS} bins: 1 is all. "
+        f"With factors shuffled, cells reach {chance:.2f}.{limit if largest > BINS else ''}"
+    )
+    importance = (
+        "How much boosted trees use a latent to predict a factor; over all latents a row sums to 1. "
+        "Where the codes say nothing of a factor, its row is spread over all."
+    )
+    maps = _heat_map("Mutual information", information, known, names, shown)
+    maps += _heat_map("DCI importance", importance, importance_matrix(seen.codes, seen.factors), names, shown)
+    return _section("Factors × latents", about, f'<div class="maps">\n{maps}</div>')
+
+
+def _heat_map(title: str, about: str, values: np.ndarray, names: Sequence[str], latents: np.ndarray) -> str:
+    """Return a heat map of latents and factors with its caption."""
+    drawn = heat_map_figure(values, names, latents=latents)
+    chart = svg(drawn, title, f"{title} of every factor and latent in use")
+    caption = f"<figcaption><strong>{title}</strong> {about}</figcaption>"
+    width = f"flex-basis:{72 * drawn.get_figwidth():.0f}pt"  # beside the other one only where both fit
+    return f'<figure style="{width}">{caption}<div class="scroll">{chart}</div></figure>\n'
 
 
 def _curves(run: RunLike) -> str:
@@ -148,7 +180,12 @@ def _curves(run: RunLike) -> str:
         figure = Figure(figsize=(3.8, 2.5), layout="constrained")
         training_curve(figure.add_subplot(), log, name)
         charts += svg(figure, f"curve{place}", f"{name} over the steps of training") + "\n"
-    about = "The loss and the terms it is the sum of, and what is only watched; the last value stands at the right."
+    about = (
+        "The loss and the terms it is the sum of, each already weighted as in the objective, and what is only watched; "
+        "the last value stands at the right."
+    )
+    if "kl" in names:
+        about += " So <code>kl</code> is the weight (β) times the mean KL; unweighted, it is the score elbo-rate."
     return _section("Training curve", about, f'<div class="charts">\n{charts}</div>')
 
 
@@ -159,11 +196,16 @@ def _configuration(run: RunLike) -> str:
 
 def _section(title: str, about: str, content: str = "") -> str:
     """Return a section; `about` and `content` are HTML already."""
-    return f"<section>\n<h2>{title}</h2>\n<p>{about}</p>\n{content}\n</section>"
+    return f"<section>\n<h2>{title}</h2>\n{_paragraph(about)}{content}\n</section>"
+
+
+def _paragraph(text: str) -> str:
+    return f"<p>{text}</p>\n" if text else ""
 
 
 def _grid(grid: Grid) -> str:
-    rows = "\n".join(_grid_row(row, grid.header) for row in grid.rows)
+    columns = max((len(row.images) for row in grid.rows), default=0)
+    rows = "\n".join(_grid_row(row, grid.header, columns) for row in grid.rows)
     if not grid.header:
         return rows
     ticks = "".join(f"<span>{escape(text)}</span>" for text in grid.header)
@@ -171,14 +213,18 @@ def _grid(grid: Grid) -> str:
     return f"{header}\n{rows}"
 
 
-def _grid_row(row: Row, header: Sequence[str]) -> str:
-    note = f"<span>{escape(row.note)}</span>" if row.note else ""
+def _grid_row(row: Row, header: Sequence[str], columns: int) -> str:
+    """Return a row of pictures, which are as large as those of a row with `columns` of them."""
+    notes = row.note.splitlines()
     extent = f"from {header[0]} to {header[-1]}" if header else f"{len(row.images)} pictures"
-    described = ", ".join(filter(None, [row.label, row.note, extent]))
+    described = ", ".join(filter(None, [row.label, *notes, extent]))
+    picture = strip(row.images)
+    share = picture.width / strip(np.repeat(row.images[:1], columns, axis=0)).width
+    width = f' style="width:{100 * share:.3f}%"' if share < 1 else ""
     return (
         f'<div class="row{" muted" if row.muted else ""}">'
-        f'<div class="label"><strong>{escape(row.label)}</strong>{note}</div>'
-        f'<img alt="{escape(described)}" src="{png(strip(row.images))}"></div>'
+        f'<div class="label"><strong>{escape(row.label)}</strong>{"".join(f"<span>{escape(n)}</span>" for n in notes)}'
+        f'</div><img alt="{escape(described)}" src="{png(picture)}"{width}></div>'
     )
 
 

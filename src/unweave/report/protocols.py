@@ -37,11 +37,11 @@ class RunLike(Protocol):
         ...
 
     def scores(self) -> polars.DataFrame | None:
-        """Return the saved table of scores, or None."""
+        """Return the saved table of scores, with the step each is of and whether it is current, or None."""
         ...
 
-    def posterior(self, images: Images, /) -> tuple[Floats, Floats]:
-        """Return means and log-variances, each (n, latents)."""
+    def posterior(self, images: Images, /) -> tuple[Floats, Floats | None]:
+        """Return means and log-variances, each (n, latents); codes that are points have no variances."""
         ...
 
     def decode(self, codes: Floats, /) -> Images:

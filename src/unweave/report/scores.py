@@ -1,66 +1,172 @@
-"""The table of scores as HTML, with every interval drawn on a scale from 0 to 1."""
+"""The table of scores as HTML: grouped by what they measure, each drawn on a scale between its floor and ceiling."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from math import isfinite, nan
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from unweave.metrics import METRICS
+from unweave.metrics import METRICS, Metric
+from unweave.report.style import number
 
-if TYPE_CHECKING:
-    import polars
+Score = Mapping[str, Any]
+"""A row of the table of scores, by column."""
 
-OTHER_RANGE = {row for name, metric in METRICS.items() if metric.range[1] > 1 for row in metric.names(name)}
-"""Scores with no largest value, of which a place between 0 and 1 says nothing."""
-HEAD = ("metric", "value", "interval", "0 … 1", "options")
+QUESTIONS = {
+    "modularity": "Does each latent follow one factor only?",
+    "compactness": "Is each factor kept in one latent only?",
+    "explicitness": "Can the factors be predicted from the codes, and by how simple a predictor?",
+    "all three": "Modularity, compactness and explicitness in one number.",
+    "robustness": "Does a latent keep its value when factors that it does not follow change?",
+    "distances": "Are codes as far apart as the factors of their images?",
+    "linearity": "When one factor changes, do the codes move along a line, or along one latent?",
+    "usefulness": "How well do classifiers predict the factors from the codes, given few or many labelled rows?",
+    "fairness": "Do predictions of one factor change with another that they should not depend on?",
+    "independence": "Do the latents depend on each other? No factors are used.",
+    "capacity": "How many latents are in use? No factors are used.",
+    "likelihood": "What do the codes cost, and what do they keep of an image, in nats? No factors are used.",
+    "geometry": "Do the latents change the decoded image in directions of their own? No factors are used.",
+    "other": "Scores that this version does not know.",
+}
+"""What each group of scores asks, in the order of the page."""
+PARTS = {"disentanglement": "modularity", "completeness": "compactness", "informativeness": "explicitness"}
+"""The group of a part that goes by another name than what it measures."""
+NOT_SCORES = ("encoding", "compilation")
+"""Rows that only say how long something took."""
+ENDS = '<span class="ends"><span>0</span><span>1</span></span>'
+COLUMNS = ("metric", "better", "value", "95 % interval", ENDS, "adjusted")
 
 
-def score_table(scores: polars.DataFrame) -> str:
-    """Return a <table> with a row for every score: value, interval, and the options it was computed with.
+@dataclass(frozen=True)
+class Origin:
+    """Where a row of the table of scores comes from."""
 
-    Scores of one name stand together, with the options that tell them apart.
+    name: str
+    """The metric's name."""
+    metric: Metric
+    group: str
+    """What it measures: a key of `QUESTIONS`."""
+
+
+def _origins() -> dict[str, Origin]:
+    """Return the origin of every row there can be; a part of a score of several is in the group of that part."""
+    found = {}
+    for name, metric in METRICS.items():
+        for row in metric.names(name):
+            part = row.removeprefix(f"{name}-")
+            part = PARTS.get(part, part) if metric.measures == "all three" else ""
+            group = part if part in QUESTIONS else metric.measures
+            found[row] = Origin(name, metric, group if group in QUESTIONS else "other")
+    return found
+
+
+ORIGINS = _origins()
+
+
+def score_table(scores: Sequence[Score]) -> str:
+    """Return a <table> with a row for every score, in groups by what they measure.
+
+    Scores of one name stand together, with the options that tell them apart; all options are in a tooltip.
     """
-    head = "".join(f'<th scope="col">{title}</th>' for title in HEAD)
-    names = scores["metric"].to_list()
-    rows = sorted(scores.iter_rows(named=True), key=lambda score: names.index(score["metric"]))  # like beside like
-    body = "\n".join(_row(score, _apart(score, rows)) for score in rows)
-    table = f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>"
-    return f'<div class="scroll">{table}</div>'
+    names = [score["metric"] for score in scores]
+    rows = sorted(scores, key=lambda score: names.index(score["metric"]))  # like beside like
+    columns = COLUMNS if any(isfinite(_number(score, "adjusted")) for score in rows) else COLUMNS[:-1]
+    head = "".join(f'<th scope="col">{title}</th>' for title in columns)
+    body = "\n".join(_group(group, rows, len(columns)) for group in QUESTIONS)
+    return f'<div class="scroll"><table>\n<thead><tr>{head}</tr></thead>\n{body}\n</table></div>'
 
 
-def _apart(score: Mapping[str, Any], scores: Sequence[Mapping[str, Any]]) -> str:
+def is_score(score: Score) -> bool:
+    """Tell a score from a row that only says how long something took."""
+    return score["metric"] not in NOT_SCORES
+
+
+def metrics_of(scores: Iterable[Score]) -> list[str]:
+    """Return the metrics that gave scores, each once; those that are not known any more are left out."""
+    return list(dict.fromkeys(ORIGINS[score["metric"]].name for score in scores if score["metric"] in ORIGINS))
+
+
+def time_taken(scores: Iterable[Score]) -> str:
+    """Return in words how long the scores took; the parts of one metric took their time together."""
+    spent: dict[tuple[str, str], float] = {}
+    for score in scores:
+        metric = (metrics_of([score]) or [score["metric"]])[0]
+        if isfinite(seconds := _number(score, "seconds")):
+            spent[metric, str(score.get("options"))] = seconds
+    if not spent:
+        return ""
+    aside = {what: sum(spent[key] for key in spent if key[0] == what) for what in NOT_SCORES}
+    told = ", ".join(f"{what} {number(seconds, 3)} s" for what, seconds in aside.items() if seconds)
+    return f"Computed in {number(sum(spent.values()), 3)} s{f', of which {told}' if told else ''}."
+
+
+def _group(group: str, scores: Sequence[Score], columns: int) -> str:
+    """Return the rows of one group below its heading, or nothing."""
+    inside = [score for score in scores if _group_of(score) == group]
+    if not inside:
+        return ""
+    heading = f"<strong>{group.capitalize()}</strong> {QUESTIONS[group]}"
+    head = f'<tr class="group"><th scope="rowgroup" colspan="{columns}">{heading}</th></tr>'
+    rows = "\n".join(_row(score, _apart(score, scores), columns) for score in inside)
+    return f"<tbody>\n{head}\n{rows}\n</tbody>"
+
+
+def _group_of(score: Score) -> str:
+    origin = ORIGINS.get(score["metric"])
+    return origin.group if origin else "other"
+
+
+def _row(score: Score, apart: str, columns: int) -> str:
+    value, low, high = (_number(score, column) for column in ("value", "low", "high"))
+    cells = [
+        f'<td class="better">{_direction(score)}</td>',
+        f'<td class="value">{_decimals(value)}</td>',
+        f"<td>{_decimals(low)} – {_decimals(high)}</td>" if isfinite(low + high) else "<td>–</td>",
+        f'<td class="range">{_scale(score)}</td>',
+        f"<td>{_decimals(_number(score, 'adjusted'))}</td>",
+    ]
+    options = escape(_listed(_read(score.get("options"))))
+    name = escape(str(score["metric"])) + (f" <small>{escape(apart)}</small>" if apart else "")
+    return f'<tr><th scope="row" title="{options}">{name}</th>{"".join(cells[: columns - 1])}</tr>'
+
+
+def _direction(score: Score) -> str:
+    """Return whether higher or lower is better, where either is."""
+    origin = ORIGINS.get(score["metric"])
+    higher = getattr(origin.metric, "higher_is_better", True) if origin else None
+    return "" if higher is None else "↑ higher" if higher else "↓ lower"
+
+
+def _scale(score: Score) -> str:
+    """Draw the value, its interval, floor and ceiling between 0 and 1; nothing for a score that leaves that range."""
+    origin = ORIGINS.get(score["metric"])
+    value, low, high = (_number(score, column) for column in ("value", "low", "high"))
+    low, high = (low, high) if isfinite(low + high) else (value, value)
+    if (origin and origin.metric.range[1] > 1) or not all(0 <= end <= 1 for end in (value, low, high)):
+        return ""
+    ends = {end: _number(score, end) for end in ("floor", "ceiling")}
+    ends = {end: place for end, place in ends.items() if 0 <= place <= 1}
+    ticks = "".join(f'<u class="{end}" style="left:{100 * place:.2f}%"></u>' for end, place in ends.items())
+    band = f'<i style="left:{100 * low:.2f}%;width:{100 * (high - low):.2f}%"></i>'
+    dot = f'<b style="left:{100 * value:.2f}%"></b>'
+    told = ", ".join(f"{end} {_decimals(place)}" for end, place in ends.items())
+    described = f' role="img" aria-label="{told}" title="{told}"' if told else ' aria-hidden="true"'
+    return f'<span class="scale"{described}>{band}{ticks}{dot}</span>'
+
+
+def _apart(score: Score, scores: Sequence[Score]) -> str:
     """Return the options that a score does not share with others of its name."""
     own = _read(score.get("options"))
     others = [_read(other.get("options")) for other in scores if other["metric"] == score["metric"]]
     return _listed({name: value for name, value in own.items() if any(other.get(name) != value for other in others)})
 
 
-def _row(score: Mapping[str, Any], apart: str) -> str:
-    value, low, high = (_float(score.get(column)) for column in ("value", "low", "high"))
-    interval = f"{_decimals(low)} – {_decimals(high)}" if isfinite(low + high) else "–"
-    name, options = str(score["metric"]), escape(_listed(_read(score.get("options"))))
-    return (
-        f'<tr><th scope="row">{escape(name)}{f" <small>{escape(apart)}</small>" if apart else ""}</th>'
-        f'<td class="value">{_decimals(value)}</td><td>{interval}</td>'
-        f'<td class="range">{"" if name in OTHER_RANGE else _scale(value, low, high)}</td>'
-        f'<td class="options" title="{options}">{options}</td></tr>'
-    )
-
-
-def _scale(value: float, low: float, high: float) -> str:
-    """Draw the value and its interval between 0 and 1; nothing for a score that leaves that range."""
-    low, high = (low, high) if isfinite(low + high) else (value, value)
-    if not all(0 <= end <= 1 for end in (value, low, high)):
-        return ""
-    band = f'<i style="left:{100 * low:.2f}%;width:{100 * (high - low):.2f}%"></i>'
-    return f'<span class="scale" aria-hidden="true">{band}<b style="left:{100 * value:.2f}%"></b></span>'
-
-
-def _float(value: float | None) -> float:
-    return nan if value is None else value
+def _number(score: Score, column: str) -> float:
+    value = score.get(column)
+    return nan if value is None else float(value)
 
 
 def _decimals(value: float) -> str:

@@ -14,6 +14,7 @@ LIGHT = {
     "line": "#dfe3e8",
     "wash": "#f5f7f9",
     "accent": "#1f66b0",
+    "alert": "#b3541e",
 }
 DARK = {
     "paper": "#17191d",
@@ -22,6 +23,7 @@ DARK = {
     "line": "#343941",
     "wash": "#1f2227",
     "accent": "#74aef0",
+    "alert": "#e89a5b",
 }
 HEAT = "#1f6fc0"
 """The full colour of a heat map; its opacity is the value, so that it works on both backgrounds."""

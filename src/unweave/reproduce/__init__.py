@@ -1,4 +1,4 @@
-"""Published results, computed anew, with the printed numbers beside ours.
+"""Published results, computed again, with the printed numbers beside ours.
 
 To add one: a file with a subclass of `Reproduction`, and a line in `RESULTS`.
 """
@@ -40,7 +40,7 @@ def reproduce(
     out: str | PathLike[str] | None = None,
     watch: Watch | None = None,
 ) -> Outcome:
-    """Compute the published result called `name` anew.
+    """Reproduce the published result called `name`.
 
     `preset` says how much of it: "smoke" (seconds), "small" or "paper" (as published). The same seed gives the same
     numbers. With `out`, a folder, the outcome is saved there when all of it is known: `result.json`, `result.md` and

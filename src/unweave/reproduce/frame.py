@@ -42,7 +42,7 @@ class Findings:
 
 
 class Reproduction(ABC):
-    """A published result, computed anew. One class a result, in a file of its own, and a line in `RESULTS`."""
+    """A published result, computed again. One class a result, in a file of its own, and a line in `RESULTS`."""
 
     source: ClassVar[str]
     """Where it is printed: "[Vu2024]_, tables 1 and 2"."""

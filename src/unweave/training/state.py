@@ -15,7 +15,8 @@ from unweave.data import Dataset
 from unweave.errors import UsageError
 from unweave.files import write_atomically
 from unweave.nets import Model
-from unweave.runs import LOG, WEIGHTS, read_table, write_table
+from unweave.runs import LOG, WEIGHTS
+from unweave.tables import read_table, write_table
 from unweave.training.history import History
 from unweave.training.streams import Streams
 from unweave.training.supervision import Supervision

@@ -1,0 +1,52 @@
+"""Minimality of codes and sufficiency for factors, which do not ask for independent factors."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unweave.metrics.information import ROUNDING, Information, by_factor, by_information, known
+from unweave.metrics.inputs import check
+from unweave.metrics.metric import metric
+from unweave.metrics.resampling import Sampled
+
+
+@metric("Almudévar & Ortega 2024", "modularity")
+def minimality(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> Sampled[float]:
+    r"""Minimality [Almudevar2024]_, in [0, 1]: does each code say nothing beyond one factor?
+
+        minimality = mean over codes j of max over factors k of I(z_j; v_k) / H(z_j)
+
+    Other factors may be known through the one a code stands for: correlated factors cost nothing. What a code says
+    beyond its factor, of other factors or of noise, does. Mutual information, binning and factors with a single value
+    are as in `mig`. A constant code is left out of the mean, and codes that are all constant score 0; a code of noise
+    stays in. Unchanged by the order of codes, factors or rows and by the scale and, as in `mig`, the sign of a code.
+
+    >>> minimality([[0.0, 5.0], [1.0, 5.0], [0.0, 5.0], [1.0, 5.0]], [[0], [1], [0], [1]])
+    1.0
+    """
+    values, labels = check(codes, factors)
+    varies = (values != values[0]).any(axis=0)
+    return by_information(_mean_minimality, values[:, varies] if varies.any() else values, labels, bins)
+
+
+@metric("Almudévar & Ortega 2024", "explicitness")
+def sufficiency(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> Sampled[float]:
+    r"""Sufficiency [Almudevar2024]_, in [0, 1]: is each factor wholly known by some one code?
+
+        sufficiency = mean over factors k of max over codes j of I(z_j; v_k) / H(v_k)
+
+    Further codes of the same factor, of others or of noise do no harm. Mutual information, binning and factors with a
+    single value are as in `mig`; constant codes know nothing. Unchanged by the order of codes, factors or rows and by
+    the scale and, as in `mig`, the sign of a code.
+
+    >>> sufficiency([[0.0, 5.0], [1.0, 5.0], [0.0, 5.0], [1.0, 5.0]], [[0], [1], [0], [1]])
+    1.0
+    """
+    return by_factor(lambda table: known(table).max(axis=0), codes, factors, bins)
+
+
+def _mean_minimality(table: Information) -> np.ndarray:
+    said = table.shared.max(axis=1)  # (d, ...)
+    share = np.where(table.code > ROUNDING, said / np.maximum(table.code, ROUNDING), 0.0)
+    return np.minimum(share, 1.0).mean(axis=0)  # cuts rounding only

@@ -1,0 +1,84 @@
+"""The mean correlation coefficient with the randomised dependence coefficient in the place of a correlation."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unweave.errors import UsageError
+from unweave.metrics.inputs import DRAW, check, generator, varying, whole_number
+from unweave.metrics.mcc import matched
+from unweave.metrics.metric import metric
+from unweave.metrics.resampling import Sampled, by_rows, mean_over_factors
+
+NEGLIGIBLE = 1e-7
+"""Directions of the features that are this much smaller than the largest are rounding: the tolerance of R's `cancor`,
+by which the authors compute it."""
+
+
+@metric("Lopez-Paz et al. 2013", "compactness", continuous=True)
+def mcc_rdc(
+    codes: ArrayLike, factors: ArrayLike, *, features: int = 20, scale: float = 1 / 6, seed: int = 0
+) -> Sampled[float]:
+    r"""MCC with the randomised dependence coefficient [LopezPaz2013]_, in [0, 1]: has each factor a code that goes
+    with it, in whatever way?
+
+        MCC-RDC = max over one-to-one assignments a of the mean over factors k of rdc(z_a(k), v_k)
+
+    The coefficient of two variables is the largest canonical correlation of `features` random functions of each,
+    sin(w u + b), where u is the rank of a value divided by the number of rows (its place in the empirical copula; the
+    mean rank for ties) and w and b are normal with variance `scale`. It finds what no correlation does, a square or a
+    circle, and estimates the largest correlation that any two functions f(z), g(v) have: near 1 wherever one of the
+    two is a function of the other, even one that forgets half of it.
+
+    The assignment, missing codes and factors with a single value are as in `mcc`; a constant code scores 0. The random
+    functions come from the seed and are the same for all codes, and for all factors. Unchanged by the order of codes,
+    factors or rows and by increasing functions of a code; by its sign, all but unchanged. A half-sample of the
+    interval keeps the ranks of all rows.
+
+    >>> x = np.linspace(-1, 1, 201)[:, None]
+    >>> mcc_rdc(x**2, x) > 0.99
+    True
+    """
+    count = whole_number(features, "features", 1)
+    if not isinstance(scale, int | float) or not 0 < scale < np.inf:
+        raise UsageError(f"scale must be a number above 0, got {scale!r}")
+    values, labels = check(codes, factors, continuous=True)
+    rng = generator(seed, DRAW)
+    weights = rng.normal(scale=scale**0.5, size=(2, 2, count))  # of codes and of factors: w and b
+    labels = labels[:, varying(labels)]
+    return mean_over_factors(by_rows(_matched, _basis(values, *weights[0]), _basis(labels, *weights[1])))
+
+
+def _matched(codes: np.ndarray, factors: np.ndarray) -> np.ndarray:
+    return matched(canonical(codes, factors))
+
+
+def _basis(columns: np.ndarray, slope: np.ndarray, shift: np.ndarray) -> np.ndarray:
+    """Return an orthonormal basis (n, c, r) of each column's random functions, less their means; 0 fills it up to r."""
+    from scipy.stats import rankdata
+
+    places = rankdata(columns, axis=0) / len(columns)
+    waves = np.sin(places.T[..., None] * slope + shift)  # (c, n, features)
+    waves -= waves.mean(axis=1, keepdims=True)
+    axes, sizes, _ = np.linalg.svd(waves, full_matrices=False)
+    kept = sizes > NEGLIGIBLE * np.maximum(sizes[:, :1], NEGLIGIBLE)  # a constant column keeps nothing
+    return np.moveaxis(axes * kept[:, None], 0, 1)[..., : max(1, kept.sum(axis=1).max())]
+
+
+def canonical(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Return the largest canonical correlation of functions (n, d, r) and (n, k, s) for every pair of them, (d, k)."""
+    left, right = (each - each.mean(axis=0) for each in (left, right))
+    (n, d, r), (_, k, s) = left.shape, right.shape
+    products = (left.reshape(n, -1).T @ right.reshape(n, -1)).reshape(d, r, k, s).transpose(0, 2, 1, 3)
+    between = _whitener(left)[:, None] @ products @ _whitener(right)
+    return np.minimum(np.linalg.svd(between, compute_uv=False)[..., 0], 1.0)  # cuts rounding only
+
+
+def _whitener(functions: np.ndarray) -> np.ndarray:
+    """Return the symmetric matrix (c, r, r) that makes each column's functions (n, c, r) orthonormal on these rows."""
+    columns = np.ascontiguousarray(functions.transpose(1, 2, 0))
+    sizes, axes = np.linalg.eigh(columns @ columns.transpose(0, 2, 1))
+    kept = sizes > NEGLIGIBLE * np.maximum(sizes[:, -1:], NEGLIGIBLE)
+    inverse = np.where(kept, 1 / np.sqrt(np.where(kept, sizes, 1.0)), 0.0)
+    return (axes * inverse[:, None]) @ axes.transpose(0, 2, 1)

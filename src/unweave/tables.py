@@ -1,0 +1,67 @@
+"""The tables of a run as Parquet files: its log, and its scores with the step and the weights they are of."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from unweave.errors import UsageError
+from unweave.files import exclusive, write_atomically
+
+if TYPE_CHECKING:
+    import polars
+
+NUMBERS = ("value", "low", "high", "floor", "ceiling", "adjusted", "seconds")
+SAME_SCORE = ("metric", "options", "weights")
+"""A saved score gives way to one that agrees in these."""
+
+
+def read_table(path: Path) -> polars.DataFrame:
+    """Return the table in a Parquet file of a run."""
+    import polars
+
+    try:
+        return polars.read_parquet(path)
+    except (OSError, polars.exceptions.PolarsError) as error:
+        raise UsageError(f"'{path}' cannot be read as a table; remove it if it is damaged") from error
+
+
+def write_table(path: Path, table: polars.DataFrame) -> None:
+    """Write a table as Parquet, whole or not at all."""
+    buffer = BytesIO()
+    table.write_parquet(buffer)
+    write_atomically(path, buffer.getvalue())
+
+
+def read_scores(path: Path) -> polars.DataFrame | None:
+    """Return the scores in a file, with every column there is: null what an earlier version did not write."""
+    return _with_all_columns(read_table(path)) if path.is_file() else None
+
+
+def merge_scores(path: Path, scores: polars.DataFrame, *, step: int, weights: str) -> None:
+    """Save scores of a model in the place of earlier ones of the same names, options and weights.
+
+    Several processes may do so at once: each reads, merges and writes while the others wait. The lock is a file of its
+    own, for training holds the folder's as long as it lasts, and a run may be scored meanwhile.
+    """
+    import polars
+
+    table = _with_all_columns(scores.with_columns(step=polars.lit(step), weights=polars.lit(weights)))
+    with exclusive(path.with_name(f".{path.name}.lock")):
+        if (kept := read_scores(path)) is not None:
+            replaced = set(table.select(SAME_SCORE).rows())  # a join would find no two nulls equal
+            kept = kept.filter([row not in replaced for row in kept.select(SAME_SCORE).rows()])
+            table = polars.concat([kept, table], how="diagonal")
+        write_table(path, table)
+
+
+def _with_all_columns(scores: polars.DataFrame) -> polars.DataFrame:
+    import polars
+
+    numbers = dict.fromkeys(NUMBERS, polars.Float64)
+    rest = {"options": polars.String, "step": polars.Int64, "weights": polars.String}
+    kinds = polars.Schema({"metric": polars.String, **numbers, **rest})
+    lacking = [polars.lit(None, kind).alias(name) for name, kind in kinds.items() if name not in scores.columns]
+    others = [name for name in scores.columns if name not in kinds]
+    return scores.with_columns(lacking).cast(kinds).select(*kinds, *others)
