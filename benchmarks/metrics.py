@@ -1,6 +1,7 @@
 """Metrics at the sizes of the published studies on dSprites, and against their plain definitions.
 
-    python benchmarks/metrics.py                     CPU seconds of every score, alone and with its interval
+    python benchmarks/metrics.py                     CPU seconds of every score, of its floor and ceiling, of its interval
+    python benchmarks/metrics.py --rows --no-intervals   … of the scores of rows alone, without intervals
     python benchmarks/metrics.py --metrics mig dci   … of these
     python benchmarks/metrics.py --plain             the study's scores against their plain definitions (20 minutes)
     python benchmarks/metrics.py --memory            the largest memory of each score at n = 100,000, d = 64, k = 10
@@ -31,6 +32,7 @@ from plain import IMPORTANCES, PLAIN
 from unweave.data.dataset import Dataset, Images
 from unweave.data.factors import FactorSpace, Integers
 from unweave.metrics import GROUPS, METRICS, BoostedTrees, Codebook, importance_matrix, unfairness
+from unweave.metrics.floors import bounds
 from unweave.metrics.inputs import INTERVAL, generator
 from unweave.metrics.resampling import interval
 
@@ -81,6 +83,7 @@ def inputs_of(book: Codebook) -> dict[str, Any]:
         "test": (codes[ROWS:], factors[ROWS:]),
         "seed": 0,
         "encode": book,
+        "source": book,
         "log_variances": np.full((ROWS, 10), -4.0),
         "sampled": codes[:ROWS] + 0.1 * noise[:ROWS],
         "reconstruction": rng.uniform(50, 100, size=ROWS),
@@ -94,17 +97,19 @@ def seconds(function: Callable[[], Any]) -> tuple[float, Any]:
     return process_time() - start, result
 
 
-def costs(names: list[str], inputs: dict[str, Any]) -> None:
-    print(f"{'metric':32} {'score':>8} {'interval':>9}   value")
-    total = np.zeros(2)
+def costs(names: list[str], inputs: dict[str, Any], intervals: bool) -> None:
+    print(f"{'metric':32} {'score':>8} {'floors':>8} {'interval':>9}   value")
+    total = np.zeros(3)
     for name in names:
         metric = METRICS[name]
         spent, sampled = seconds(lambda metric=metric: metric.sampled(inputs))
-        more, _ = seconds(lambda m=metric, s=sampled: interval(s, m.range, None, generator(0, INTERVAL)))
-        total += spent, more
+        around, _ = seconds(lambda metric=metric: bounds(metric, inputs, metric.options))
+        ends = (lambda m, s: interval(s, m.range, None, generator(0, INTERVAL))) if intervals else (lambda m, s: None)
+        more, _ = seconds(lambda m=metric, s=sampled, ends=ends: ends(m, s))
+        total += spent, around, more
         values = " ".join(f"{value:.3f}" for value in np.atleast_1d(sampled.score))
-        print(f"{name:32} {spent:8.2f} {more:9.2f}   {values}", flush=True)
-    print(f"{'sum':32} {total[0]:8.2f} {total[1]:9.2f}   CPU seconds")
+        print(f"{name:32} {spent:8.2f} {around:8.2f} {more:9.2f}   {values}", flush=True)
+    print(f"{'sum':32} {total[0]:8.2f} {total[1]:8.2f} {total[2]:9.2f}   CPU seconds")
 
 
 def compare(names: list[str], inputs: dict[str, Any]) -> None:
@@ -172,10 +177,14 @@ def main() -> None:
     parser.add_argument("--metrics", nargs="+", default=["all"])
     parser.add_argument("--plain", action="store_true")
     parser.add_argument("--memory", action="store_true")
+    parser.add_argument("--rows", action="store_true", help="only metrics of rows: no codebook, no decoder")
+    parser.add_argument("--no-intervals", action="store_true")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--peak", help=argparse.SUPPRESS)
     options = parser.parse_args()
     names = [metric for name in options.metrics for metric in GROUPS.get(name, (name,))]
+    if options.rows:
+        names = [name for name in names if not {"encode", "jacobians"} & set(METRICS[name].needs)]
     if options.peak:
         return peak(options.peak)
     if options.quick:
@@ -188,7 +197,7 @@ def main() -> None:
     inputs = inputs_of(grid())
     few = {**inputs, "codes": inputs["codes"][:200], "factors": inputs["factors"][:200]}
     METRICS["dci"].sampled(few)  # compiles the trees, and imports what is imported late
-    return compare(names, inputs) if options.plain else costs(names, inputs)
+    return compare(names, inputs) if options.plain else costs(names, inputs, not options.no_intervals)
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ def test_every_net_maps_images_to_posteriors_and_back(name, shape, latents):
     images = np.random.default_rng(0).integers(0, 256, (2, *shape), dtype=np.uint8)
     x = model.pixels(images)
     q = model.encode(x)
+    assert isinstance(q, Gaussian)
     assert q.mean.shape == q.log_variance.shape == (2, latents)
     assert model.decode(q.mean).shape == x.shape == (2, shape[2], shape[0], shape[1])
 
