@@ -81,6 +81,7 @@ def inputs_of(book: Codebook) -> dict[str, Any]:
         "test": (codes[ROWS:], factors[ROWS:]),
         "seed": 0,
         "encode": book,
+        "source": book,
         "log_variances": np.full((ROWS, 10), -4.0),
         "sampled": codes[:ROWS] + 0.1 * noise[:ROWS],
         "reconstruction": rng.uniform(50, 100, size=ROWS),
@@ -182,7 +183,7 @@ def main() -> None:
         return quick()
     if options.memory:  # each in a process of its own, whose largest memory is its own
         for name in names:
-            if not {"encode", "jacobians"} & set(METRICS[name].needs):
+            if not {"encode", "source", "jacobians"} & set(METRICS[name].needs):
                 subprocess.run([sys.executable, __file__, "--peak", name], check=True)
         return None
     inputs = inputs_of(grid())
