@@ -191,7 +191,7 @@ def main() -> None:
         return quick()
     if options.memory:  # each in a process of its own, whose largest memory is its own
         for name in names:
-            if not {"encode", "jacobians"} & set(METRICS[name].needs):
+            if not {"encode", "source", "jacobians"} & set(METRICS[name].needs):
                 subprocess.run([sys.executable, __file__, "--peak", name], check=True)
         return None
     inputs = inputs_of(grid())

@@ -29,6 +29,7 @@ LONGEST = 120
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
+@pytest.mark.filterwarnings("ignore::unweave.scoring.Collapsed")  # which a model of 20 steps may well be
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(TOP)))
 def test_the_examples_of_a_page_run(page, tmp_path, monkeypatch):
     blocks = BLOCK.findall(page.read_text())
@@ -107,6 +108,14 @@ def test_every_metric_and_every_public_score_has_a_page():
         assert f"`{name}`" in pages, name
     for name in unweave.metrics.__all__:
         assert name in pages, name
+
+
+def test_the_tables_of_metrics_say_which_direction_is_better():
+    text = (TOP / "docs" / "metrics" / "README.md").read_text()
+    rows = [line.split(" | ") for line in text.splitlines() if line.startswith("| `")]
+    said = {name: cells[3] for cells in rows for name in re.findall(r"`([^`]+)`", cells[0])}
+    words = {True: "higher", False: "lower", None: "–"}
+    assert said == {name: words[metric.higher_is_better] for name, metric in unweave.metrics.METRICS.items()}
 
 
 def test_every_reference_is_in_the_bibliography():

@@ -138,7 +138,7 @@ def metric(reference: str, measures: str, **about: Any) -> Callable[[Callable[P,
     measures
         The side of disentanglement it looks at.
     **about
-        The other fields of `Metric`: range, higher_is_better, continuous, fast, has_ceiling, shuffles.
+        The other fields of `Metric`: range, higher_is_better, continuous, fast, has_ceiling, shuffles, unsteady.
 
     Returns
     -------

@@ -17,11 +17,35 @@ def minimality(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> Sampl
 
         minimality = mean over codes j of max over factors k of I(z_j; v_k) / H(z_j)
 
-    Other factors may be known through the one a code stands for: correlated factors cost nothing. What a code says
-    beyond its factor, of other factors or of noise, does. Mutual information, binning and factors with a single value
-    are as in `mig`. A constant code is left out of the mean, and codes that are all constant score 0; a code of noise
-    stays in. Unchanged by the order of codes, factors or rows and by the scale and, as in `mig`, the sign of a code.
+    Parameters
+    ----------
+    codes
+        Codes (n, d).
+    factors
+        Factors (n, k); each value is a class.
+    bins
+        Bins of equal width per code, as in `mig`.
 
+    Returns
+    -------
+    float
+        The score.
+
+    Notes
+    -----
+    Other factors may be known through the one a code stands for: correlated factors cost nothing. What a code says
+    beyond its factor, of other factors or of noise, does. A constant code is left out of the mean, and codes that are
+    all constant score 0; a code of noise stays in. A factor with a single value is left out. Unchanged by the order of
+    codes, factors or rows and by the scale and, as in `mig`, the sign of a code.
+
+    References
+    ----------
+    .. [Almudevar2024] Almudévar and Ortega, "Rethinking Disentanglement under Dependent Factors of Variation", arXiv
+       2408.07016, 2024.
+
+    Examples
+    --------
+    >>> from unweave.metrics import minimality
     >>> minimality([[0.0, 5.0], [1.0, 5.0], [0.0, 5.0], [1.0, 5.0]], [[0], [1], [0], [1]])
     1.0
     """
@@ -36,10 +60,34 @@ def sufficiency(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> Samp
 
         sufficiency = mean over factors k of max over codes j of I(z_j; v_k) / H(v_k)
 
-    Further codes of the same factor, of others or of noise do no harm. Mutual information, binning and factors with a
-    single value are as in `mig`; constant codes know nothing. Unchanged by the order of codes, factors or rows and by
-    the scale and, as in `mig`, the sign of a code.
+    Parameters
+    ----------
+    codes
+        Codes (n, d).
+    factors
+        Factors (n, k); each value is a class.
+    bins
+        Bins of equal width per code, as in `mig`.
 
+    Returns
+    -------
+    float
+        The score.
+
+    Notes
+    -----
+    Additional codes, of the same factor, of others or of noise, do no harm. Constant codes know nothing; a factor with
+    a single value is left out. Unchanged by the order of codes, factors or rows and by the scale and, as in `mig`, the
+    sign of a code.
+
+    References
+    ----------
+    .. [Almudevar2024] Almudévar and Ortega, "Rethinking Disentanglement under Dependent Factors of Variation", arXiv
+       2408.07016, 2024.
+
+    Examples
+    --------
+    >>> from unweave.metrics import sufficiency
     >>> sufficiency([[0.0, 5.0], [1.0, 5.0], [0.0, 5.0], [1.0, 5.0]], [[0], [1], [0], [1]])
     1.0
     """

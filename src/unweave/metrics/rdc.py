@@ -1,4 +1,4 @@
-"""The mean correlation coefficient with the randomised dependence coefficient in the place of a correlation."""
+"""The mean correlation coefficient with the randomised dependence coefficient instead of a correlation."""
 
 from __future__ import annotations
 
@@ -20,22 +20,47 @@ by which the authors compute it."""
 def mcc_rdc(
     codes: ArrayLike, factors: ArrayLike, *, features: int = 20, scale: float = 1 / 6, seed: int = 0
 ) -> Sampled[float]:
-    r"""MCC with the randomised dependence coefficient [LopezPaz2013]_, in [0, 1]: has each factor a code that goes
-    with it, in whatever way?
+    r"""MCC by randomised dependence [LopezPaz2013]_, in [0, 1]: has each factor a code that depends on it in any way?
 
         MCC-RDC = max over one-to-one assignments a of the mean over factors k of rdc(z_a(k), v_k)
 
-    The coefficient of two variables is the largest canonical correlation of `features` random functions of each,
-    sin(w u + b), where u is the rank of a value divided by the number of rows (its place in the empirical copula; the
-    mean rank for ties) and w and b are normal with variance `scale`. It finds what no correlation does, a square or a
-    circle, and estimates the largest correlation that any two functions f(z), g(v) have: near 1 wherever one of the
-    two is a function of the other, even one that forgets half of it.
+    where rdc is the largest canonical correlation of random functions sin(w u + b) of the two variables; u is the rank
+    of a value divided by the number of rows (the mean rank for ties), and w and b are normal.
 
-    The assignment, missing codes and factors with a single value are as in `mcc`; a constant code scores 0. The random
-    functions come from the seed and are the same for all codes, and for all factors. Unchanged by the order of codes,
-    factors or rows and by increasing functions of a code; by its sign, all but unchanged. A half-sample of the
-    interval keeps the ranks of all rows.
+    Parameters
+    ----------
+    codes
+        Codes (n, d).
+    factors
+        Factors (n, k); values are numbers and may be continuous.
+    features
+        Random functions of each variable.
+    scale
+        Variance of w and b.
+    seed
+        Seed of w and b. They are the same for all codes, and for all factors.
 
+    Returns
+    -------
+    float
+        The score.
+
+    Notes
+    -----
+    It finds what no correlation does, a square or a circle, and estimates the largest correlation that any two
+    functions f(z), g(v) have: near 1 wherever one of the two is a function of the other, even one that is not
+    invertible. The assignment, missing codes and factors with a single value are as in `mcc`; a constant code scores 0.
+    A half-sample of the interval keeps the ranks of all rows. Unchanged by the order of codes, factors or rows and by
+    increasing functions of a code; almost unchanged by its sign.
+
+    References
+    ----------
+    .. [LopezPaz2013] Lopez-Paz, Hennig and Schölkopf, "The Randomized Dependence Coefficient", NeurIPS 2013.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unweave.metrics import mcc_rdc
     >>> x = np.linspace(-1, 1, 201)[:, None]
     >>> mcc_rdc(x**2, x) > 0.99
     True
