@@ -46,7 +46,7 @@ CHEAP = (
     "total-correlation",
 )
 REFITTED = ("sap", "explicitness", "dci", "info-mec", "factor-vae-score")
-TRIALS = {**dict.fromkeys(CHEAP, 200), **dict.fromkeys(REFITTED, 60)}
+TRIALS = {**dict.fromkeys(CHEAP, 200), **dict.fromkeys(REFITTED, 60), "dci": 100, "factor-vae-score": 40}
 LEAK = 0.125
 """How much of the next factor encoder a lets into a code: D is less by about 0.046."""
 RHO = 0.7
@@ -134,7 +134,7 @@ def main() -> None:
     parser.add_argument("--cases", nargs="+", choices=("equal", "power"), default=["equal", "power"])
     parser.add_argument("--worlds", nargs="+", choices=WORLDS, default=["good", "mixed"])
     parser.add_argument("--metrics", nargs="+", choices=TRIALS, default=list(TRIALS))
-    parser.add_argument("--trials", type=int, help="instead of 200, or 60 where each half is another fit")
+    parser.add_argument("--trials", type=int, help="instead of 200, or 40 to 100 where each half is another fit")
     parser.add_argument("--power-trials", type=int, default=100)
     parser.add_argument("--seed", type=int, default=FIRST_SEED, help="of the first trial; the next ones follow")
     parser.add_argument("--out", type=Path, help="a CSV file")
