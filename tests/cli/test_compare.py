@@ -83,7 +83,7 @@ def test_runs_in_python(run, other):
     runs = [Run.open(run), Run.open(other)]
     table = unweave.compare(runs, **few)
     assert (table["a"].item(), table["b"].item()) == ("tiny", "other")
-    assert unweave.compare(*runs, **few).drop("seconds").equals(table.drop("seconds"))
+    assert unweave.compare(runs[0], runs[1], **few).drop("seconds").equals(table.drop("seconds"))
     named = unweave.compare({"seed 0": runs[0], "seed 1": runs[1]}, **few)
     assert (named["a"].item(), named["b"].item()) == ("seed 0", "seed 1")
     assert named["low"].equals(table["low"])

@@ -79,7 +79,7 @@ def test_several_are_sections_and_facts_are_shared_or_apart():
 
 
 def test_the_page_is_whole_needs_nothing_and_escapes_names(tmp_path):
-    named = {"a": "<b>&", "b": "runs/'x'"}
+    named: dict[str, Any] = {"a": "<b>&", "b": "runs/'x'"}
     table = polars.DataFrame([row("mig", **named, better="<b>&")])
     path = write_comparison(table, tmp_path / "deep" / "compare.html", {"<b>&": {"<i>": "</td>"}})
     page = path.read_text()
