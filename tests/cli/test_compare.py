@@ -110,8 +110,10 @@ def test_an_unfinished_run_is_said_to_be_so(cli, run, other, tmp_path):
     shutil.copytree(other, half)
     status = json.loads((half / "status.json").read_text())
     (half / "status.json").write_text(json.dumps({**status, "state": "unfinished", "step": 7}))
-    code, _, err = cli("compare", run, half, "--metrics", "active-units", *FEW)
+    page = tmp_path / "compare.html"
+    code, _, err = cli("compare", run, half, "--metrics", "active-units", *FEW, "--out", page)
     assert code == 0
+    assert '<p class="alert">half is unfinished, at step 7 of 20' in page.read_text()
     assert err == ("unweave: warning: half is unfinished, at step 7 of 20: these are scores of a half-trained model\n")
 
 

@@ -90,6 +90,12 @@ def test_the_page_is_whole_needs_nothing_and_escapes_names(tmp_path):
     assert write_comparison(table, tmp_path / "again.html", {"<b>&": {"<i>": "</td>"}}).read_text() == page
 
 
+def test_what_must_not_be_overlooked_is_said():
+    assert '<p class="alert">first: it has &lt;collapsed&gt;</p>' in page_of(
+        row("mig"), notes=["first: it has <collapsed>"]
+    )
+
+
 @pytest.mark.parametrize("rows", [0, 1])
 def test_an_empty_comparison_is_a_page_too(rows):
     table = polars.DataFrame([row("mig")]).head(rows)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
@@ -103,7 +105,8 @@ def compare(words: list[str]) -> None:
     options = parse(Compare, words, "compare")
     finished: list[polars.DataFrame] = []
     try:
-        facts = _compare_runs(options, finished) if options.runs else _compare_files(options, finished)
+        with _noted() as notes:
+            facts = _compare_runs(options, finished) if options.runs else _compare_files(options, finished)
     except BaseException:  # an interrupt too: what is finished is not lost
         if finished:
             print(_shown(options, _rows(finished)))
@@ -114,10 +117,27 @@ def compare(words: list[str]) -> None:
         from unweave.report.compare import write_comparison
 
         with writing(options.out):
-            write_comparison(polars.concat(finished), options.out, facts)
+            write_comparison(polars.concat(finished), options.out, facts, notes)
     print(_shown(options, _rows(finished)))
     if not options.json:
         print(f"\n{SEEDS}\n\nnext: {_next(options)}")
+
+
+@contextmanager
+def _noted() -> Iterator[list[str]]:
+    """Keep the warnings that a page repeats, beside showing them."""
+    notes: list[str] = []
+    show = warnings.showwarning
+
+    def keep(message: Warning | str, *where: Any, **more: Any) -> None:
+        notes.append(str(message))
+        show(message, *where, **more)
+
+    warnings.showwarning = keep
+    try:
+        yield notes
+    finally:
+        warnings.showwarning = show
 
 
 def _compare_runs(options: Compare, finished: list[polars.DataFrame]) -> dict[str, dict[str, object]]:

@@ -30,7 +30,9 @@ READING = (
 )
 
 
-def write_comparison(table: polars.DataFrame, out: str | Path, facts: Facts | None = None) -> Path:
+def write_comparison(
+    table: polars.DataFrame, out: str | Path, facts: Facts | None = None, notes: Sequence[str] = ()
+) -> Path:
     """Write the page of a comparison and return its path.
 
     Parameters
@@ -41,33 +43,37 @@ def write_comparison(table: polars.DataFrame, out: str | Path, facts: Facts | No
         The page to write.
     facts
         What to say of each of those compared, by name.
+    notes
+        What must not be overlooked: that a model has collapsed, say.
 
     Returns
     -------
     Path
-        The page. The same table and facts give the same bytes.
+        The page. The same arguments give the same bytes.
     """
     path = Path(out)
-    page = render_comparison(table, facts)
+    page = render_comparison(table, facts, notes)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, page.encode())
     return path
 
 
-def render_comparison(table: polars.DataFrame, facts: Facts | None = None) -> str:
+def render_comparison(table: polars.DataFrame, facts: Facts | None = None, notes: Sequence[str] = ()) -> str:
     """Return the page of a comparison as HTML text."""
     rows = list(table.iter_rows(named=True))
     pairs = list(dict.fromkeys((row["a"], row["b"]) for row in rows))
     names = list(dict.fromkeys(name for pair in pairs for name in pair))
     sections = [_section(a, b, [row for row in rows if (row["a"], row["b"]) == (a, b)]) for a, b in pairs]
     title = f"{', '.join(names[1:])} against {names[0]}" if names else "nothing to compare"
-    return document(title, [_header(names, facts or {}), *sections], ("page.css", "compare.css"))
+    return document(title, [_header(names, facts or {}, notes), *sections], ("page.css", "compare.css"))
 
 
-def _header(names: Sequence[str], facts: Facts) -> str:
+def _header(names: Sequence[str], facts: Facts, notes: Sequence[str]) -> str:
     against = f" <small>against</small> {escape(names[0])}" if names else "Nothing to compare"
     title = f"{escape(', '.join(names[1:]))}{against}"
-    return f"<header>\n<h1>{title}</h1>\n{_facts(names, facts)}\n</header>\n<section>\n<p>{READING}</p>\n</section>"
+    alerts = "\n".join(f'<p class="alert">{escape(note)}</p>' for note in notes)
+    header = f"<header>\n<h1>{title}</h1>\n{_facts(names, facts)}\n{alerts}\n</header>"
+    return f"{header}\n<section>\n<p>{READING}</p>\n</section>"
 
 
 def _facts(names: Sequence[str], facts: Facts) -> str:
