@@ -7,8 +7,8 @@ docs/compare.md.
 - `equal`: two encoders with the same rule and independent noise, on the same 2,000 rows. Whatever differs is a false
   alarm.
 - `paired`, `unpaired`: encoder b of the world "good", and encoder a, which lets a little of each factor into the next
-  one's code; their noise has the correlation `rho`. Paired is the interval of `compare`. Unpaired is made of the two
-  scores' own intervals: half its width is the root of the sum of their squares.
+  one's code; their noise is the same, correlated by 0.7 or independent. Paired is the interval of `compare`. Unpaired
+  is made of the two scores' own intervals: half its width is the root of the sum of their squares.
 
 Columns: `difference` and `deviation` are its mean and standard deviation over trials, `reach` is the mean of half the
 interval's width, `seen` the share of trials in which the interval excludes 0.
@@ -52,7 +52,8 @@ SETTLED = {("good", "factor-vae-score")}
 """Both score 1 in any sample: there is nothing to measure."""
 LEAK = 0.125
 """How much of the next factor encoder a lets into a code: D is less by about 0.046."""
-RHO = 0.7
+NOISES = {"same noise": 1.0, "correlated noise": 0.7, "independent noise": 0.0}
+"""The correlation of the noise of two encoders that differ."""
 FIRST_SEED = 10_000
 """The tests take other ones."""
 HEAD: tuple[str, ...] = ("case", "world", "metric", "rows", "trials", "difference", "deviation", "reach", "seen")
@@ -166,6 +167,7 @@ def main() -> None:
     parser.add_argument("--worlds", nargs="+", choices=WORLDS, default=["good", "mixed"])
     parser.add_argument("--metrics", nargs="+", choices=TRIALS, default=list(TRIALS))
     parser.add_argument("--trials", type=int, help="instead of 200, or 40 to 100 where each half is another fit")
+    parser.add_argument("--noises", nargs="+", choices=NOISES, default=list(NOISES))
     parser.add_argument("--power-trials", type=int, default=100)
     parser.add_argument("--seed", type=int, default=FIRST_SEED, help="of the first trial; the next ones follow")
     parser.add_argument("--out", type=Path, help="a CSV file")
@@ -183,8 +185,8 @@ def main() -> None:
                 file.flush()
         if "power" in options.cases:
             seeds = range(options.seed, options.seed + options.power_trials)
-            for name, rho in (("correlated noise", RHO), ("independent noise", 0.0)):
-                for case, found in zip(("paired", "unpaired"), power("dci", rho, seeds), strict=True):
+            for name in options.noises:
+                for case, found in zip(("paired", "unpaired"), power("dci", NOISES[name], seeds), strict=True):
                     writer.writerows(summarise(case, name, found))
                 file.flush()
 
