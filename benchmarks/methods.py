@@ -129,9 +129,10 @@ def score(job: Job) -> dict[str, object]:
         out=job.folder,
     )
     scores = run.scores()
+    scores = None if scores is None else scores.filter("current")  # those of the weights there are
     if scores is None or scores.is_empty():
         scores = run.evaluate(METRICS, preset="fast", samples=10_000, test_samples=5_000, intervals=False)
-    values = dict(zip(scores["metric"], scores["value"], strict=True))
+    values = dict(scores.drop_nulls("value").select("metric", "value").iter_rows())
     spent = {"training seconds": run.status["seconds"]}
     return {"data": job.data, "method": job.case.label, "seed": job.seed, **values, **spent}
 

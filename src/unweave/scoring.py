@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -117,9 +117,8 @@ def gather_run(
         raise UsageError("scores need at least two samples, and two test samples")
     if len(run.data) < 4:
         raise UsageError(f"scores need four images or more, and the data set has {len(run.data)}")
+    _check_named(run, [name for name in request.by_name if name in METRICS])
     needs = {need for name in request.choose() for need in METRICS[name].needs}
-    if any("encode" in METRICS[name].needs for name in request.by_name if name in METRICS):
-        require_grid(run.data, "a metric that intervenes on factors")  # a group does without it
     pooled = preset.pool if "source" in needs else 0
     indices, rows, test_rows = _draw(len(run.data), rows, test_rows, pooled, request.seed)
 
@@ -142,6 +141,17 @@ def gather_run(
     test = means[held_out], factors[held_out]
     inputs = gather(means[train], factors[train], test, request, run.data.factors.names, **given)
     return inputs | {"encoding": perf_counter() - started}
+
+
+def _check_named(run: Run, names: Sequence[str]) -> None:
+    """Refuse metrics, asked for by name, that the run cannot have; a group does without them."""
+    for name in names:
+        if "encode" in METRICS[name].needs:
+            require_grid(run.data, "a metric that intervenes on factors")
+        if not run.has_posterior and (
+            METRICS[name].representation == "sampled" or "log_variances" in METRICS[name].needs
+        ):
+            raise UsageError(f"the metric '{name}' needs posteriors, and the codes of this model are points")
 
 
 def _warn(run: Run, means: np.ndarray, log_variances: np.ndarray | None, name: str) -> None:

@@ -9,11 +9,11 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from unweave.errors import UsageError
-from unweave.metrics.beta_vae_score import beta_vae_score, draw_pairs, mean_differences
+from unweave.metrics.beta_vae_score import beta_vae_score, mean_differences
 from unweave.metrics.codebook import Codebook
 from unweave.metrics.inputs import DRAW, generator
 
-from .test_factor_vae_score import FACTORS, SIZES, assert_same_mean
+from .test_factor_vae_score import FACTORS, GRID, SIZES, assert_same_mean
 
 
 def world(seed, noise=0.3):
@@ -36,13 +36,13 @@ def referee(codes, factors, pairs, points):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_it_is_the_published_algorithm(seed):
-    factors, pairs = draw_pairs(SIZES, 450, 7, generator(seed, DRAW))
+    factors, pairs = GRID.draw_pairs(450, 7, generator(seed, DRAW))
     ours = beta_vae_score(Codebook.of_grid(world(seed), SIZES), points=300, test_points=150, batch=7, seed=seed)
     assert ours == pytest.approx(referee(world(seed), factors, pairs, 300), abs=1e-12)
 
 
 def test_pairs_share_their_factor_and_nothing_else():
-    factors, pairs = draw_pairs(SIZES, 3000, 4, np.random.default_rng(0))
+    factors, pairs = GRID.draw_pairs(3000, 4, np.random.default_rng(0))
     one, other = FACTORS[pairs[..., 0]], FACTORS[pairs[..., 1]]
     np.testing.assert_allclose(np.bincount(factors, minlength=4) / 3000, [1 / 3, 0, 1 / 3, 1 / 3], atol=0.04)
     for factor in (0, 2, 3):
@@ -94,17 +94,17 @@ def test_a_single_factor_leaves_nothing_to_tell_apart():
 
 def test_subsets_are_refitted_with_the_penalty_of_the_whole():
     sampled = beta_vae_score.sample(Codebook.of_grid(world(1), SIZES), points=200, test_points=100, batch=5)
-    factors, pairs = draw_pairs(SIZES, 300, 5, generator(0, DRAW))
+    factors, pairs = GRID.draw_pairs(300, 5, generator(0, DRAW))
     points = mean_differences(Codebook.of_grid(world(1), SIZES), pairs)
     half = np.random.default_rng(0).permutation(300) < 150
-    fit, judge = half & (np.arange(300) < 200), half & (np.arange(300) >= 200)
-    model = LogisticRegression(C=200 / fit.sum()).fit(points[fit], factors[fit])
-    assert sampled.rescore(half[None]).tolist() == [model.score(points[judge], factors[judge])]
+    train, test = half & (np.arange(300) < 200), half & (np.arange(300) >= 200)
+    model = LogisticRegression(C=200 / train.sum()).fit(points[train], factors[train])
+    assert sampled.rescore(half[None]).tolist() == [model.score(points[test], factors[test])]
     assert sampled.replicates == 10
 
 
 def test_large_codes_are_taken_in_chunks(monkeypatch):
-    _, pairs = draw_pairs(SIZES, 50, 5, np.random.default_rng(0))
+    _, pairs = GRID.draw_pairs(50, 5, np.random.default_rng(0))
     book = Codebook.of_grid(world(0), SIZES)
     whole = mean_differences(book, pairs)
     monkeypatch.setattr("unweave.metrics.traversals.NUMBERS", 200)

@@ -104,13 +104,13 @@ def referee_models(learner, codes, factors, test_codes):
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_it_is_the_formula_of_its_learner(learner):
     codes, factors, test = halves(*small_world(seed=1))
-    importances, foretold = zip(*referee_models(learner, codes, factors, test[0]), strict=True)
+    importances, predicted = zip(*referee_models(learner, codes, factors, test[0]), strict=True)
     matrix = np.stack(importances, axis=1)
     if learner == "lasso":
-        errors = [np.sqrt(np.mean((f - v) ** 2)) / v.std() for f, v in zip(foretold, test[1].T, strict=True)]
+        errors = [np.sqrt(np.mean((f - v) ** 2)) / v.std() for f, v in zip(predicted, test[1].T, strict=True)]
         informativeness = 1 - np.mean(errors)
     else:
-        informativeness = np.mean(np.transpose(foretold) == test[1])
+        informativeness = np.mean(np.transpose(predicted) == test[1])
     expected = referee_disentanglement(matrix), referee_completeness(matrix), informativeness
     assert dci(codes, factors, test=test, learner=learner, seed=5) == pytest.approx(expected, abs=1e-6)
     np.testing.assert_allclose(importance_matrix(codes, factors, learner=learner, seed=5), matrix, atol=1e-6)
@@ -136,11 +136,11 @@ def test_constant_codes_are_used_for_nothing(learner):
 
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_few_and_odd_rows(learner):
-    """Two rows, more codes than rows, values that only the judged rows have, and a factor constant where fitted."""
+    """Two rows, more codes than rows, values that only the test rows have, and a factor constant where fitted."""
     rng = np.random.default_rng(0)
-    for n, judged in ((2, 3), (6, 30)):
+    for n, held_out in ((2, 3), (6, 30)):
         factors = np.stack([np.arange(n) % 2, np.full(n, 4)], axis=1)
-        test = rng.normal(size=(judged, 9)), rng.integers(5, size=(judged, 2))
+        test = rng.normal(size=(held_out, 9)), rng.integers(5, size=(held_out, 2))
         score = dci(rng.normal(size=(n, 9)), factors, test=test, learner=learner)
         assert all(0.0 <= part <= 1.0 for part in score)
 
@@ -165,7 +165,7 @@ def test_a_seed_fixes_it(learner):
     assert first == dci(codes, factors, learner=learner, seed=3)
 
 
-def test_a_subset_is_fitted_and_judged_anew():
+def test_a_subset_is_fitted_and_tested_again():
     codes, factors, test = halves(*small_world())
     kept = np.random.default_rng(0).random(300) < 0.5
     border = len(codes)

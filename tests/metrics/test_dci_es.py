@@ -30,12 +30,12 @@ def loss_of(codes, factor, test_codes, truth, targets):
     return np.sum((answer[:, 0] - truth) ** 2) / np.sum((truth - truth.mean()) ** 2)
 
 
-def referee(fitted, judged, targets, seed=0):
-    scaler = StandardScaler().fit(fitted[0])
-    codes, test_codes = scaler.transform(fitted[0]), scaler.transform(judged[0])
-    directions = 0.5 * generator(seed, FIT).normal(size=(504, fitted[0].shape[1]))
+def referee(train, held_out, targets, seed=0):
+    scaler = StandardScaler().fit(train[0])
+    codes, test_codes = scaler.transform(train[0]), scaler.transform(held_out[0])
+    directions = 0.5 * generator(seed, FIT).normal(size=(504, train[0].shape[1]))
     explicit = []
-    for factor, truth in zip(fitted[1].T, judged[1].T, strict=True):
+    for factor, truth in zip(train[1].T, held_out[1].T, strict=True):
         values, counts = np.unique(factor, return_counts=True)
         baseline = np.mean(truth != values[counts.argmax()]) if targets == "classes" else 1.0
         xs, ys, least = [], [], baseline
@@ -57,16 +57,16 @@ def halves(codes, factors, border):
 @pytest.mark.parametrize("targets", ["classes", "numbers"])
 @pytest.mark.parametrize("name", ["useless", "noisy", "duplicated"])
 def test_it_is_the_formula(worlds, name, targets):
-    fitted, judged = halves(*worlds[name](450, np.random.default_rng(0)), border=300)
-    found = dci_es(*fitted, test=judged, targets=targets)
-    assert found.explicitness == pytest.approx(referee(fitted, judged, targets), abs=1e-6)
-    assert found.size == 3 / fitted[0].shape[1]
+    train, held_out = halves(*worlds[name](450, np.random.default_rng(0)), border=300)
+    found = dci_es(*train, test=held_out, targets=targets)
+    assert found.explicitness == pytest.approx(referee(train, held_out, targets), abs=1e-6)
+    assert found.size == 3 / train[0].shape[1]
 
 
-def test_a_subset_is_fitted_and_judged_anew(worlds):
-    fitted, judged = halves(*worlds["noisy"](450, np.random.default_rng(0)), border=300)
-    again = dci_es.sample(*fitted, test=judged).rescore(np.arange(450)[None] % 2 == 0)
-    expected = referee([part[::2] for part in fitted], [part[::2] for part in judged], "classes")
+def test_a_subset_is_fitted_and_tested_again(worlds):
+    train, held_out = halves(*worlds["noisy"](450, np.random.default_rng(0)), border=300)
+    again = dci_es.sample(*train, test=held_out).rescore(np.arange(450)[None] % 2 == 0)
+    expected = referee([part[::2] for part in train], [part[::2] for part in held_out], "classes")
     np.testing.assert_allclose(again, np.array([[expected, 0.5]]), atol=1e-6)
 
 
@@ -80,22 +80,22 @@ def test_known_curves(losses, expected):
 
 
 def test_a_forest_that_is_not_cut_is_scikit_learns(worlds):
-    fitted, judged = halves(*worlds["noisy"](450, np.random.default_rng(0)), border=300)
-    depths, foretold = forest_predictions(fitted, judged, True, np.random.default_rng(7))
-    scaler = StandardScaler().fit(fitted[0])
+    train, held_out = halves(*worlds["noisy"](450, np.random.default_rng(0)), border=300)
+    depths, predicted = forest_predictions(train, held_out, True, np.random.default_rng(7))
+    scaler = StandardScaler().fit(train[0])
     model = RandomForestClassifier(TREES, max_depth=32, random_state=int(np.random.default_rng(7).integers(2**31)))
-    model.fit(scaler.transform(fitted[0]), fitted[1][:, 0])
-    np.testing.assert_array_equal(foretold[0][-1], model.predict(scaler.transform(judged[0])))
+    model.fit(scaler.transform(train[0]), train[1][:, 0])
+    np.testing.assert_array_equal(predicted[0][-1], model.predict(scaler.transform(held_out[0])))
     assert depths[-1] == 32
 
 
 @pytest.mark.parametrize("targets", ["classes", "numbers"])
 def test_a_shallow_forest_answers_with_few_leaves(worlds, targets):
-    fitted, judged = halves(*worlds["perfect"](900, np.random.default_rng(0)), border=600)
-    losses = loss_capacity_curves(*fitted, test=judged, probe="forest", targets=targets).losses
+    train, held_out = halves(*worlds["perfect"](900, np.random.default_rng(0)), border=600)
+    losses = loss_capacity_curves(*train, test=held_out, probe="forest", targets=targets).losses
     assert (losses[:, 0] > losses[:, -1] + 0.05).all()
     assert (losses[:, -1] < 0.05).all()
-    assert dci_es(*fitted, test=judged, probe="forest", axis="log").explicitness < 0.9
+    assert dci_es(*train, test=held_out, probe="forest", axis="log").explicitness < 0.9
 
 
 def test_linear_codes_are_explicit_as_numbers_and_curved_ones_less(worlds):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 
 import numpy as np
@@ -20,6 +21,12 @@ from unweave.metrics.resampling import interval
 SIZES = (8, 30, 60, 200)
 
 
+@pytest.fixture
+def small(monkeypatch):
+    """Let the four sizes be small, as the other tests of this file want them."""
+    monkeypatch.setattr(sys.modules["unweave.metrics.downstream"], "SIZES", SIZES)
+
+
 def draw(n, seed, sizes=(2, 4, 6)):
     rng = np.random.default_rng(seed)
     factors = rng.integers(sizes, size=(n, len(sizes)))
@@ -35,39 +42,45 @@ def scikit_learn(codes, factor, test_codes):
         return LogisticRegressionCV(Cs=10, cv=KFold(5)).fit(codes, factor).predict(test_codes)
 
 
-def referee(codes, factors, test, sizes, fit):
+def referee(codes, factors, test, fit, rng=None):
     """Loops over sizes and factors; the rows of each size follow those of the one before."""
-    order, start, accuracies = list(generator(0, DRAW).permutation(len(codes))), 0, []
-    for size in sizes:
+    order, start, accuracies = list((rng or generator(0, DRAW)).permutation(len(codes))), 0, []
+    for size in SIZES:
         size = min(size, len(codes))
         rows = [order[(start + i) % len(codes)] for i in range(size)]
         start += size
         right = []
         for k in range(factors.shape[1]):
-            foretold = fit(codes[rows], factors[rows, k], test[0])
-            right.append(sum(foretold == test[1][:, k]) / len(foretold))
+            predicted = fit(codes[rows], factors[rows, k], test[0])
+            right.append(sum(predicted == test[1][:, k]) / len(predicted))
         accuracies.append(sum(right) / len(right))
     return [*accuracies, accuracies[1] / accuracies[3]]
 
 
-def test_any_classifier_is_fitted_and_judged_as_the_loops_do():
+def naive_bayes(codes, factor, test_codes):
+    return GaussianNB().fit(codes, factor).predict(test_codes)
+
+
+@pytest.mark.usefixtures("small")
+def test_any_classifier_is_fitted_and_tested_as_the_loops_do():
     (codes, factors), test = draw(200, 0), draw(150, 1)
-    expected = referee(codes, factors, test, SIZES, lambda z, v, t: GaussianNB().fit(z, v).predict(t))
-    ours = downstream(codes, factors, test=test, learner=GaussianNB(), sizes=SIZES)
+    ours = downstream(codes, factors, test=test, learner=GaussianNB())
     assert isinstance(ours, Downstream)
-    assert ours == pytest.approx(expected, abs=1e-12)
+    assert ours == pytest.approx(referee(codes, factors, test, naive_bayes), abs=1e-12)
 
 
+@pytest.mark.usefixtures("small")
 def test_boosted_trees():
     (codes, factors), test = draw(200, 0), draw(150, 1)
-    expected = referee(codes, factors, test, SIZES, lambda z, v, t: BoostedTrees().fit(z, v).predict(t))
-    assert downstream(codes, factors, test=test, learner="gbt", sizes=SIZES) == pytest.approx(expected, abs=1e-12)
+    expected = referee(codes, factors, test, lambda z, v, t: BoostedTrees().fit(z, v).predict(t))
+    assert downstream(codes, factors, test=test, learner="gbt") == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.usefixtures("small")
 def test_logistic_regression_is_close_to_scikit_learns():
     (codes, factors), test = draw(200, 0, sizes=(2, 4)), draw(400, 1, sizes=(2, 4))
-    expected = referee(codes, factors, test, SIZES, scikit_learn)
-    assert downstream(codes, factors, test=test, sizes=SIZES) == pytest.approx(expected, abs=0.02)
+    expected = referee(codes, factors, test, scikit_learn)
+    assert downstream(codes, factors, test=test) == pytest.approx(expected, abs=0.02)
 
 
 @pytest.mark.parametrize(("classes", "scale"), [(2, 1.0), (3, 0.01), (6, 100.0)])
@@ -91,53 +104,64 @@ def test_few_rows_and_odd_codes():
     assert predict_logistic(np.ones((9, 2)), np.array([1, 2, 2] * 3), np.zeros((2, 2)))[0].tolist() == [2, 2]
 
 
-def test_a_size_beyond_the_rows_is_all_of_them():
-    codes, factors = draw(90, 4)
-    capped = downstream(codes, factors, test=draw(50, 5), learner="gbt", sizes=(5, 10, 90, 90))
-    assert downstream(codes, factors, test=draw(50, 5), learner="gbt", sizes=(5, 10, 10_000, 10_000)) == capped
-    assert capped.accuracy_1000 == capped.accuracy_10000
+def test_a_size_beyond_the_rows_is_not_invented():
+    codes, factors = draw(150, 4)
+    sampled = downstream.sample(codes, factors, test=draw(50, 5), learner="gbt")
+    few, some, *others = sampled.score
+    assert 0.0 < few <= some < 1.0
+    assert np.isnan(others).all()
+    assert list(sampled.per_factor) == ["accuracy-10", "accuracy-100"]
+    ends = interval(sampled, (0.0, np.inf), None, generator(0, INTERVAL))
+    assert np.isfinite(ends).all(axis=1).tolist() == [True, True, False, False, False]
 
 
+@pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("learner", ["logistic", "gbt"])
 def test_worlds(learner, worlds):
     scores = {
-        name: downstream(*worlds[name](450, np.random.default_rng(0)), learner=learner, sizes=(10, 20, 50, 200))
+        name: downstream(*worlds[name](450, np.random.default_rng(0)), learner=learner)
         for name in ("perfect", "useless")
     }
     assert scores["perfect"].accuracy_10000 > scores["useless"].accuracy_10000 + 0.3
     assert scores["useless"].accuracy_10000 < 0.3
-    constant = downstream(np.ones((90, 2)), np.arange(90)[:, None] % 3, learner=learner)
+    constant = downstream(np.ones((300, 2)), np.arange(300)[:, None] % 3, learner=learner)
     assert constant.accuracy_10000 < 0.5
 
 
+@pytest.mark.usefixtures("small")
 def test_values_that_were_not_fitted_are_wrong():
-    codes, factors = draw(60, 6, sizes=(2,))
+    codes, factors = draw(200, 6, sizes=(2,))
     test = codes, factors + 7
     assert downstream(codes, factors, test=test, learner="gbt") == (0.0, 0.0, 0.0, 0.0, 0.0)
 
 
-def test_the_interval_is_around_the_score():
-    """Small sizes are learnt from other rows in each half, so the score itself is the best guess."""
+@pytest.mark.usefixtures("small")
+def test_a_subset_is_learnt_in_an_order_of_its_own():
+    """The first rows of one order for all halves would be much the same rows, and vary too little."""
     (codes, factors), test = draw(200, 0), draw(150, 1)
-    sampled = downstream.sample(codes, factors, test=test, learner=GaussianNB(), sizes=SIZES)
-    none = np.zeros((1, sampled.units), dtype=bool)  # too few rows: all are taken
-    np.testing.assert_allclose(sampled.rescore(none), [sampled.score], atol=1e-12)
-    bounds = interval(sampled, (0.0, np.inf), None, generator(0, INTERVAL))
-    assert bounds is not None
-    for (low, high), part in zip(bounds, np.array(sampled.score), strict=True):
-        assert (low + high) / 2 == pytest.approx(part, abs=1e-6)
-        assert 0.005 < high - low < 1.0
+    sampled = downstream.sample(codes, factors, test=test, learner=GaussianNB())
+    halves = np.random.default_rng(0).permuted(np.tile(np.arange(350) < 175, (2, 1)), axis=1)
+    rng = generator(0, DRAW)
+    rng.permutation(200)  # that of all rows
+    expected = []
+    for kept in halves:
+        train, held_out = kept[:200], kept[200:]
+        rest = test[0][held_out], test[1][held_out]
+        expected.append(referee(codes[train], factors[train], rest, naive_bayes, rng))
+    np.testing.assert_allclose(sampled.rescore(halves), expected, atol=1e-12)
+
+
+@pytest.mark.usefixtures("small")
+def test_the_values_of_factors_have_the_scores_for_their_mean():
+    sampled = downstream.sample(*draw(400, 0), learner=GaussianNB())
+    means = [values.mean() for values in sampled.per_factor.values()]
+    assert list(sampled.per_factor) == [f"accuracy-{size}" for size in SIZES]
+    np.testing.assert_allclose(means, sampled.score[:4])
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [
-        ({"learner": "logisitc"}, "did you mean 'logistic'"),
-        ({"learner": 3}, "an object with fit and predict"),
-        ({"sizes": (10, 100)}, "four rising"),
-        ({"sizes": (100, 10, 1000, 10_000)}, "four rising"),
-        ({"sizes": (0, 10, 20, 30)}, "whole number"),
-    ],
+    [({"learner": "logisitc"}, "did you mean 'logistic'"), ({"learner": 3}, "an object with fit and predict")],
 )
 def test_mistakes(options, message):
     with pytest.raises(UsageError, match=message):
@@ -150,7 +174,7 @@ def test_a_code_that_is_constant_where_it_is_fitted_costs_nothing(place):
     rng = np.random.default_rng(0)
     factors = rng.integers(3, size=(600, 1))
     codes = np.insert(np.hstack([factors + 0.1 * rng.normal(size=(600, 1)), rng.normal(size=(600, 3))]), place, 7.25, 1)
-    codes[550:, place] = 100.0  # where it is judged it may be anything
+    codes[550:, place] = 100.0  # among the test rows it may be anything
     found, _ = predict_logistic(codes[:400], factors[:400, 0], codes[400:])
     alive = np.delete(codes, place, axis=1)
     np.testing.assert_array_equal(found, scikit_learn(alive[:400], factors[:400, 0], alive[400:]))

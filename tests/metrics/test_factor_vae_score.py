@@ -9,7 +9,7 @@ import pytest
 
 from unweave.errors import UsageError
 from unweave.metrics.codebook import Codebook
-from unweave.metrics.factor_vae_score import draw_batches, factor_vae_score
+from unweave.metrics.factor_vae_score import factor_vae_score
 from unweave.metrics.inputs import DRAW, INTERVAL, generator
 from unweave.metrics.resampling import interval
 from unweave.metrics.traversals import draw_cells
@@ -17,6 +17,7 @@ from unweave.metrics.voting import active, variance
 
 SIZES = (3, 1, 4, 5)
 FACTORS = np.stack(np.unravel_index(np.arange(60), SIZES), axis=1)
+GRID = Codebook.of_grid(FACTORS, SIZES)
 
 
 def world_with(seed, noise):
@@ -53,7 +54,7 @@ def referee(codes, anywhere, factors, cells, votes, threshold):
 def test_it_is_the_published_algorithm(seed, threshold):
     rng = generator(seed, DRAW)
     anywhere = draw_cells(SIZES, 50, rng)
-    factors, cells = draw_batches(SIZES, 450, 7, rng)
+    factors, cells = GRID.draw_batches(450, 7, rng)
     book = Codebook.of_grid(world(seed), SIZES)
     counts: dict[str, Any] = {"votes": 300, "test_votes": 150, "variance_rows": 50}
     ours = factor_vae_score(book, **counts, batch=7, threshold=threshold, seed=seed)
@@ -61,7 +62,7 @@ def test_it_is_the_published_algorithm(seed, threshold):
 
 
 def test_batches_share_their_factor_and_nothing_else():
-    factors, cells = draw_batches(SIZES, 3000, 4, np.random.default_rng(0))
+    factors, cells = GRID.draw_batches(3000, 4, np.random.default_rng(0))
     values = FACTORS[cells]
     for factor in (0, 2, 3):
         of_factor = values[factors == factor]
@@ -88,9 +89,9 @@ def simulation(codes, rng, votes, batch):
             table[factor, np.argmin(local / overall)] += 1
         return table
 
-    foretold = draw(votes).argmax(axis=0)
-    judged = draw(votes)
-    return judged[foretold, np.arange(codes.shape[1])].sum() / votes
+    predicted = draw(votes).argmax(axis=0)
+    held_out = draw(votes)
+    return held_out[predicted, np.arange(codes.shape[1])].sum() / votes
 
 
 def test_it_agrees_with_an_independent_simulation():
@@ -135,7 +136,7 @@ def test_a_subset_scores_as_its_votes_do():
     counts: dict[str, Any] = {"votes": 300, "test_votes": 150, "variance_rows": 50, "batch": 5}
     rng = generator(0, DRAW)
     anywhere = draw_cells(SIZES, 50, rng)
-    factors, cells = draw_batches(SIZES, 450, 5, rng)
+    factors, cells = GRID.draw_batches(450, 5, rng)
     subset = np.random.default_rng(1).random(450) < 0.5
     again = factor_vae_score.sample(Codebook.of_grid(world(1), SIZES), **counts).rescore(subset[None])
     fitted = int(subset[:300].sum())

@@ -11,9 +11,9 @@ from unweave.errors import UsageError
 from unweave.metrics.linear_probe import linear_probe
 
 
-def referee(fitted, judged):
-    model = LinearRegression().fit(fitted[0], fitted[1])
-    return r2_score(judged[1], model.predict(judged[0]), multioutput="uniform_average")
+def referee(train, held_out):
+    model = LinearRegression().fit(train[0], train[1])
+    return r2_score(held_out[1], model.predict(held_out[0]), multioutput="uniform_average")
 
 
 def halves(codes, factors, border):
@@ -22,16 +22,16 @@ def halves(codes, factors, border):
 
 @pytest.mark.parametrize("name", ["perfect", "useless", "duplicated", "noisy"])
 def test_it_is_scikit_learns(worlds, name):
-    fitted, judged = halves(*worlds[name](600, np.random.default_rng(0)), border=400)
-    assert linear_probe(*fitted, test=judged) == pytest.approx(referee(fitted, judged), abs=1e-6)
+    train, held_out = halves(*worlds[name](600, np.random.default_rng(0)), border=400)
+    assert linear_probe(*train, test=held_out) == pytest.approx(referee(train, held_out), abs=1e-6)
 
 
 def test_codes_and_factors_of_any_scale(worlds):
     codes, factors = worlds["noisy"](600, np.random.default_rng(1))
-    fitted, judged = halves(codes * [1e-9, 1, 1e9, 1, 1, 1] + 7.0, factors, border=400)
+    train, held_out = halves(codes * [1e-9, 1, 1e9, 1, 1, 1] + 7.0, factors, border=400)
     larger = halves(codes, factors * 10**14, border=400)
     expected = referee(*halves(codes, factors, border=400))
-    assert linear_probe(*fitted, test=judged) == pytest.approx(expected, abs=1e-6)
+    assert linear_probe(*train, test=held_out) == pytest.approx(expected, abs=1e-6)
     assert linear_probe(*larger[0], test=larger[1]) == pytest.approx(expected, abs=1e-6)
 
 
@@ -56,11 +56,11 @@ def test_constant_codes_are_as_good_as_the_mean():
 
 
 def test_it_has_no_lower_bound():
-    fitted, judged = np.array([[0], [1]] * 10), np.array([[0], [1]] * 10)
-    assert linear_probe(fitted * 1.0, fitted, test=(100.0 * judged[::-1], judged)) < -1000
+    train, held_out = np.array([[0], [1]] * 10), np.array([[0], [1]] * 10)
+    assert linear_probe(train * 1.0, train, test=(100.0 * held_out[::-1], held_out)) < -1000
 
 
-def test_one_value_to_judge_counts_nothing():
+def test_one_value_to_test_counts_nothing():
     mixed, single = np.arange(40)[:, None] % 2, np.zeros((40, 1), dtype=int)
     assert linear_probe(mixed * 1.0, mixed, test=(mixed * 1.0, single)) == 0.0
     with pytest.raises(UsageError, match="single value"):
@@ -72,11 +72,11 @@ def test_more_codes_than_rows():
     assert np.isfinite(linear_probe(codes, np.arange(12)[:, None]))
 
 
-def test_a_subset_is_fitted_and_judged_anew(worlds):
-    fitted, judged = halves(*worlds["noisy"](600, np.random.default_rng(0)), border=400)
+def test_a_subset_is_fitted_and_tested_again(worlds):
+    train, held_out = halves(*worlds["noisy"](600, np.random.default_rng(0)), border=400)
     kept = np.arange(600) % 2 == 0
-    again = linear_probe.sample(*fitted, test=judged).rescore(kept[None])
-    expected = referee([part[::2] for part in fitted], [part[::2] for part in judged])
+    again = linear_probe.sample(*train, test=held_out).rescore(kept[None])
+    expected = referee([part[::2] for part in train], [part[::2] for part in held_out])
     np.testing.assert_allclose(again, [expected], atol=1e-6)
 
 

@@ -17,7 +17,7 @@ def test_the_top_codes_are_the_authors(codes, factors, top):
     assert med(codes, factors, top=top) == pytest.approx(med_referee(codes, factors, 20, top), abs=1e-8)
 
 
-def test_the_top_codes_of_a_subset_are_picked_anew(worlds):
+def test_the_top_codes_of_a_subset_are_picked_again(worlds):
     codes, factors = worlds["noisy"](300, np.random.default_rng(3))
     codes[0], codes[1] = codes.min(axis=0), codes.max(axis=0)
     subsets = np.random.default_rng(4).random((5, 300)) < 0.5

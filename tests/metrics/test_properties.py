@@ -104,7 +104,7 @@ KNOWN = {
 
 
 def inputs_of(codes, factors, grid, rows=ROWS) -> dict[str, Any]:
-    """All that a metric may ask for: the first rows to score or fit on, the others to judge on."""
+    """All that a metric may ask for: the first rows to score or fit on, the others to test on."""
     kept = codes[:rows]
     noise = np.random.default_rng(9).normal(size=kept.shape)
     return {

@@ -36,13 +36,18 @@ def distance(some, others, size):
     return sum(abs(some[c] / some.total() - others[c] / others.total()) for c in range(size)) / 2
 
 
-def referee(codes, sizes, rows, points, seed, learner: Callable[[], Any] = BoostedTrees):
-    """The published algorithm by loops: a classifier, an intervention and a table of counts for each pair."""
+def referee(codes, sizes, rows, points, seed, learner: Callable[[], Any] = BoostedTrees, kept=None):
+    """The published algorithm by loops: a classifier, an intervention and a table of counts for each pair.
+
+    `kept`, (rows + points,), says which of the rows drawn are fitted, and which points are asked.
+    """
     cells = grid(sizes)
     number = {tuple(cell): i for i, cell in enumerate(cells.tolist())}
     rng = generator(seed, DRAW)
     fitted = rng.integers(len(cells), size=rows)
     chosen = {s: rng.integers(len(cells), size=points) for s, size in enumerate(sizes) if size > 1}
+    if kept is not None:
+        fitted, chosen = fitted[kept[:rows]], {s: cells_of[kept[rows:]] for s, cells_of in chosen.items()}
     matrix = np.zeros((len(sizes), len(sizes)))
     models = {t: learner().fit(codes[fitted], cells[fitted, t]) for t in chosen}
     for target, sensitive in itertools.permutations(chosen, 2):
@@ -120,18 +125,21 @@ def test_a_factor_that_one_group_alone_shows():
     np.testing.assert_allclose(found, [[0, 0.25], [0.25, 0]], atol=0.02)
 
 
-def test_a_subset_moves_by_its_rows_and_by_its_points():
-    book = Codebook.of_grid(entangled(), SIZES)
-    sampled = unfairness.sample(book, rows=200, points=30)
-    everything = np.ones((1, 230), dtype=bool)
-    np.testing.assert_allclose(sampled.rescore(everything), np.array([sampled.score]), atol=1e-12)
-    half = np.arange(30) % 2 == 0
-    here, there = (np.concatenate([np.ones(200, dtype=bool), part]) for part in (half, ~half))
-    np.testing.assert_allclose(
-        sampled.rescore(np.stack([here, there])).mean(axis=0), np.array(sampled.score), atol=1e-12
-    )
-    fewer = np.concatenate([np.arange(200) < 100, np.zeros(30, dtype=bool)])
-    assert not np.allclose(sampled.rescore(fewer[None]), sampled.score)
+def test_a_subset_is_fitted_on_its_rows_and_scored_on_its_points():
+    sampled = unfairness.sample(Codebook.of_grid(entangled(), SIZES), rows=200, points=30)
+    everything = np.ones(230, dtype=bool)
+    half = np.random.default_rng(0).permutation(230) < 115
+    expected = [referee(entangled(), SIZES, 200, 30, 0, kept=kept) for kept in (everything, half)]
+    pairs = [matrix[np.ix_([0, 1, 3], [0, 1, 3])][~np.eye(3, dtype=bool)] for matrix in expected]
+    found = sampled.rescore(np.stack([everything, half]))
+    np.testing.assert_allclose(found, [(of.mean(), of.max()) for of in pairs], atol=1e-12)
+    np.testing.assert_allclose(found[0], sampled.score, atol=1e-12)
+
+
+def test_each_target_has_its_unfairness():
+    sampled = unfairness.sample(Codebook.of_grid(entangled(), SIZES), rows=200, points=30)
+    matrix = referee(entangled(), SIZES, 200, 30, 0)[[0, 1, 3]]
+    np.testing.assert_allclose(sampled.per_factor["mean"], matrix.sum(axis=1) / 2, atol=1e-12)
 
 
 def test_two_factors_must_vary():

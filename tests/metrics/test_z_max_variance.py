@@ -22,7 +22,7 @@ def world(seed):
 
 
 def referee(codes, anywhere, factors, batches, votes):
-    """The published algorithm on given draws, vote by vote, judged on votes that it was not fitted on."""
+    """The published algorithm on given draws, vote by vote, tested on votes that it was not fitted on."""
     overall = np.var(codes[anywhere], axis=0)
     turns = {factor: iter(cells) for factor, cells in batches.items()}
     table = np.zeros((2, codes.shape[1], 4), dtype=int)
@@ -73,8 +73,8 @@ def simulation(codes, rng, votes):
                 table[np.argmax(codes[fits].var(axis=0) / overall), factor] += 1
         return table
 
-    foretold, judged = draw().argmax(axis=1), draw()
-    return judged[np.arange(codes.shape[1]), foretold].sum() / judged.sum()
+    predicted, held_out = draw().argmax(axis=1), draw()
+    return held_out[np.arange(codes.shape[1]), predicted].sum() / held_out.sum()
 
 
 def test_it_agrees_with_an_independent_simulation():

@@ -104,7 +104,7 @@ def test_only_scores_of_the_weights_at_hand_are_shown(run):
     saved = saved_scores(replace(run, table=polars.DataFrame(rows)))
     assert [row["value"] for row in saved.scores] == [0.4]
     assert saved.news.startswith("3 older scores, of step 200 and a step that was not recorded, are left out.")
-    assert f"unweave evaluate {run.path} --metrics sap dci</code>" in saved.news
+    assert f"unweave evaluate {run.path} --metrics sap dci computes" in re.sub(r"<.*?>", "", saved.news)
 
 
 def test_older_scores_that_are_there_again_need_no_command(run):
@@ -120,6 +120,7 @@ def test_a_run_with_older_scores_alone_has_none_yet(run):
     assert saved.reading == ""
     assert "unfinished, at step 300 of 3,000" in saved.news
     assert f"unweave evaluate {run.path}</code> computes them" in saved.news
+    assert "This run has failed, at step" in saved_scores(replace(run, state="failed")).news
 
 
 def test_the_reader_is_told_what_intervals_floors_and_ceilings_are(run):

@@ -25,10 +25,11 @@ class Report:
 def report(words: list[str]) -> None:
     """Run `unweave report`."""
     options = parse(Report, words, "report")
-    from unweave.report import write_page
+    from unweave.report import collapse, survey, write_page
     from unweave.runs import Run
 
     run = Run.open(options.run)
     with waiting("drawing the page"), writing(options.out or options.run):
         page = write_page(run, options.out)
-    print(page, f"\nnext: open {page} in a browser", sep="\n")
+        warning = collapse(survey(run))
+    print(page, *([warning] if warning else []), f"\nnext: open {page} in a browser", sep="\n")

@@ -45,6 +45,8 @@ OnProgress: TypeAlias = Callable[[str, int, int], None]
 OnScores: TypeAlias = "Callable[[polars.DataFrame], None]"
 Rows: TypeAlias = list[dict[str, object]]
 NUMBERS = ("value", "low", "high", "floor", "ceiling", "adjusted", "seconds")
+OVERHEADS = ("encoding", "compilation")
+"""Rows of seconds that no single metric is to blame for."""
 COLUMNS = ("metric", *NUMBERS, "options")
 
 
@@ -238,6 +240,14 @@ def _each_key(
         kept = None if on_scores is None else lambda table, keyed=keyed: on_scores(keyed(table))
         tables.append(keyed(score(inputs, request, told, kept)))
     return polars.concat(tables)
+
+
+def whole_scores(table: polars.DataFrame) -> polars.DataFrame:
+    """Return the scores alone, without overheads and details."""
+    import polars
+
+    table = table.filter(~polars.col("metric").is_in(OVERHEADS))
+    return table.filter(polars.col("factor").is_null()).drop("factor") if "factor" in table.columns else table
 
 
 def _test_of(key: str, test: Any) -> GivenPair | None:

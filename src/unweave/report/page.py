@@ -95,7 +95,7 @@ def _reconstructions(run: RunLike) -> str:
 def _traversals(run: RunLike, seen: Survey) -> str:
     grid = traversal_rows(run, seen, rows=LATENTS)
     images = f"over {number(len(seen.codes))} random images"
-    if seen.kl is None:
+    if seen.points:
         about = (
             "One image's code, decoded with one latent at a time going through its own range, which is noted beside "
             "it: from its 1 % to its 99 % quantile or, where it takes few values, through all of them. These codes are "
@@ -114,7 +114,7 @@ def _traversals(run: RunLike, seen: Survey) -> str:
 
 
 def _association(run: RunLike, seen: Survey) -> str:
-    if not len(seen.used):
+    if not len(seen.used) or len(seen.codes) < 2:
         return _section("Factors × latents", "No latent carries anything: there is nothing to compare.")
     shown, names = seen.used[:LATENTS], run.data.factors.names
     known = normalised_information(seen.codes, seen.factors)
@@ -141,9 +141,11 @@ def _association(run: RunLike, seen: Survey) -> str:
 
 def _heat_map(title: str, about: str, values: np.ndarray, names: Sequence[str], latents: np.ndarray) -> str:
     """Return a heat map of latents and factors with its caption."""
-    chart = svg(heat_map_figure(values, names, latents=latents), title, f"{title} of every factor and latent in use")
+    drawn = heat_map_figure(values, names, latents=latents)
+    chart = svg(drawn, title, f"{title} of every factor and latent in use")
     caption = f"<figcaption><strong>{title}</strong> {about}</figcaption>"
-    return f'<figure>{caption}<div class="scroll">{chart}</div></figure>\n'
+    width = f"flex-basis:{72 * drawn.get_figwidth():.0f}pt"  # beside the other one only where both fit
+    return f'<figure style="{width}">{caption}<div class="scroll">{chart}</div></figure>\n'
 
 
 def _curves(run: RunLike) -> str:

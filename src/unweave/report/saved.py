@@ -43,7 +43,8 @@ def _progress(run: RunLike) -> str:
         return ""
     planned = number(run.config["training"].get("steps", run.step))
     return (
-        f"<strong>This run is {escape(run.state)}, at step {number(run.step)} of {planned}: "
+        f"<strong>This run {'has' if run.state == 'failed' else 'is'} {escape(run.state)}, "
+        f"at step {number(run.step)} of {planned}: "
         "its scores are those of a half-trained model.</strong>"
     )
 
@@ -81,5 +82,7 @@ def _reading(shown: Sequence[Score]) -> list[str]:
 
 def _command(run: RunLike, metrics: Sequence[str] = ()) -> str:
     """Return the command that scores a run, as HTML."""
-    words = ["unweave evaluate", shlex.quote(str(run.path)), *(["--metrics", *metrics] if metrics else [])]
-    return f"<code>{escape(' '.join(words))}</code>"
+    words = ["unweave evaluate", escape(shlex.quote(str(run.path)))]
+    if metrics:  # a browser would break the line between the two hyphens
+        words += ['<span class="whole">--metrics</span>', *map(escape, metrics)]
+    return f"<code>{' '.join(words)}</code>"
