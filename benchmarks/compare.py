@@ -1,13 +1,14 @@
 """How often `compare` sees a difference: where there is none, and where there is one.
 
-`python benchmarks/compare.py --out docs/results/compare.csv` measures all of it (some twenty minutes of CPU time) and
-writes the table of docs/compare.md; `--cases`, `--worlds`, `--metrics` and `--trials` choose.
+`python benchmarks/compare.py --out docs/results/compare.csv` measures all of it (some forty minutes of CPU time);
+`--cases`, `--worlds`, `--metrics` and `--trials` choose. `--show docs/results/compare.csv` prints the tables of
+docs/compare.md.
 
 - `equal`: two encoders with the same rule and independent noise, on the same 2,000 rows. Whatever differs is a false
   alarm.
 - `paired`, `unpaired`: encoder b of the world "good", and encoder a, which lets a little of each factor into the next
-  one's code; their noise has the correlation `rho`. Paired is the interval of `compare`. Unpaired is made of the two
-  scores' own intervals: half its width is the root of the sum of their squares.
+  one's code; their noise is the same, correlated by 0.7 or independent. Paired is the interval of `compare`. Unpaired
+  is made of the two scores' own intervals: half its width is the root of the sum of their squares.
 
 Columns: `difference` and `deviation` are its mean and standard deviation over trials, `reach` is the mean of half the
 interval's width, `seen` the share of trials in which the interval excludes 0.
@@ -46,10 +47,13 @@ CHEAP = (
     "total-correlation",
 )
 REFITTED = ("sap", "explicitness", "dci", "info-mec", "factor-vae-score")
-TRIALS = {**dict.fromkeys(CHEAP, 200), **dict.fromkeys(REFITTED, 60)}
+TRIALS = {**dict.fromkeys(CHEAP, 200), **dict.fromkeys(REFITTED, 60), "dci": 100, "factor-vae-score": 40}
+SETTLED = {("good", "factor-vae-score")}
+"""Both score 1 in any sample: there is nothing to measure."""
 LEAK = 0.125
 """How much of the next factor encoder a lets into a code: D is less by about 0.046."""
-RHO = 0.7
+NOISES = {"same noise": 1.0, "correlated noise": 0.7, "independent noise": 0.0}
+"""The correlation of the noise of two encoders that differ."""
 FIRST_SEED = 10_000
 """The tests take other ones."""
 HEAD: tuple[str, ...] = ("case", "world", "metric", "rows", "trials", "difference", "deviation", "reach", "seen")
@@ -129,28 +133,60 @@ def summarise(case: str, world: str, trials: Sequence[Sequence[Found]]) -> list[
     return rows
 
 
+def tables(path: Path) -> tuple[str, str]:
+    """Return the two tables of docs/compare.md: false alarms, and differences seen."""
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    equal = [row for row in rows if row["case"] == "equal"]
+    worlds = list(dict.fromkeys(row["world"] for row in equal))
+    shares = {(row["metric"], row["world"]): _percent(row["seen"]) for row in equal}
+    trials = {row["metric"]: row["trials"] for row in equal}
+    alarmed = [[name, count, *(shares.get((name, world), "–") for world in worlds)] for name, count in trials.items()]
+    found = {(row["world"], row["metric"], row["case"]): row for row in rows if row["case"] != "equal"}
+    seen = []
+    for noise, metric in dict.fromkeys(key[:2] for key in found):
+        paired, unpaired = (found[noise, metric, case] for case in ("paired", "unpaired"))
+        reaches = [f"±{float(row['reach']):.3f}" for row in (paired, unpaired)]
+        counts = [_percent(row["seen"]) for row in (paired, unpaired)]
+        seen.append([noise, metric, f"{float(paired['difference']):.3f}", *reaches, *counts, paired["trials"]])
+    heads = ["noise", "score", "difference", "paired", "unpaired", "seen paired", "seen unpaired", "trials"]
+    return _markdown(["score", "trials", *worlds], alarmed), _markdown(heads, seen)
+
+
+def _markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (heads, ["---"] * len(heads), *rows)) + "\n"
+
+
+def _percent(share: str) -> str:
+    return f"{100 * float(share):.1f} %"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", nargs="+", choices=("equal", "power"), default=["equal", "power"])
     parser.add_argument("--worlds", nargs="+", choices=WORLDS, default=["good", "mixed"])
     parser.add_argument("--metrics", nargs="+", choices=TRIALS, default=list(TRIALS))
-    parser.add_argument("--trials", type=int, help="instead of 200, or 60 where each half is another fit")
+    parser.add_argument("--trials", type=int, help="instead of 200, or 40 to 100 where each half is another fit")
+    parser.add_argument("--noises", nargs="+", choices=NOISES, default=list(NOISES))
     parser.add_argument("--power-trials", type=int, default=100)
     parser.add_argument("--seed", type=int, default=FIRST_SEED, help="of the first trial; the next ones follow")
     parser.add_argument("--out", type=Path, help="a CSV file")
+    parser.add_argument("--show", type=Path, metavar="CSV", help="print the tables of what was measured, and stop")
     options = parser.parse_args()
+    if options.show:
+        return print(*tables(options.show), sep="\n")
     with options.out.open("w", newline="") if options.out else sys.stdout as file:
         writer = csv.DictWriter(file, HEAD, lineterminator="\n")
         writer.writeheader()
         for world in options.worlds if "equal" in options.cases else ():
-            for metric in options.metrics:
+            for metric in (name for name in options.metrics if (world, name) not in SETTLED):
                 seeds = range(options.seed, options.seed + (options.trials or TRIALS[metric]))
                 writer.writerows(summarise("equal", world, alarms(world, metric, seeds)))
                 file.flush()
         if "power" in options.cases:
             seeds = range(options.seed, options.seed + options.power_trials)
-            for name, rho in (("correlated noise", RHO), ("independent noise", 0.0)):
-                for case, found in zip(("paired", "unpaired"), power("dci", rho, seeds), strict=True):
+            for name in options.noises:
+                for case, found in zip(("paired", "unpaired"), power("dci", NOISES[name], seeds), strict=True):
                     writer.writerows(summarise(case, name, found))
                 file.flush()
 

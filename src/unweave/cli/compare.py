@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 from tyro.conf import Positional, arg
 
-from unweave.cli.arrays import read_array
+from unweave.cli.arrays import read_array, read_codes_and_factors
 from unweave.cli.evaluate import read_settings
 from unweave.cli.manners import writing
 from unweave.cli.parsing import Flag, parse, refuse_below
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
 File = Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")]
 Files = Annotated[tuple[Path, ...], arg(metavar="FILE FILE ...", help_behavior_hint="")]
 Count = Annotated[int | None, arg(metavar="INT", help_behavior_hint="")]
+NUMBERS = ("difference", "low", "high")
 EXAMPLE = "for example: unweave compare runs/first runs/second"
 SEEDS = (
     "intervals are over images and exclude training seeds: two seeds of one method may differ as much, so compare "
@@ -61,7 +65,7 @@ class Compare:
     replicates: Count = None
     """Half-samples behind an interval, instead of each metric's own number."""
     codes: Files = ()
-    """Codes (n, d) in two or more .npy or .csv files, instead of runs: the same samples in the same order."""
+    """Codes (n, d) in two or more .npy, .csv, .parquet or .npz files, instead of runs: the same samples in order."""
     factors: File = None
     """Their factors (n, k); without them, only what needs no labels is compared."""
     test_codes: Files = ()
@@ -101,7 +105,8 @@ def compare(words: list[str]) -> None:
     options = parse(Compare, words, "compare")
     finished: list[polars.DataFrame] = []
     try:
-        facts = _compare_runs(options, finished) if options.runs else _compare_files(options, finished)
+        with _noted() as notes:
+            facts = _compare_runs(options, finished) if options.runs else _compare_files(options, finished)
     except BaseException:  # an interrupt too: what is finished is not lost
         if finished:
             print(_shown(options, _rows(finished)))
@@ -112,10 +117,27 @@ def compare(words: list[str]) -> None:
         from unweave.report.compare import write_comparison
 
         with writing(options.out):
-            write_comparison(polars.concat(finished), options.out, facts)
+            write_comparison(polars.concat(finished), options.out, facts, notes)
     print(_shown(options, _rows(finished)))
     if not options.json:
         print(f"\n{SEEDS}\n\nnext: {_next(options)}")
+
+
+@contextmanager
+def _noted() -> Iterator[list[str]]:
+    """Keep the warnings that a page repeats, beside showing them."""
+    notes: list[str] = []
+    show = warnings.showwarning
+
+    def keep(message: Warning | str, *where: Any, **more: Any) -> None:
+        notes.append(str(message))
+        show(message, *where, **more)
+
+    warnings.showwarning = keep
+    try:
+        yield notes
+    finally:
+        warnings.showwarning = show
 
 
 def _compare_runs(options: Compare, finished: list[polars.DataFrame]) -> dict[str, dict[str, object]]:
@@ -150,12 +172,13 @@ def _compare_files(options: Compare, finished: list[polars.DataFrame]) -> dict[s
     from unweave import metrics
     from unweave.metrics.compare import short_names
 
-    names = short_names([file.with_suffix("") for file in options.codes])
-    factors = read_array(options.factors) if options.factors else None
+    stems = [file.with_suffix("") for file in options.codes]
+    names = short_names(stems if len(set(stems)) == len(stems) else options.codes)
+    codes, factors = _read_codes(names, options)
     test = None
     if options.test_factors:
-        test = _read_all(names, options.test_codes), read_array(options.test_factors)
-    codes = _read_all(names, options.codes)
+        tested = dict(zip(names, map(read_array, options.test_codes), strict=True))
+        test = tested, read_array(options.test_factors, texts=True)
     with showing() as on_progress:
         metrics.compare(
             codes,
@@ -170,8 +193,18 @@ def _compare_files(options: Compare, finished: list[polars.DataFrame]) -> dict[s
     }
 
 
-def _read_all(names: Sequence[str], files: Sequence[Path]) -> dict[str, Any]:
-    return {name: read_array(file) for name, file in zip(names, files, strict=True)}
+def _read_codes(names: Sequence[str], options: Compare) -> tuple[dict[str, Any], Any]:
+    """Return the codes by name, and the factors, of a file of their own or of those files that hold both."""
+    if options.factors:
+        codes = dict(zip(names, map(read_array, options.codes), strict=True))
+        return codes, read_array(options.factors, texts=True)
+    pairs = dict(zip(names, map(read_codes_and_factors, options.codes), strict=True))
+    held = {name: factors for name, (_, factors) in pairs.items() if factors is not None}
+    first = next(iter(held), None)
+    for name, factors in held.items():
+        if first is not None and not np.array_equal(factors, held[first]):
+            raise UsageError(f"the factors in {name} are not those in {first}: compare codes of the same samples")
+    return {name: codes for name, (codes, _) in pairs.items()}, None if first is None else held[first]
 
 
 def _refuse_without_effect(options: Compare) -> None:
@@ -183,8 +216,6 @@ def _refuse_without_effect(options: Compare) -> None:
         raise UsageError("--samples and --test-samples are for runs; of files, all rows are scored")
     if bool(options.test_codes) != bool(options.test_factors):
         raise UsageError("--test-codes and --test-factors come together")
-    if options.test_codes and not options.factors:
-        raise UsageError("--test-codes and --test-factors mean nothing without --factors")
     if options.test_codes and len(options.test_codes) != len(options.codes):
         raise UsageError(f"--codes has {len(options.codes)} files and --test-codes {len(options.test_codes)}")
 
@@ -204,7 +235,9 @@ def _facts(run: Run) -> dict[str, object]:
     options = {f"data {key}": value for key, value in data.items() if key != "name"}
     fields = {key: value for key, value in method.items() if key != "name"}
     known = {"method": method["name"], **fields, "data": data["name"], **options}
-    return {**known, "steps": step, "seed": training.seed, "state": run.state, "run": run.id}
+    found = {**known, "steps": step, "seed": training.seed, "state": run.state, "run": run.id}
+    said = {True: "yes", False: "no"}
+    return {key: said[value] if isinstance(value, bool) else value for key, value in found.items()}
 
 
 def _rows(finished: Sequence[polars.DataFrame]) -> list[dict[str, Any]]:
@@ -219,17 +252,22 @@ def _shown(options: Compare, rows: Sequence[Mapping[str, Any]]) -> str:
         return to_json({"compared": compared, "differences": plain})
     pairs = dict.fromkeys((row["a"], row["b"]) for row in rows)
     return "\n\n".join(
-        table([_line(row) for row in rows if (row["a"], row["b"]) == pair], [*pair, "difference", "low", "high"])
+        table([_line(row) for row in rows if (row["a"], row["b"]) == pair], [*map(_heading, pair), *NUMBERS])
         for pair in pairs
     )
 
 
 def _line(row: Mapping[str, Any]) -> dict[str, str]:
     """Return a row of the table; its columns of values are called by what is compared."""
-    values = {row[name]: _decimals(row[f"value_{name}"]) for name in ("a", "b")}
-    numbers = {name: _decimals(row[name], sign="+") for name in ("difference", "low", "high")}
+    values = {_heading(row[name]): _decimals(row[f"value_{name}"]) for name in ("a", "b")}
+    numbers = {name: _decimals(row[name], sign="+") for name in NUMBERS}
     verdict = (row["better"] or "differs") if row["differs"] else "–"
     return {"metric": row["metric"], **values, **numbers, "better": verdict}
+
+
+def _heading(name: str) -> str:
+    """Return the heading of the values of a run, which may be called like another column."""
+    return f"'{name}'" if name in ("metric", *NUMBERS, "better") else name
 
 
 def _decimals(value: float | None, sign: str = "") -> str:

@@ -21,13 +21,18 @@ Row = Mapping[str, Any]
 Facts = Mapping[str, Mapping[str, object]]
 """What is known of each of those compared, by name: of a run, its method and training."""
 
-SEEDS = (
-    "Intervals are over images and exclude training seeds: two seeds of one method may differ as much, so compare "
-    "methods over several seeds."
+READING = (
+    "A dot is the difference of a score between two, on the same images; its band is the 95 % interval, from "
+    "half-samples that both were scored on. Where the band leaves out 0 they differ: the dot is filled, and the better "
+    "one is named (↑: higher is better, ↓: lower). About one score in twenty differs by chance alone. Scores that are "
+    "not between −1 and 1 have a scale of their own, ±. Intervals are over images and exclude training seeds: two "
+    "seeds of one method may differ as much, so compare methods over several seeds."
 )
 
 
-def write_comparison(table: polars.DataFrame, out: str | Path, facts: Facts | None = None) -> Path:
+def write_comparison(
+    table: polars.DataFrame, out: str | Path, facts: Facts | None = None, notes: Sequence[str] = ()
+) -> Path:
     """Write the page of a comparison and return its path.
 
     Parameters
@@ -38,33 +43,37 @@ def write_comparison(table: polars.DataFrame, out: str | Path, facts: Facts | No
         The page to write.
     facts
         What to say of each of those compared, by name.
+    notes
+        What must not be overlooked: that a model has collapsed, say.
 
     Returns
     -------
     Path
-        The page. The same table and facts give the same bytes.
+        The page. The same arguments give the same bytes.
     """
     path = Path(out)
-    page = render_comparison(table, facts)
+    page = render_comparison(table, facts, notes)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, page.encode())
     return path
 
 
-def render_comparison(table: polars.DataFrame, facts: Facts | None = None) -> str:
+def render_comparison(table: polars.DataFrame, facts: Facts | None = None, notes: Sequence[str] = ()) -> str:
     """Return the page of a comparison as HTML text."""
     rows = list(table.iter_rows(named=True))
     pairs = list(dict.fromkeys((row["a"], row["b"]) for row in rows))
     names = list(dict.fromkeys(name for pair in pairs for name in pair))
     sections = [_section(a, b, [row for row in rows if (row["a"], row["b"]) == (a, b)]) for a, b in pairs]
     title = f"{', '.join(names[1:])} against {names[0]}" if names else "nothing to compare"
-    return document(title, [_header(names, facts or {}), *sections], ("page.css", "compare.css"))
+    return document(title, [_header(names, facts or {}, notes), *sections], ("page.css", "compare.css"))
 
 
-def _header(names: Sequence[str], facts: Facts) -> str:
+def _header(names: Sequence[str], facts: Facts, notes: Sequence[str]) -> str:
     against = f" <small>against</small> {escape(names[0])}" if names else "Nothing to compare"
     title = f"{escape(', '.join(names[1:]))}{against}"
-    return f"<header>\n<h1>{title}</h1>\n{_facts(names, facts)}\n</header>"
+    alerts = "\n".join(f'<p class="alert">{escape(note)}</p>' for note in notes)
+    header = f"<header>\n<h1>{title}</h1>\n{_facts(names, facts)}\n{alerts}\n</header>"
+    return f"{header}\n<section>\n<p>{READING}</p>\n</section>"
 
 
 def _facts(names: Sequence[str], facts: Facts) -> str:
@@ -87,12 +96,13 @@ def _section(a: str, b: str, rows: Sequence[Row]) -> str:
     """Return the differences of one pair, in groups."""
     extent = _extent(row for row in rows if _bounded(row))
     ends = f'<span class="ends"><span>−{number(extent)}</span><span>0</span><span>+{number(extent)}</span></span>'
-    heads = [("", "metric"), ("", "better"), *(("number", escape(name)) for name in (a, b))]
-    heads += [("number", "difference"), ("", "95 % interval"), ("", ends), ("", ""), ("", "differs: better")]
+    heads = [("", "metric"), *(("number", escape(name)) for name in (a, b)), ("number", "difference")]
+    heads += [("interval", "95 % interval"), ("", ends), ("", ""), ("", "better")]
     head = "".join(f'<th scope="col" class="{kind}">{text}</th>' for kind, text in heads)
     body = "\n".join(_group(group, rows, extent, len(heads)) for group in QUESTIONS)
     table = f'<div class="scroll"><table>\n<thead><tr>{head}</tr></thead>\n{body}\n</table></div>'
-    return f"<section>\n<h2>{escape(_summary(a, b, rows))}</h2>\n<p>{_reading(a, b, rows)}</p>\n{table}\n</section>"
+    about = f"Differences are {escape(b)} less {escape(a)}."
+    return f"<section>\n<h2>{escape(_summary(a, b, rows))}</h2>\n<p>{about}</p>\n{table}\n</section>"
 
 
 def _summary(a: str, b: str, rows: Sequence[Row]) -> str:
@@ -100,16 +110,6 @@ def _summary(a: str, b: str, rows: Sequence[Row]) -> str:
     wins = {name: sum(row["better"] == name for row in rows) for name in (a, b)}
     same = sum(row["differs"] is False for row in rows)
     return f"{a} is better in {_scores(wins[a])}, {b} in {wins[b]}; {same} do not differ"
-
-
-def _reading(a: str, b: str, rows: Sequence[Row]) -> str:
-    count = sum(row["differs"] is not None for row in rows)
-    chance = f"Of {_scores(count)} about {max(1, round(count / 20))} would differ by chance alone. " if count else ""
-    return (
-        f"A dot is the difference of a score, {escape(b)} less {escape(a)}, on the same images; its band is the 95 % "
-        "interval, from half-samples that both were scored on. Where the band leaves out 0 they differ: the dot is "
-        f"filled, and the better one is named. {chance}{SEEDS}"
-    )
 
 
 def _scores(count: int) -> str:
@@ -140,16 +140,15 @@ def _line(row: Row, extent: float) -> str:
     interval = f"{_signed(low)} … {_signed(high)}" if isfinite(low + high) else "–"
     verdict = escape(row["better"] or "differs") if row["differs"] else "–"
     cells = [
-        f'<td class="better">{_direction(row)}</td>',
         f'<td class="number">{_decimals(value_a)}</td>',
         f'<td class="number">{_decimals(value_b)}</td>',
         f'<td class="difference">{_signed(difference)}</td>',
-        f"<td>{interval}</td>",
+        f'<td class="interval">{interval}</td>',
         f'<td class="range">{_scale(difference, low, high, own)}</td>',
         f'<td class="extent">{"" if bounded else f"±{number(own)}"}</td>',
         f'<td class="verdict">{verdict}</td>',
     ]
-    name, options = escape(row["metric"]), escape(str(row["options"]))
+    name, options = f"{escape(row['metric'])} {_direction(row)}", escape(str(row["options"]))
     kind = "differs" if row["differs"] else "same"
     return f'<tr class="{kind}"><th scope="row" title="{options}">{name}</th>{"".join(cells)}</tr>'
 
@@ -171,7 +170,7 @@ def _extent(rows: Iterable[Row]) -> float:
 
 def _direction(row: Row) -> str:
     higher = ORIGINS[row["metric"]].metric.higher_is_better if row["metric"] in ORIGINS else None
-    return "" if higher is None else "↑ higher" if higher else "↓ lower"
+    return "" if higher is None else f"<small>{'↑' if higher else '↓'}</small>"
 
 
 def _scale(difference: float, low: float, high: float, extent: float) -> str:
