@@ -20,16 +20,15 @@ by which the authors compute it."""
 def mcc_rdc(
     codes: ArrayLike, factors: ArrayLike, *, features: int = 20, scale: float = 1 / 6, seed: int = 0
 ) -> Sampled[float]:
-    r"""MCC with the randomised dependence coefficient [LopezPaz2013]_, in [0, 1]: has each factor a code that goes
-    with it, in whatever way?
+    r"""MCC by dependence [LopezPaz2013]_, in [0, 1]: has each factor a code that goes with it, in whatever way?
 
         MCC-RDC = max over one-to-one assignments a of the mean over factors k of rdc(z_a(k), v_k)
 
-    The coefficient of two variables is the largest canonical correlation of `features` random functions of each,
-    sin(w u + b), where u is the rank of a value divided by the number of rows (its place in the empirical copula; the
-    mean rank for ties) and w and b are normal with variance `scale`. It finds what no correlation does, a square or a
-    circle, and estimates the largest correlation that any two functions f(z), g(v) have: near 1 wherever one of the
-    two is a function of the other, even one that forgets half of it.
+    The randomised dependence coefficient of two variables is the largest canonical correlation of `features` random
+    functions of each, sin(w u + b), where u is the rank of a value divided by the number of rows (its place in the
+    empirical copula; the mean rank for ties) and w and b are normal with variance `scale`. It finds what no
+    correlation does, a square or a circle, and estimates the largest correlation that any two functions f(z), g(v)
+    have: near 1 wherever one of the two is a function of the other, even one that forgets half of it.
 
     The assignment, missing codes and factors with a single value are as in `mcc`; a constant code scores 0. The random
     functions come from the seed and are the same for all codes, and for all factors. Unchanged by the order of codes,
