@@ -19,6 +19,7 @@ __all__ = ["RESULTS", "Findings", "Outcome", "Reproduction", "Row", "find", "rep
 RESULTS = {
     "linear-gaussian": "unweave.reproduce.linear_gaussian:LinearGaussian",
     "impossibility": "unweave.reproduce.impossibility:Impossibility",
+    "guardians": "unweave.reproduce.guardians:Guardians",
     "geomancer": "unweave.reproduce.geomancer:Geomancer",
 }
 """Module and class of each result, imported when it is asked for."""
@@ -43,8 +44,8 @@ def reproduce(
     """Reproduce the published result called `name`.
 
     `preset` says how much of it: "smoke" (seconds), "small" or "paper" (as published). The same seed gives the same
-    numbers. With `out`, a folder, the outcome is saved there when all of it is known: `result.json`, `result.md` and
-    a PNG a figure.
+    numbers. With `out`, a folder, the outcome is saved there when all of it is known: `result.json`, `result.md`,
+    a PNG for each figure, and tables.
     """
     kind = find(name)
     if preset not in kind.presets:

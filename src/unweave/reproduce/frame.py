@@ -34,11 +34,13 @@ class Row:
 
 @dataclass(frozen=True)
 class Findings:
-    """What came out: numbers, remarks, and figures by the names of their files."""
+    """What came out: numbers, remarks, figures by the names of their files, and tables too long to be printed."""
 
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
     figures: Mapping[str, Figure] = field(default_factory=dict)
+    tables: Mapping[str, str] = field(default_factory=dict)
+    """The texts of further files, such as scores.csv."""
 
 
 class Reproduction(ABC):

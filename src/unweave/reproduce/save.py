@@ -71,6 +71,7 @@ class Outcome:
             "rows": rows,
             "notes": list(self.findings.notes),
             "figures": list(map(_file, self.findings.figures)),
+            "tables": list(self.findings.tables),
         }
 
     def table(self) -> str:
@@ -88,6 +89,7 @@ class Outcome:
             "The interval is that of ours, 95 %; the difference is ours less the published number.",
             "\n".join(f"- {note}" for note in self.findings.notes),
             *(f"![{stem}]({_file(stem)})" for stem in self.findings.figures),
+            ", ".join(f"[{name}]({name})" for name in self.findings.tables),
             f"```\n{facts(told | self.versions)}\n```",
         ]
         return "\n\n".join(filter(None, parts)) + "\n"
@@ -113,8 +115,9 @@ def refuse_folder(folder: Path, name: str, preset: str, seed: int) -> None:
 
 
 def save(outcome: Outcome, folder: Path) -> None:
-    """Write pictures, page and record, each whole or not at all; the record, which names the others, comes last."""
+    """Write pictures, tables, page and record, each whole or not at all; the record, which names them, comes last."""
     files = {_file(stem): _png(figure) for stem, figure in outcome.findings.figures.items()}
+    files |= {name: text.encode() for name, text in outcome.findings.tables.items()}
     files[PAGE] = outcome.page().encode()
     files[RECORD] = f"{to_json(outcome.record())}\n".encode()
     folder.mkdir(parents=True, exist_ok=True)

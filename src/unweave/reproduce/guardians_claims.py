@@ -1,0 +1,113 @@
+"""What each metric claims to measure, and so which encoders it should score high and which low."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from math import inf, isfinite
+
+from unweave.reproduce.guardians_worlds import ENCODERS
+
+LOW_END, HIGH_END = 1 / 3, 2 / 3
+"""Of the way from floor to ceiling."""
+AROUND_HALF = (0.25, 0.75)
+"""Where half of the factors or codes are as they should be; correlated factors may be known although they are lost."""
+
+
+class Expected(Enum):
+    """Where a score should be: the least and the largest one that is no surprise."""
+
+    HIGH = (HIGH_END, inf)
+    HALF = AROUND_HALF
+    NOT_HIGH = (-inf, HIGH_END)
+    LOW = (-inf, LOW_END)
+    ANY = (-inf, inf)
+
+    def verdict(self, score: float) -> int:
+        """Return 1 for a score that is too high, -1 for one that is too low, 0 for one that is as expected."""
+        low, high = self.value
+        return int(score > high) - int(score < low)
+
+
+SIGNS = {"+": Expected.HIGH, "½": Expected.HALF, "<": Expected.NOT_HIGH, "-": Expected.LOW, ".": Expected.ANY}
+"""How the tables below write it."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A property that codes have or have not, by construction, in every world."""
+
+    says: str
+    expected: Mapping[str, Expected]
+    """By the name of the encoder."""
+
+
+def _claim(says: str, signs: str) -> Claim:
+    return Claim(says, {name: SIGNS[sign] for name, sign in zip(ENCODERS, signs.replace(" ", ""), strict=True)})
+
+
+# In the order of ENCODERS: diagonal, element-wise, dense, fewer, more; duplicated, wide, circle, noise, noisy.
+CLAIMS: Mapping[str, Claim] = {
+    "modular": _claim("a code that knows something knows one factor alone", "++-++ +-+-."),
+    "minimal": _claim("a code says nothing beyond one factor", "++-+½ +-+-<"),
+    "compact": _claim("a factor is held by one code alone", "++-½+ ----<"),
+    "recovered": _claim("a factor can be read off some one code", "++-½+ +-<-<"),
+    "told": _claim("codes tell which factor was kept", "++-½+ +-+-<"),
+    "linear": _claim("a factor is a linear function of the codes", "+.+½+ ++<-<"),
+    "separable": _claim("linear functions of the codes tell a factor's values apart", "+.+½+ +++-<"),
+    "informative": _claim("a factor can be read off all codes together", "+++½+ +++-<"),
+    "distances": _claim("rows far apart in factors are far apart in codes", "..+.. ...-<"),
+}
+
+CLAIM_OF: Mapping[str, str] = {
+    "mig": "compact",
+    "jemmig": "compact",
+    "sap": "compact",
+    "sap-correlation": "compact",
+    "info-mec-compactness": "compact",
+    "dci-completeness": "compact",
+    "dci-random-forest-completeness": "compact",
+    "dci-lasso-completeness": "compact",
+    "dci-logistic-completeness": "compact",
+    "mcc": "recovered",
+    "mcc-rank": "recovered",
+    "mcc-rdc": "recovered",
+    "im": "recovered",
+    "dcimig": "recovered",
+    "sufficiency": "recovered",
+    "modularity": "modular",
+    "med": "modular",
+    "info-mec-modularity": "modular",
+    "dci-disentanglement": "modular",
+    "dci-random-forest-disentanglement": "modular",
+    "dci-lasso-disentanglement": "modular",
+    "dci-logistic-disentanglement": "modular",
+    "mig-sup": "minimal",
+    "minimality": "minimal",
+    "irs": "minimal",
+    "beta-vae-score": "told",
+    "factor-vae-score": "told",
+    "r2": "linear",
+    "info-mec-explicitness": "linear",
+    "dci-lasso-informativeness": "linear",
+    "explicitness": "separable",
+    "dci-es-explicitness": "separable",
+    "dci-logistic-informativeness": "separable",
+    "downstream-logistic-accuracy-100": "separable",
+    "downstream-logistic-accuracy-1000": "separable",
+    "dci-informativeness": "informative",
+    "dci-random-forest-informativeness": "informative",
+    "downstream-gbt-accuracy-100": "informative",
+    "downstream-gbt-accuracy-1000": "informative",
+    "distance-correlation": "distances",
+}
+"""The claim of each score, in the order of the tables. What is not here (a size, an efficiency) claims nothing."""
+
+
+def verdict(metric: str, encoder: str, score: float | None) -> int | None:
+    """Return 1 if a score is too high, -1 if it is too low, 0 if it is as claimed; None where nothing is claimed."""
+    expected = CLAIMS[CLAIM_OF[metric]].expected[encoder]
+    if expected is Expected.ANY or score is None or not isfinite(score):
+        return None
+    return expected.verdict(score)

@@ -1,0 +1,137 @@
+"""Worlds of Gaussian factors, and encoders of them: what becomes of the factors is known, whatever a score says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+World = Callable[[Array], Array]
+"""Independent standard normal columns (n, k) to factors (n, k); k is at least 4."""
+Encoder = Callable[[Array, np.random.Generator], Array]
+"""Factors (n, k) to codes (n, d)."""
+
+CORRELATION = 0.5
+NOISE = 2.0
+"""The deviation of the noise of `noisy`, where a factor's is 1: a fifth of a code's variance is the factor's."""
+CURVES: tuple[Callable[[Array], Array], ...] = (lambda v: v**3, np.exp, lambda v: np.tanh(2 * v))
+"""Increasing functions, taken in turn."""
+
+
+def independent(normal: Array) -> Array:
+    """Independent standard normal factors."""
+    return normal
+
+
+def correlated(normal: Array) -> Array:
+    """Standard normal factors, every two of them with correlation 0.5."""
+    k = normal.shape[1]
+    covariance = np.full((k, k), CORRELATION) + (1 - CORRELATION) * np.eye(k)
+    return normal @ np.linalg.cholesky(covariance).T
+
+
+def copied(normal: Array) -> Array:
+    """Independent factors, but the second is the first."""
+    factors = normal.copy()
+    factors[:, 1] = factors[:, 0]
+    return factors
+
+
+def dependent(normal: Array) -> Array:
+    """Independent factors, but the third is the product of the first two, and correlated with neither."""
+    factors = normal.copy()
+    factors[:, 2] = factors[:, 0] * factors[:, 1]
+    return factors
+
+
+WORLDS: Mapping[str, World] = {
+    "independent": independent,
+    "correlated": correlated,
+    "copied": copied,
+    "dependent": dependent,
+}
+
+
+def diagonal(factors: Array, rng: np.random.Generator) -> Array:
+    """Each code is one factor times a number from 0.5 to 2 of either sign, in random order."""
+    k = factors.shape[1]
+    return factors[:, rng.permutation(k)] * _scales(k, rng)
+
+
+def element_wise(factors: Array, rng: np.random.Generator) -> Array:
+    """Each code is an increasing function of one factor, in turn v³, exp v and tanh 2v."""
+    columns = factors[:, rng.permutation(factors.shape[1])].T
+    return np.stack([CURVES[j % len(CURVES)](column) for j, column in enumerate(columns)], axis=1)
+
+
+def dense(factors: Array, rng: np.random.Generator) -> Array:
+    """A random rotation, of twenty the most even one: every code is a mixture of all factors."""
+    return factors @ _even(factors.shape[1], factors.shape[1], rng).T
+
+
+def fewer(factors: Array, rng: np.random.Generator) -> Array:
+    """Diagonal, but of the second half of the factors alone; the others are lost."""
+    return diagonal(factors[:, factors.shape[1] // 2 :], rng)
+
+
+def more(factors: Array, rng: np.random.Generator) -> Array:
+    """Diagonal, and as many codes again of noise."""
+    return np.hstack([diagonal(factors, rng), rng.normal(size=factors.shape)])
+
+
+def duplicated(factors: Array, rng: np.random.Generator) -> Array:
+    """Diagonal twice: every factor in two codes of other scales."""
+    return np.hstack([diagonal(factors, rng), diagonal(factors, rng)])
+
+
+def wide(factors: Array, rng: np.random.Generator) -> Array:
+    """Dense, into twice as many codes as factors."""
+    k = factors.shape[1]
+    return factors @ _even(2 * k, k, rng).T
+
+
+def circle(factors: Array, rng: np.random.Generator) -> Array:
+    """The cosine and the sine of the angle 2π Φ(v), Φ the normal distribution function: neither has all of a factor."""
+    from scipy.special import ndtr
+
+    angles = 2 * np.pi * ndtr(factors[:, rng.permutation(factors.shape[1])])
+    return np.hstack([np.cos(angles), np.sin(angles)])
+
+
+def noise(factors: Array, rng: np.random.Generator) -> Array:
+    """Standard normal codes that know nothing."""
+    return rng.normal(size=factors.shape)
+
+
+def noisy(factors: Array, rng: np.random.Generator) -> Array:
+    """Each code is one factor plus noise of twice its deviation."""
+    return diagonal(factors + NOISE * rng.normal(size=factors.shape), rng)
+
+
+ENCODERS: Mapping[str, Encoder] = {
+    "diagonal": diagonal,
+    "element-wise": element_wise,
+    "dense": dense,
+    "fewer": fewer,
+    "more": more,
+    "duplicated": duplicated,
+    "wide": wide,
+    "circle": circle,
+    "noise": noise,
+    "noisy": noisy,
+}
+
+
+def _scales(count: int, rng: np.random.Generator) -> Array:
+    return rng.uniform(0.5, 2.0, size=count) * rng.choice([-1.0, 1.0], size=count)
+
+
+def _even(codes: int, factors: int, rng: np.random.Generator) -> Array:
+    """Return random weights (codes, factors) with orthonormal columns: of twenty draws, one without a dominant factor.
+
+    By chance alone a rotation of four factors can leave one nearly as it was.
+    """
+    draws = [np.linalg.qr(rng.normal(size=(codes, factors)))[0] for _ in range(20)]
+    return min(draws, key=lambda weights: float((np.abs(weights) / np.linalg.norm(weights, axis=1)[:, None]).max()))
