@@ -11,7 +11,7 @@ import unweave
 
 PACKAGE = Path(unweave.__file__).parent
 LAYERS = (
-    ("errors", "files", "tables", "text"),
+    ("collapse", "errors", "files", "tables", "text"),
     ("schedules",),
     ("data", "devices", "gaussian", "geometry"),
     ("nets",),

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from unweave import training as training
     from unweave.data import load as load
     from unweave.errors import UsageError as UsageError
+    from unweave.metrics import compare as compare
     from unweave.metrics import evaluate as evaluate
     from unweave.runs import Run as Run
     from unweave.training import train as train
@@ -27,6 +28,7 @@ _HOME = {
     "load": "unweave.data",
     "train": "unweave.training",
     "evaluate": "unweave.metrics",
+    "compare": "unweave.metrics",
     "Run": "unweave.runs",
     "UsageError": "unweave.errors",
 }
@@ -44,7 +46,7 @@ _MODULES = (
     "training",
 )
 
-__all__ = ["Run", "UsageError", "evaluate", "load", "train"]
+__all__ = ["Run", "UsageError", "compare", "evaluate", "load", "train"]
 
 
 def __getattr__(name: str) -> object:

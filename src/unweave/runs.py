@@ -231,13 +231,14 @@ class Run:
         polars.DataFrame
             The table of `unweave.evaluate`.
         """
+        from unweave.metrics.evaluate import whole_scores
         from unweave.metrics.request import Request
         from unweave.scoring import score_run
 
         def save(table: polars.DataFrame) -> None:
             if on_scores:
                 on_scores(table)
-            self._save_scores(table.filter(table["factor"].is_null()).drop("factor") if request.details else table)
+            self._save_scores(whole_scores(table))
 
         request = Request.of(metrics, settings)
         return score_run(
@@ -246,6 +247,8 @@ class Run:
 
     def _save_scores(self, table: polars.DataFrame) -> None:
         """Save scores of the model as it was loaded, whatever training has made of the folder since."""
+        if not len(table):
+            return
         _, step, weights = self._loaded
         merge_scores(self.path / SCORES, table, step=step, weights=weights)
 

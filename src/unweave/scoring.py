@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +13,10 @@ from unweave.collapse import carried, collapse
 from unweave.data.table import require_grid
 from unweave.errors import UsageError
 from unweave.metrics.codebook import Codebook
+from unweave.metrics.compare import called, compare_inputs
 from unweave.metrics.evaluate import OnProgress, OnScores, gather, score
 from unweave.metrics.inputs import DRAW, generator
-from unweave.metrics.presets import PRESETS
+from unweave.metrics.presets import PRESETS, warn_user
 from unweave.metrics.request import Request
 from unweave.metrics.table import METRICS
 from unweave.runs import Run
@@ -49,6 +50,66 @@ def score_run(
     on_scores: OnScores | None = None,
 ) -> polars.DataFrame:
     """Score a run on random images of its data set, encoding each distinct one once; see `Run.evaluate`."""
+    inputs = gather_run(run, request, samples, test_samples, on_progress)
+    return score(inputs, request, on_progress, on_scores)
+
+
+def compare_runs(
+    runs: Mapping[str, Run],
+    request: Request,
+    *,
+    samples: int | None = None,
+    test_samples: int | None = None,
+    on_progress: OnProgress | None = None,
+    on_scores: OnScores | None = None,
+) -> polars.DataFrame:
+    """Compare runs of one data set on the same random images, each with the first; see `unweave.compare`."""
+    _check_comparable(runs)
+    inputs = {}
+    for name, run in runs.items():
+        told = None if on_progress is None else _renamed(on_progress, name)
+        with called(name):
+            inputs[name] = gather_run(run, request, samples, test_samples, told, name)
+    return compare_inputs(inputs, request, on_progress, on_scores)
+
+
+def _check_comparable(runs: Mapping[str, Run]) -> None:
+    """Refuse fewer than two runs, one that is there twice, and runs of several data sets."""
+    if len(runs) < 2:
+        raise UsageError(f"compare takes two or more runs, got {len(runs)}")
+    folders: dict[Path, str] = {}
+    (first, baseline), *others = runs.items()
+    for name, run in runs.items():
+        if (earlier := folders.setdefault(run.path.resolve(), name)) != name:
+            raise UsageError(f"'{run.path}' is there twice, as {earlier} and {name}: compare it with another run")
+    for name, run in others:
+        if run.settings.data != baseline.settings.data:
+            ours, theirs = (_data_name(each.settings.data) for each in (baseline, run))
+            raise UsageError(f"{first} was trained on {ours} and {name} on {theirs}: compare runs of one data set")
+
+
+def _data_name(data: Mapping[str, Any]) -> str:
+    """Return a data set as the command line has it: name:option=value,…"""
+    options = ",".join(f"{key}={value}" for key, value in data.items() if key != "name")
+    return f"{data['name']}:{options}" if options else str(data["name"])
+
+
+def _renamed(on_progress: OnProgress, name: str) -> OnProgress:
+    return lambda what, done, total: on_progress(f"{name}: {what}", done, total)
+
+
+def gather_run(
+    run: Run,
+    request: Request,
+    samples: int | None = None,
+    test_samples: int | None = None,
+    on_progress: OnProgress | None = None,
+    name: str = "",
+) -> dict[str, Any]:
+    """Return all inputs of the metrics asked for; a warning calls the run by `name`.
+
+    Runs of one data set get the same images for the same seed.
+    """
     preset = PRESETS[request.preset]
     rows = preset.samples if samples is None else samples
     test_rows = preset.test_samples if test_samples is None else test_samples
@@ -56,15 +117,14 @@ def score_run(
         raise UsageError("scores need at least two samples, and two test samples")
     if len(run.data) < 4:
         raise UsageError(f"scores need four images or more, and the data set has {len(run.data)}")
+    _check_named(run, [name for name in request.by_name if name in METRICS])
     needs = {need for name in request.choose() for need in METRICS[name].needs}
-    if any("encode" in METRICS[name].needs for name in request.by_name if name in METRICS):
-        require_grid(run.data, "a metric that intervenes on factors")  # a group does without it
     pooled = preset.pool if "source" in needs else 0
     indices, rows, test_rows = _draw(len(run.data), rows, test_rows, pooled, request.seed)
 
     started = perf_counter()
     means, log_variances = _encode_rows(run, indices, on_progress)
-    _warn(run, means, log_variances)
+    _warn(run, means, log_variances, name)
     train, held_out = slice(0, rows), slice(rows, rows + test_rows)
     factors = run.data.values(indices)
     given: dict[str, Any] = {"pool": (means, factors) if pooled else None}
@@ -80,18 +140,28 @@ def score_run(
         given["jacobians"] = run.jacobians(means[:JACOBIANS])
     test = means[held_out], factors[held_out]
     inputs = gather(means[train], factors[train], test, request, run.data.factors.names, **given)
-    inputs["encoding"] = perf_counter() - started
-    return score(inputs, request, on_progress, on_scores)
+    return inputs | {"encoding": perf_counter() - started}
 
 
-def _warn(run: Run, means: np.ndarray, log_variances: np.ndarray | None) -> None:
+def _check_named(run: Run, names: Sequence[str]) -> None:
+    """Refuse metrics, asked for by name, that the run cannot have; a group does without them."""
+    for name in names:
+        if "encode" in METRICS[name].needs:
+            require_grid(run.data, "a metric that intervenes on factors")
+        if not run.has_posterior and (
+            METRICS[name].representation == "sampled" or "log_variances" in METRICS[name].needs
+        ):
+            raise UsageError(f"the metric '{name}' needs posteriors, and the codes of this model are points")
+
+
+def _warn(run: Run, means: np.ndarray, log_variances: np.ndarray | None, name: str) -> None:
     """Warn of a run whose scores will change, and of a model that uses none of its latents."""
     if run.state != "finished":
         planned = run.settings.training.steps
-        text = f"the run is {run.state}, at step {run.step:,} of {planned:,}: these are scores of a half-trained model"
-        warnings.warn(text, Unfinished, stacklevel=4)
+        text = f"{run.state}, at step {run.step:,} of {planned:,}: these are scores of a half-trained model"
+        warn_user(f"{name or 'the run'} is {text}", Unfinished)
     if collapsed := collapse(carried(means, log_variances), log_variances is None):
-        warnings.warn(collapsed, Collapsed, stacklevel=4)
+        warn_user(f"{name}: {collapsed}" if name else collapsed, Collapsed)
 
 
 def _draw(images: int, rows: int, test_rows: int, pooled: int, seed: int) -> tuple[np.ndarray, int, int]:

@@ -17,8 +17,8 @@ def test_the_kl_of_a_survey_of_the_whole_set_has_its_closed_form(run):
     for place, deviation, size in zip(run.places, run.deviations, run.data.factors.sizes, strict=True):
         values = np.linspace(-2, 2, size)  # each value equally often
         expected[place] = 0.5 * ((values**2).mean() + deviation**2 - 2 * np.log(deviation) - 1)
-    assert seen.kl is not None
-    np.testing.assert_allclose(seen.kl, expected, rtol=2e-3, atol=1e-6)
+    assert not seen.points
+    np.testing.assert_allclose(seen.carried, expected, rtol=2e-3, atol=1e-6)
 
 
 def test_codes_and_factors_of_a_survey_belong_together(run):
@@ -46,18 +46,18 @@ def test_the_latents_in_use_are_those_of_at_least_a_hundredth_of_a_nat():
 
 def test_points_are_ordered_by_the_variance_of_their_codes(run):
     codes = np.random.default_rng(0).normal(scale=[1.0, 0.0, 3.0, 1e-4], size=(100, 4))
-    seen = Survey(codes, np.zeros((100, 1), np.int64), None)
+    seen = Survey(codes, np.zeros((100, 1), np.int64), codes.var(axis=0), points=True)
     np.testing.assert_array_equal(seen.carried, codes.var(axis=0))
     assert seen.order.tolist() == [2, 0, 3, 1]
     assert seen.used.tolist() == [2, 0]
-    assert survey(replace(run, point=True)).kl is None
+    assert survey(replace(run, point=True)).points
 
 
 def test_the_values_of_a_point_are_those_it_takes_or_its_quantiles():
     rng = np.random.default_rng(0)
     levels = np.array([-0.7, 0.1, 0.4])
     codes = np.column_stack([rng.normal(size=1000), rng.choice(levels, size=1000)])
-    seen = Survey(codes, np.zeros((1000, 1), np.int64), None)
+    seen = Survey(codes, np.zeros((1000, 1), np.int64), codes.var(axis=0), points=True)
     assert seen.values(1, columns=9).tolist() == levels.tolist()
     values = seen.values(0, columns=9)
     np.testing.assert_allclose(values[[0, -1]], np.quantile(codes[:, 0], [0.01, 0.99]))

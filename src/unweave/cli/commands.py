@@ -33,6 +33,11 @@ COMMANDS = {
         "score a run, or codes and factors of your own",
         "unweave evaluate runs/first",
     ),
+    "compare": Command(
+        "unweave.cli.compare:compare",
+        "compare runs, or codes of your own, on the same samples: differences and their intervals",
+        "unweave compare runs/first runs/second --out compare.html",
+    ),
     "report": Command(
         "unweave.cli.report:report",
         "draw the page of a run: scores, reconstructions, traversals, curves",

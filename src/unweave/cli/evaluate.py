@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from math import isfinite
 from pathlib import Path
@@ -22,6 +21,7 @@ from unweave.cli.arrays import (
 )
 from unweave.cli.manners import writing
 from unweave.cli.parsing import Flag, parse, refuse_below
+from unweave.cli.progress import showing
 from unweave.errors import UsageError
 from unweave.metrics.request import Request
 from unweave.text import table, to_json
@@ -145,7 +145,7 @@ def _score_run(options: Evaluate, folder: Path, on_scores: OnScores) -> polars.D
     from unweave.runs import Run
 
     run = Run.open(folder)
-    with _progress() as on_progress, writing(folder):
+    with showing() as on_progress, writing(folder):
         return run.evaluate(
             **options.settings,
             samples=options.samples,
@@ -173,7 +173,7 @@ def _score_files(options: Evaluate, finished: list[polars.DataFrame]) -> polars.
         test = read_array(options.test_codes), read_array(options.test_factors, texts=True)
     if factors is None and (options.label_noise or test is not None):
         raise UsageError("--label-noise, --test-codes and --test-factors mean nothing without --factors")
-    with _progress() as on_progress:
+    with showing() as on_progress:
         return metrics.evaluate(
             codes, factors, test=test, on_progress=on_progress, on_scores=finished.append, **options.settings
         )
@@ -188,20 +188,6 @@ def _refuse_beyond_files(names: Sequence[str]) -> None:
         if name in METRICS and (lacking := METRICS[name].missing(held)):
             needs = " and ".join(dict.fromkeys(lacking))
             raise UsageError(f"the metric '{name}' needs {needs}; score a run instead: unweave evaluate RUN")
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[str, int, int], None]]:
-    """Show on a terminal what is being done: images that are encoded, then one metric after another."""
-    from tqdm import tqdm
-
-    with tqdm(leave=False, disable=None) as bar:
-
-        def on_progress(what: str, done: int, total: int) -> None:
-            bar.total, bar.n = total, done
-            bar.set_description(what)
-
-        yield on_progress
 
 
 def read_settings(words: Sequence[str]) -> dict[str, dict[str, Any]]:

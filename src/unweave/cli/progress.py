@@ -1,7 +1,9 @@
-"""The progress bar of training, for a terminal only."""
+"""The progress bars of training and of scoring, for a terminal only."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
 
 from tqdm import tqdm
@@ -30,3 +32,15 @@ class Progress:
 
     def __exit__(self, *error: type[BaseException] | BaseException | TracebackType | None) -> None:
         self._bar.close()
+
+
+@contextmanager
+def showing() -> Iterator[Callable[[str, int, int], None]]:
+    """Show what is being done, how much of it, and of how much: images that are encoded, then one metric at a time."""
+    with tqdm(leave=False, disable=None) as bar:
+
+        def on_progress(what: str, done: int, total: int) -> None:
+            bar.total, bar.n = total, done
+            bar.set_description(what)
+
+        yield on_progress

@@ -11,6 +11,7 @@ from unweave.metrics.active_units import active_units
 from unweave.metrics.beta_vae_score import beta_vae_score
 from unweave.metrics.boosting import BoostedTrees
 from unweave.metrics.codebook import Codebook
+from unweave.metrics.compare import compare
 from unweave.metrics.dci import DCI, dci, importance_matrix
 from unweave.metrics.dci_es import DCIES, dci_es, loss_capacity_curves
 from unweave.metrics.dcimig import dcimig
@@ -87,6 +88,7 @@ __all__ = [
     "axis_alignment",
     "axis_orientation",
     "beta_vae_score",
+    "compare",
     "dci",
     "dci_es",
     "dcimig",

@@ -30,7 +30,7 @@ from unweave.metrics.inputs import (
 from unweave.metrics.label_noise import noisy_labels
 from unweave.metrics.metric import Metric
 from unweave.metrics.pool import Pool
-from unweave.metrics.presets import LeftOut, warn_of_strangers
+from unweave.metrics.presets import LeftOut, warn_of_strangers, warn_user
 from unweave.metrics.request import Request, lacking
 from unweave.metrics.resampling import Sampled, interval
 from unweave.metrics.table import GROUPS, METRICS
@@ -43,7 +43,10 @@ if TYPE_CHECKING:
 OnProgress: TypeAlias = Callable[[str, int, int], None]
 """What is done now, how much of it, and of how much."""
 OnScores: TypeAlias = "Callable[[polars.DataFrame], None]"
+Rows: TypeAlias = list[dict[str, object]]
 NUMBERS = ("value", "low", "high", "floor", "ceiling", "adjusted", "seconds")
+OVERHEADS = ("encoding", "compilation")
+"""Rows of seconds that no single metric is to blame for."""
 COLUMNS = ("metric", *NUMBERS, "options")
 
 
@@ -160,37 +163,45 @@ def score(
     on_scores: OnScores | None = None,
 ) -> polars.DataFrame:
     """Return the table of scores of gathered inputs."""
-    from threadpoolctl import ThreadpoolController
+    import polars
 
     chosen = request.choose(inputs)
-    _warn(inputs, request, chosen)
+    warn_once(inputs, request, chosen)
     tables = [_table([], request)]
-    before = {} if "encoding" in inputs else _overheads(inputs)
+    before = {} if "encoding" in inputs else overheads(inputs)
+    for found in each_metric(chosen, request, lambda name: list(_score_rows(name, inputs, request)), on_progress):
+        tables.append(_table(found, request))
+        if on_scores:
+            on_scores(tables[-1])
+    spent = {name: total - before.get(name, 0.0) for name, total in overheads(inputs).items()}
+    tables.append(_table([{"metric": n, "seconds": s, "options": "{}"} for n, s in spent.items() if s > 0], request))
+    if on_scores and len(tables[-1]):
+        on_scores(tables[-1])
+    return polars.concat(tables)
+
+
+def each_metric(
+    chosen: Sequence[str], request: Request, rows_of: Callable[[str], Rows], on_progress: OnProgress | None = None
+) -> Iterator[Rows]:
+    """Yield the rows of each metric; one of a group that refuses its inputs is left out, with a warning."""
+    from threadpoolctl import ThreadpoolController
+
     for done, name in enumerate(chosen):
         if on_progress:
             on_progress(name, done, len(chosen))
         try:
             # Matrices are small: a second thread of linear algebra would mostly wait, and be in the way of others.
             with ThreadpoolController().select(internal_api="openblas").limit(limits=1):
-                found = list(_score_rows(name, inputs, request))
+                found = rows_of(name)
         except UsageError as error:
             if name in request.by_name:
                 raise
-            warnings.warn(f"{name} is left out: {error}", LeftOut, stacklevel=3)  # a group is what can be had
+            warn_user(f"{name} is left out: {error}", LeftOut)  # a group is what can be had
             continue
-        tables.append(_table(found, request))
-        if on_scores:
-            on_scores(tables[-1])
-    spent = {name: total - before.get(name, 0.0) for name, total in _overheads(inputs).items()}
-    tables.append(_table([{"metric": n, "seconds": s, "options": "{}"} for n, s in spent.items() if s > 0], request))
-    if on_scores and len(tables[-1]):
-        on_scores(tables[-1])
-    import polars
-
-    return polars.concat(tables)
+        yield found
 
 
-def _warn(inputs: Mapping[str, Any], request: Request, chosen: Sequence[str]) -> None:
+def warn_once(inputs: Mapping[str, Any], request: Request, chosen: Sequence[str]) -> None:
     """Warn, once, of what is odd about the inputs."""
     factors = inputs.get("factors")
     warn_of_inputs(inputs["codes"], factors if any("factors" in METRICS[name].needs for name in chosen) else None)
@@ -229,6 +240,14 @@ def _each_key(
         kept = None if on_scores is None else lambda table, keyed=keyed: on_scores(keyed(table))
         tables.append(keyed(score(inputs, request, told, kept)))
     return polars.concat(tables)
+
+
+def whole_scores(table: polars.DataFrame) -> polars.DataFrame:
+    """Return the scores alone, without overheads and details."""
+    import polars
+
+    table = table.filter(~polars.col("metric").is_in(OVERHEADS))
+    return table.filter(polars.col("factor").is_null()).drop("factor") if "factor" in table.columns else table
 
 
 def _test_of(key: str, test: Any) -> GivenPair | None:
@@ -304,7 +323,7 @@ def _posterior(
 def _score_rows(name: str, inputs: Mapping[str, Any], request: Request) -> Iterator[dict[str, object]]:
     """Yield the rows of one metric: one for each of its parts, then, if asked for, one for each factor."""
     metric, settings = METRICS[name], request.settings_of(name)
-    start, before = perf_counter(), sum(_overheads(inputs).values())
+    start, before = perf_counter(), sum(overheads(inputs).values())
     sampled = metric.sampled(inputs, settings)
     values = np.atleast_1d(sampled.score).astype(np.float64)
     around = bounds(metric, inputs, settings) if request.floors else Bounds.unknown(len(values))
@@ -313,8 +332,8 @@ def _score_rows(name: str, inputs: Mapping[str, Any], request: Request) -> Itera
     ends = interval(sampled, metric.range, request.replicates, rng) if request.intervals else None
     low, high = np.array(ends or [(np.nan, np.nan)] * len(values)).T
     columns = (values, low, high, *around, around.adjust(values, metric))
-    seconds = perf_counter() - start - (sum(_overheads(inputs).values()) - before)
-    described = {"seconds": seconds, "options": json.dumps(_described(metric, inputs, settings))}
+    seconds = perf_counter() - start - (sum(overheads(inputs).values()) - before)
+    described = {"seconds": seconds, "options": json.dumps(describe(metric, inputs, settings))}
     for row, *numbers in zip(metric.names(name), *columns, strict=True):
         if not np.isnan(numbers[0]):  # a part that these rows do not have
             shown = [float(number) if isfinite(number) else None for number in numbers]
@@ -323,7 +342,7 @@ def _score_rows(name: str, inputs: Mapping[str, Any], request: Request) -> Itera
         yield from _details(name, metric, sampled, inputs, described["options"])
 
 
-def _overheads(inputs: Mapping[str, Any]) -> dict[str, float]:
+def overheads(inputs: Mapping[str, Any]) -> dict[str, float]:
     """Return the seconds spent so far on what no single metric is to blame for."""
     book = inputs["encode"]
     return {"encoding": inputs.get("encoding", 0.0) + (0.0 if book is None else book.seconds)}
@@ -350,7 +369,7 @@ def _factor_names(metric: Metric[..., Any], inputs: Mapping[str, Any], count: in
     return [str(names[k]) for k in varies[:count]]
 
 
-def _described(metric: Metric[..., Any], inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
+def describe(metric: Metric[..., Any], inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the metric's options and all else that its score depends on: how many rows, which of them, the seed."""
     described = {name: value if _plain(value) else repr(value) for name, value in settings.items()}
     if "codes" in metric.needs or "means" in metric.needs:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from unweave.report.association import heat_map, heat_map_figure, normalised_information
+from unweave.report.compare import render_comparison, write_comparison
 from unweave.report.curves import training_curve, training_figure
 from unweave.report.datasets import factor_grid, samples_grid, show
 from unweave.report.latents import reconstructions, traversals
@@ -17,11 +18,13 @@ __all__ = [
     "normalised_information",
     "reconstructions",
     "render",
+    "render_comparison",
     "samples_grid",
     "show",
     "survey",
     "training_curve",
     "training_figure",
     "traversals",
+    "write_comparison",
     "write_page",
 ]

@@ -32,11 +32,11 @@ def traversal_rows(
     steps = np.linspace(-span, span, columns)
     drawn = []
     for latent in seen.order[:rows]:
-        values = steps if seen.kl is not None else seen.values(latent, columns)
+        values = steps if not seen.points else seen.values(latent, columns)
         codes = np.tile(code, (len(values), 1))
         codes[:, latent] = values
         drawn.append(Row(run.decode(codes), f"z{latent}", _note(seen, latent, values), latent not in seen.used))
-    return Grid(drawn, header=[number(value, 3) for value in steps] if seen.kl is not None else ())
+    return Grid(drawn, header=[number(value, 3) for value in steps] if not seen.points else ())
 
 
 def _note(seen: Survey, latent: int, values: Floats) -> str:
@@ -44,7 +44,7 @@ def _note(seen: Survey, latent: int, values: Floats) -> str:
     if latent not in seen.used:
         return "unused"
     carried = seen.carried[latent]
-    if seen.kl is not None:
+    if not seen.points:
         return f"{carried:.2f} nats"
     return f"variance {number(carried, 2)}\n{number(values[0], 2)} to {number(values[-1], 2)}"
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from html import escape
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +15,14 @@ from unweave.files import write_atomically
 from unweave.metrics import importance_matrix
 from unweave.report.association import BINS, heat_map_figure, normalised_information
 from unweave.report.curves import terms, training_curve
+from unweave.report.frame import document
 from unweave.report.grids import Grid, Row, strip
 from unweave.report.inline import png, svg
 from unweave.report.latents import reconstruction_rows, traversal_rows
 from unweave.report.protocols import RunLike
 from unweave.report.saved import saved_scores
 from unweave.report.scores import score_table
-from unweave.report.style import DARK, LIGHT, number, variables
+from unweave.report.style import number
 from unweave.report.surveys import Survey, collapse, survey
 
 SAMPLES = 2000
@@ -54,29 +54,7 @@ def render(run: RunLike) -> str:
         _association(run, seen),
         _curves(run),
     ]
-    return _document(_title(run), [_header(run, seen), *sections, _configuration(run)])
-
-
-def _document(title: str, parts: Iterable[str]) -> str:
-    style = files("unweave.report").joinpath("page.css").read_text(encoding="utf-8")
-    dark = f"@media (prefers-color-scheme: dark) {{ :root {{ {variables(DARK)} }} }}"
-    body = "\n".join(parts)
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{escape(title)}</title>
-<style>
-:root {{ {variables(LIGHT)} }}
-{dark}
-{style}</style>
-</head>
-<body>
-{body}
-</body>
-</html>
-"""
+    return document(_title(run), [_header(run, seen), *sections, _configuration(run)])
 
 
 def _title(run: RunLike) -> str:
@@ -117,7 +95,7 @@ def _reconstructions(run: RunLike) -> str:
 def _traversals(run: RunLike, seen: Survey) -> str:
     grid = traversal_rows(run, seen, rows=LATENTS)
     images = f"over {number(len(seen.codes))} random images"
-    if seen.kl is None:
+    if seen.points:
         about = (
             "One image's code, decoded with one latent at a time going through its own range, which is noted beside "
             "it: from its 1 % to its 99 % quantile or, where it takes few values, through all of them. These codes are "

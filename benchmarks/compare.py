@@ -1,0 +1,159 @@
+"""How often `compare` sees a difference: where there is none, and where there is one.
+
+`python benchmarks/compare.py --out docs/results/compare.csv` measures all of it (some twenty minutes of CPU time) and
+writes the table of docs/compare.md; `--cases`, `--worlds`, `--metrics` and `--trials` choose.
+
+- `equal`: two encoders with the same rule and independent noise, on the same 2,000 rows. Whatever differs is a false
+  alarm.
+- `paired`, `unpaired`: encoder b of the world "good", and encoder a, which lets a little of each factor into the next
+  one's code; their noise has the correlation `rho`. Paired is the interval of `compare`. Unpaired is made of the two
+  scores' own intervals: half its width is the root of the sum of their squares.
+
+Columns: `difference` and `deviation` are its mean and standard deviation over trials, `reach` is the mean of half the
+interval's width, `seen` the share of trials in which the interval excludes 0.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import unweave
+from unweave.metrics import METRICS
+from unweave.metrics.inputs import INTERVAL, generator
+from unweave.metrics.resampling import halves, spread
+
+SIZES = np.array([4, 8, 10])
+ROWS = 2_000
+WORLDS = ("good", "mixed", "twice")
+CHEAP = (
+    "mig",
+    "mig-sup",
+    "jemmig",
+    "dcimig",
+    "modularity",
+    "med",
+    "sap-correlation",
+    "mcc",
+    "r2",
+    "irs",
+    "total-correlation",
+)
+REFITTED = ("sap", "explicitness", "dci", "info-mec", "factor-vae-score")
+TRIALS = {**dict.fromkeys(CHEAP, 200), **dict.fromkeys(REFITTED, 60)}
+LEAK = 0.125
+"""How much of the next factor encoder a lets into a code: D is less by about 0.046."""
+RHO = 0.7
+FIRST_SEED = 10_000
+"""The tests take other ones."""
+HEAD: tuple[str, ...] = ("case", "world", "metric", "rows", "trials", "difference", "deviation", "reach", "seen")
+Found = tuple[str, float, float]
+"""A score's name, its difference, and half the width of the interval."""
+
+
+def encode(world: str, place: np.ndarray, noise: np.ndarray) -> np.ndarray:
+    """Return codes (n, 6) of factors (n, 3) in [0, 1] and of noise (n, 6) of deviation 1."""
+    k = place.shape[1]
+    if world == "good":  # a code for each factor, and as many of noise alone
+        return np.hstack([place + 0.15 * noise[:, :k], noise[:, k:]])
+    if world == "mixed":  # every code a mixture of all factors
+        return place @ np.random.default_rng(5).normal(size=(k, 2 * k)) + 0.2 * noise
+    if world == "twice":  # two codes for each factor
+        return np.tile(place, 2) + np.repeat([0.1, 0.2], k) * noise
+    raise ValueError(world)
+
+
+def draw_noise(rng: np.random.Generator) -> np.ndarray:
+    return rng.normal(size=(ROWS, 2 * len(SIZES))).clip(-3, 3)
+
+
+def equal_encoders(world: str, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the codes of two equally good encoders for the same rows, and the factors."""
+    rng = np.random.default_rng(seed)
+    factors = rng.integers(SIZES, size=(ROWS, len(SIZES)))
+    place = factors / (SIZES - 1)
+    return encode(world, place, draw_noise(rng)), encode(world, place, draw_noise(rng)), factors
+
+
+def unequal_encoders(seed: int, rho: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the codes of an encoder that lets factors leak and of one that does not, and the factors."""
+    rng = np.random.default_rng(seed)
+    factors = rng.integers(SIZES, size=(ROWS, len(SIZES)))
+    place = factors / (SIZES - 1)
+    noise, other = draw_noise(rng), draw_noise(rng)
+    leaking = encode("good", place + LEAK * np.roll(place, 1, axis=1), noise)
+    return leaking, encode("good", place, rho * noise + np.sqrt(1 - rho**2) * other), factors
+
+
+def alarms(world: str, metric: str, seeds: Iterable[int]) -> list[list[Found]]:
+    """Return what `compare` finds of equal encoders, in each trial."""
+    found = []
+    for seed in seeds:
+        a, b, factors = equal_encoders(world, seed)
+        table = unweave.compare(a, b, factors, metric, seed=seed)
+        found.append([(r["metric"], r["difference"], (r["high"] - r["low"]) / 2) for r in table.iter_rows(named=True)])
+    return found
+
+
+def power(metric: str, rho: float, seeds: Iterable[int]) -> tuple[list[list[Found]], list[list[Found]]]:
+    """Return differences with the paired and with the unpaired interval, in each trial."""
+    paired, unpaired = [], []
+    for seed in seeds:
+        a, b, factors = unequal_encoders(seed, rho)
+        inputs: list[dict[str, Any]] = [{"codes": codes, "factors": factors, "test": None} for codes in (a, b)]
+        first, second = (METRICS[metric].sampled({**own, "seed": seed}) for own in inputs)
+        subsets = halves(first.units, first.replicates, generator(seed, INTERVAL))
+        of_first, of_second = (each.rescore(subsets).reshape(len(subsets), -1) for each in (first, second))
+        names = METRICS[metric].names(metric)
+        differences = (np.atleast_1d(second.score) - np.atleast_1d(first.score)).tolist()
+        own = np.hypot(spread(of_first), spread(of_second)).tolist()
+        paired.append(list(zip(names, differences, spread(of_second - of_first).tolist(), strict=True)))
+        unpaired.append(list(zip(names, differences, own, strict=True)))
+    return paired, unpaired
+
+
+def summarise(case: str, world: str, trials: Sequence[Sequence[Found]]) -> list[dict[str, object]]:
+    """Return the rows of the table for one metric: one for each of its parts."""
+    rows = []
+    for part in zip(*trials, strict=True):
+        difference, reach = np.array([numbers[1:] for numbers in part]).T
+        measured = (difference.mean(), difference.std(ddof=1), reach.mean(), (np.abs(difference) > reach).mean())
+        numbers = [f"{number:.4f}" for number in measured]
+        rows.append(dict(zip(HEAD, (case, world, part[0][0], ROWS, len(part), *numbers), strict=True)))
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cases", nargs="+", choices=("equal", "power"), default=["equal", "power"])
+    parser.add_argument("--worlds", nargs="+", choices=WORLDS, default=["good", "mixed"])
+    parser.add_argument("--metrics", nargs="+", choices=TRIALS, default=list(TRIALS))
+    parser.add_argument("--trials", type=int, help="instead of 200, or 60 where each half is another fit")
+    parser.add_argument("--power-trials", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=FIRST_SEED, help="of the first trial; the next ones follow")
+    parser.add_argument("--out", type=Path, help="a CSV file")
+    options = parser.parse_args()
+    with options.out.open("w", newline="") if options.out else sys.stdout as file:
+        writer = csv.DictWriter(file, HEAD, lineterminator="\n")
+        writer.writeheader()
+        for world in options.worlds if "equal" in options.cases else ():
+            for metric in options.metrics:
+                seeds = range(options.seed, options.seed + (options.trials or TRIALS[metric]))
+                writer.writerows(summarise("equal", world, alarms(world, metric, seeds)))
+                file.flush()
+        if "power" in options.cases:
+            seeds = range(options.seed, options.seed + options.power_trials)
+            for name, rho in (("correlated noise", RHO), ("independent noise", 0.0)):
+                for case, found in zip(("paired", "unpaired"), power("dci", rho, seeds), strict=True):
+                    writer.writerows(summarise(case, name, found))
+                file.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,242 @@
+"""`unweave compare`: runs of one data set, or codes of the same samples in files, score by score."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from tyro.conf import Positional, arg
+
+from unweave.cli.arrays import read_array
+from unweave.cli.evaluate import read_settings
+from unweave.cli.manners import writing
+from unweave.cli.parsing import Flag, parse, refuse_below
+from unweave.cli.progress import showing
+from unweave.errors import UsageError
+from unweave.text import table, to_json
+
+if TYPE_CHECKING:
+    import polars
+
+    from unweave.runs import Run
+
+File = Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")]
+Files = Annotated[tuple[Path, ...], arg(metavar="FILE FILE ...", help_behavior_hint="")]
+Count = Annotated[int | None, arg(metavar="INT", help_behavior_hint="")]
+EXAMPLE = "for example: unweave compare runs/first runs/second"
+SEEDS = (
+    "intervals are over images and exclude training seeds: two seeds of one method may differ as much, so compare "
+    "methods over several seeds"
+)
+
+
+@dataclass(frozen=True)
+class Compare:
+    """Compare runs of one data set, or codes of the same samples in files: each with the first, score by score.
+
+    Both are scored on the same images, and on the same halves of them, so that the interval is that of the difference.
+    """
+
+    runs: Annotated[Positional[tuple[Path, ...]], arg(metavar="RUN RUN ...", help_behavior_hint="")] = ()
+    """The runs' folders."""
+    metrics: Annotated[tuple[str, ...], arg(metavar="NAME ...", help_behavior_hint="(default: all)")] = ()
+    """The metrics to compute, or a group of them: all, study; unweave metrics list names them."""
+    preset: str = "paper"
+    """Sample counts: paper (those of the published studies) or fast."""
+    samples: Count = None
+    """Random images to score runs on, instead of the preset's."""
+    test_samples: Count = None
+    """Random images to test on what was fitted, instead of the preset's."""
+    set: Annotated[tuple[str, ...], arg(metavar="METRIC.OPTION=VALUE ...", help_behavior_hint="")] = ()
+    """Options of metrics by hand, such as mig.bins=30."""
+    bin_factors: Count = None
+    """Cut continuous factors into this many groups of equal counts, for the metrics that need classes."""
+    seed: int = 0
+    """Seed of the random images and of the metrics."""
+    replicates: Count = None
+    """Half-samples behind an interval, instead of each metric's own number."""
+    codes: Files = ()
+    """Codes (n, d) in two or more .npy or .csv files, instead of runs: the same samples in the same order."""
+    factors: File = None
+    """Their factors (n, k); without them, only what needs no labels is compared."""
+    test_codes: Files = ()
+    """Codes to test on, for the metrics that fit a predictor: as many files, in the same order."""
+    test_factors: File = None
+    """Their factors."""
+    out: File = None
+    """Write a page with all differences drawn, such as compare.html."""
+    json: Flag = False
+    """Print one JSON object instead of a table."""
+
+    def __post_init__(self) -> None:
+        refuse_below(0, seed=self.seed)
+        refuse_below(2, samples=self.samples, test_samples=self.test_samples, replicates=self.replicates)
+        refuse_below(2, bin_factors=self.bin_factors)
+        if any("," in name for name in self.metrics):
+            names = " ".join(self.metrics).replace(",", " ").split()
+            raise UsageError(f"names of metrics have spaces between them, not commas: --metrics {' '.join(names)}")
+        if self.out is not None and self.out.is_dir():
+            raise UsageError(f"'{self.out}' is a folder; name a page, such as {self.out / 'compare.html'}")
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings of the comparison, by the names that `unweave.compare` has for them."""
+        return {
+            "metrics": self.metrics or "all",
+            "preset": self.preset,
+            "options": read_settings(self.set),
+            "bin_factors": self.bin_factors,
+            "seed": self.seed,
+            "replicates": self.replicates,
+        }
+
+
+def compare(words: list[str]) -> None:
+    """Run `unweave compare`."""
+    options = parse(Compare, words, "compare")
+    finished: list[polars.DataFrame] = []
+    try:
+        facts = _compare_runs(options, finished) if options.runs else _compare_files(options, finished)
+    except BaseException:  # an interrupt too: what is finished is not lost
+        if finished:
+            print(_shown(options, _rows(finished)))
+        raise
+    if options.out is not None:
+        import polars
+
+        from unweave.report.compare import write_comparison
+
+        with writing(options.out):
+            write_comparison(polars.concat(finished), options.out, facts)
+    print(_shown(options, _rows(finished)))
+    if not options.json:
+        print(f"\n{SEEDS}\n\nnext: {_next(options)}")
+
+
+def _compare_runs(options: Compare, finished: list[polars.DataFrame]) -> dict[str, dict[str, object]]:
+    """Compare runs, and return what a page says of each."""
+    if options.codes or options.factors or options.test_codes or options.test_factors:
+        raise UsageError("compare either runs or files: leave out the folders, or --codes and --factors")
+    if len(options.runs) < 2:
+        raise UsageError(f"one run is not enough to compare: name two or more; {EXAMPLE}")
+    from unweave import metrics
+    from unweave.metrics.compare import short_names
+    from unweave.runs import Run
+
+    _refuse_twice(options.runs)
+    runs = dict(zip(short_names(options.runs), map(Run.open, options.runs), strict=True))
+    with showing() as on_progress:
+        metrics.compare(
+            runs,
+            **options.settings,
+            samples=options.samples,
+            test_samples=options.test_samples,
+            on_progress=on_progress,
+            on_scores=finished.append,
+        )
+    return {name: _facts(run) for name, run in runs.items()}
+
+
+def _compare_files(options: Compare, finished: list[polars.DataFrame]) -> dict[str, dict[str, object]]:
+    """Compare codes in files, and return what a page says of each."""
+    if not options.codes:
+        raise UsageError(f"name two runs, or give --codes A.npy B.npy and --factors; {EXAMPLE}")
+    _refuse_without_effect(options)
+    from unweave import metrics
+    from unweave.metrics.compare import short_names
+
+    names = short_names([file.with_suffix("") for file in options.codes])
+    factors = read_array(options.factors) if options.factors else None
+    test = None
+    if options.test_factors:
+        test = _read_all(names, options.test_codes), read_array(options.test_factors)
+    codes = _read_all(names, options.codes)
+    with showing() as on_progress:
+        metrics.compare(
+            codes,
+            factors=factors,
+            test=test,
+            **options.settings,
+            on_progress=on_progress,
+            on_scores=finished.append,
+        )
+    return {
+        name: {"file": file, "codes": codes[name].shape[1]} for name, file in zip(names, options.codes, strict=True)
+    }
+
+
+def _read_all(names: Sequence[str], files: Sequence[Path]) -> dict[str, Any]:
+    return {name: read_array(file) for name, file in zip(names, files, strict=True)}
+
+
+def _refuse_without_effect(options: Compare) -> None:
+    """Refuse files that do not make a comparison, and options that would change nothing in it."""
+    if len(options.codes) < 2:
+        raise UsageError("one file is not enough to compare: --codes takes two or more")
+    _refuse_twice(options.codes)
+    if options.samples or options.test_samples:
+        raise UsageError("--samples and --test-samples are for runs; of files, all rows are scored")
+    if bool(options.test_codes) != bool(options.test_factors):
+        raise UsageError("--test-codes and --test-factors come together")
+    if options.test_codes and not options.factors:
+        raise UsageError("--test-codes and --test-factors mean nothing without --factors")
+    if options.test_codes and len(options.test_codes) != len(options.codes):
+        raise UsageError(f"--codes has {len(options.codes)} files and --test-codes {len(options.test_codes)}")
+
+
+def _refuse_twice(paths: Sequence[Path]) -> None:
+    resolved = [path.resolve() for path in paths]
+    for place, path in enumerate(paths):
+        if resolved[place] in resolved[:place]:
+            raise UsageError(f"'{path}' is given twice: compare it with another one")
+
+
+def _facts(run: Run) -> dict[str, object]:
+    """Return what a page says of a run."""
+    method, data = run.config["method"], run.config["data"]
+    training = run.settings.training
+    step = f"{run.step:,}" if run.step == training.steps else f"{run.step:,} of {training.steps:,}"
+    options = {f"data {key}": value for key, value in data.items() if key != "name"}
+    fields = {key: value for key, value in method.items() if key != "name"}
+    known = {"method": method["name"], **fields, "data": data["name"], **options}
+    return {**known, "steps": step, "seed": training.seed, "state": run.state, "run": run.id}
+
+
+def _rows(finished: Sequence[polars.DataFrame]) -> list[dict[str, Any]]:
+    return [row for part in finished for row in part.iter_rows(named=True)]
+
+
+def _shown(options: Compare, rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the differences as a table for each pair, or as JSON."""
+    if options.json:
+        compared = [str(path) for path in options.runs or options.codes]
+        plain = [{**row, "options": json.loads(row["options"])} for row in rows]
+        return to_json({"compared": compared, "differences": plain})
+    pairs = dict.fromkeys((row["a"], row["b"]) for row in rows)
+    return "\n\n".join(
+        table([_line(row) for row in rows if (row["a"], row["b"]) == pair], [*pair, "difference", "low", "high"])
+        for pair in pairs
+    )
+
+
+def _line(row: Mapping[str, Any]) -> dict[str, str]:
+    """Return a row of the table; its columns of values are called by what is compared."""
+    values = {row[name]: _decimals(row[f"value_{name}"]) for name in ("a", "b")}
+    numbers = {name: _decimals(row[name], sign="+") for name in ("difference", "low", "high")}
+    verdict = (row["better"] or "differs") if row["differs"] else "–"
+    return {"metric": row["metric"], **values, **numbers, "better": verdict}
+
+
+def _decimals(value: float | None, sign: str = "") -> str:
+    return f"{value:{sign}.3f}" if value is not None and isfinite(value) else "–"
+
+
+def _next(options: Compare) -> str:
+    if options.out is not None:
+        return f"open {options.out} in a browser"
+    return f"unweave report {shlex.quote(str(options.runs[-1]))}" if options.runs else "unweave metrics list"
