@@ -107,7 +107,7 @@ def test_the_estimate_for_two_continuous_variables_is_scikit_learns(neighbours):
     rng = np.random.default_rng(0)
     codes = np.hstack([correlated(0.7, n=1500), rng.uniform(-1.7, 1.7, size=(1500, 1))])
     factors = np.stack([codes[:, 0] ** 2, codes[:, 1] + codes[:, 2]], axis=1)
-    factors = (factors - factors.mean(axis=0)) / factors.std(axis=0)
+    codes, factors = ((z - z.mean(axis=0)) / z.std(axis=0) for z in (codes, factors))
     ours = continuous_information(codes, factors, neighbours, np.random.default_rng(0))
     for k, factor in enumerate(factors.T):
         theirs = mutual_info_regression(codes, factor, n_neighbors=neighbours, random_state=0)
