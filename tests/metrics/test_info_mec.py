@@ -142,3 +142,52 @@ def test_factors_that_are_all_constant_in_a_subset_score_0_there():
 def test_options_are_checked(options, message):
     with pytest.raises(UsageError, match=message):
         info_mec(GRID, GRID, **options)
+
+
+def gaussian(rho, n=4000, seed=0):
+    """Two independent continuous factors, and a code of each, with these correlations, besides a code of noise."""
+    rng = np.random.default_rng(seed)
+    factors = rng.normal(size=(n, 2))
+    noise = rng.normal(size=(n, 3))
+    rho = np.array(rho)
+    return np.hstack([rho * factors + np.sqrt(1 - rho**2) * noise[:, :2], noise[:, 2:]]), factors
+
+
+@pytest.mark.parametrize("rho", [(0.9, 0.9), (0.95, 0.6)])
+def test_continuous_factors_have_a_closed_form_for_gaussians(rho):
+    """1 - exp(-2 I) = rho^2 for the code of a factor, and about 0 for any other; R^2 is rho^2."""
+    found = info_mec(*gaussian(rho))
+    squares = np.array(rho) ** 2
+    assert found.explicitness == pytest.approx(squares.mean(), abs=0.02)
+    assert found.compactness == pytest.approx(1.0, abs=0.06)
+
+
+def test_mixed_gaussian_codes_share_each_factor_by_their_correlation():
+    """Both codes mix both factors: U is rho^2, so that modularity and compactness are ratios of squares."""
+    rng = np.random.default_rng(0)
+    factors = rng.normal(size=(8000, 2))
+    mix = np.array([[0.8, 0.5], [0.3, 0.7]])  # (factors, codes)
+    codes = factors @ mix + 0.3 * rng.normal(size=(8000, 2))
+    squares = (mix**2 / ((mix**2).sum(axis=0) + 0.09)).T  # (codes, factors)
+    modularity = np.mean((squares.max(axis=1) / squares.sum(axis=1) - 0.5) / 0.5)
+    compactness = np.mean((squares.max(axis=0) / squares.sum(axis=0) - 0.5) / 0.5)
+    found = info_mec(codes, factors)
+    assert (found.modularity, found.compactness) == pytest.approx((modularity, compactness), abs=0.03)
+
+
+def test_classes_beside_a_continuous_factor_are_scored_as_classes():
+    codes, factors = draw()
+    rng = np.random.default_rng(3)
+    number = codes[:, :1] + 0.1 * rng.normal(size=(len(codes), 1))
+    both, classes = info_mec(codes, np.hstack([factors, number])), info_mec(codes, factors)
+    explained = np.corrcoef(codes[:, 0], number[:, 0])[0, 1] ** 2  # by the best code alone: about as good as all
+    assert both.explicitness == pytest.approx((3 * classes.explicitness + explained) / 4, abs=0.01)
+
+
+def test_discrete_codes_of_a_continuous_factor():
+    rng = np.random.default_rng(0)
+    number = rng.uniform(size=(2000, 1))
+    codes = np.hstack([np.floor(8 * number), rng.integers(8, size=(2000, 1))])
+    found = info_mec(codes, number, discrete=True)
+    assert found.compactness > 0.95
+    assert found.explicitness == pytest.approx(1 - 1 / 64, abs=0.01)  # the variance within a step of eight

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.special import digamma
-from sklearn.feature_selection import mutual_info_classif
+from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
 
-from unweave.metrics.neighbours import neighbour_information
+from unweave.metrics.neighbours import continuous_information, neighbour_information
 
 
 def draw(n, sizes):
@@ -67,3 +67,54 @@ def test_equal_values_that_no_noise_can_part():
     """At 1e12 the noise is lost in rounding; the estimate is finite all the same."""
     codes, factors = np.repeat([[1e12], [2e12]], 20, axis=0), np.repeat([[0], [1]], 20, axis=0)
     assert np.isfinite(neighbour_information(codes, factors, 3, np.random.default_rng(0)))
+
+
+def correlated(rho, n=5000, seed=0):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=n)
+    pair = np.stack([x, rho * x + np.sqrt(1 - rho**2) * rng.normal(size=n)], axis=1)
+    return (pair - pair.mean(axis=0)) / pair.std(axis=0)
+
+
+def kraskov(x, y, neighbours):
+    """By loops over rows and distances, of both variables and of each."""
+    n, terms = len(x), []
+    for i in range(n):
+        dx, dy = np.delete(np.abs(x - x[i]), i), np.delete(np.abs(y - y[i]), i)
+        reach = np.sort(np.maximum(dx, dy))[neighbours - 1]
+        terms.append(digamma((dx < reach).sum() + 1) + digamma((dy < reach).sum() + 1))
+    return max(0.0, digamma(neighbours) + digamma(n) - np.mean(terms))
+
+
+@pytest.mark.parametrize("neighbours", [1, 3, 10])
+def test_the_estimate_for_two_continuous_variables_is_the_formula(neighbours):
+    pair, others = correlated(0.8, n=120), correlated(0.1, n=120, seed=1)
+    ours = continuous_information(pair, others, neighbours, np.random.default_rng(0))
+    expected = [[kraskov(code, factor, neighbours) for factor in others.T] for code in pair.T]
+    np.testing.assert_allclose(ours, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.3, 0.6, 0.9, 0.99])
+def test_two_gaussians_share_what_their_correlation_says(rho):
+    """I = -1/2 log(1 - rho^2)."""
+    pair = correlated(rho)
+    shared = continuous_information(pair[:, :1], pair[:, 1:], 10, np.random.default_rng(0)).item()
+    assert shared == pytest.approx(-0.5 * np.log(1 - rho**2), abs=0.04)
+
+
+@pytest.mark.parametrize("neighbours", [3, 10])
+def test_the_estimate_for_two_continuous_variables_is_scikit_learns(neighbours):
+    rng = np.random.default_rng(0)
+    codes = np.hstack([correlated(0.7, n=1500), rng.uniform(-1.7, 1.7, size=(1500, 1))])
+    factors = np.stack([codes[:, 0] ** 2, codes[:, 1] + codes[:, 2]], axis=1)
+    codes, factors = ((z - z.mean(axis=0)) / z.std(axis=0) for z in (codes, factors))
+    ours = continuous_information(codes, factors, neighbours, np.random.default_rng(0))
+    for k, factor in enumerate(factors.T):
+        theirs = mutual_info_regression(codes, factor, n_neighbors=neighbours, random_state=0)
+        np.testing.assert_allclose(ours[:, k], theirs, atol=1e-9)
+
+
+def test_continuous_values_that_repeat_and_few_rows_are_finite():
+    steps = np.repeat(np.arange(5.0), 20)[:, None]
+    assert np.isfinite(continuous_information(steps, steps[::-1], 10, np.random.default_rng(0))).all()
+    assert np.isfinite(continuous_information(np.arange(3.0)[:, None], np.ones((3, 1)), 10, np.random.default_rng(0)))

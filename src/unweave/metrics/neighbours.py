@@ -52,6 +52,7 @@ def continuous_information(
     for j, k in np.ndindex(information.shape):
         both = np.stack([noisy[0][:, j], noisy[1][:, k]], axis=1)
         reach = KDTree(both).query(both, nearest + 1, p=np.inf)[0][:, -1]
+        reach -= 4 * np.finfo(np.float64).eps * np.abs(both).max()  # lest rounding let the last neighbour in
         terms = 0.0
         for column, rising in ((both[:, 0], ordered[0][:, j]), (both[:, 1], ordered[1][:, k])):
             inside = np.searchsorted(rising, column + reach, "left") - np.searchsorted(rising, column - reach, "right")

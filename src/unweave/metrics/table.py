@@ -61,7 +61,7 @@ METRICS: dict[str, Metric[..., Any]] = {
     "dci": dci,
     "dci-random-forest": dci.variant({"learner": "random-forest"}),
     "dci-lasso": dci.variant({"learner": "lasso"}, continuous=True, unsteady=("disentanglement", "completeness")),
-    "dci-logistic": dci.variant({"learner": "logistic"}, shuffles=10),
+    "dci-logistic": dci.variant({"learner": "logistic"}, shuffles=10, unsteady=("disentanglement",)),
     "dci-es": dci_es,
     "explicitness": explicitness,
     "r2": linear_probe,

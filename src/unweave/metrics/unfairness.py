@@ -31,7 +31,13 @@ class Unfairness(NamedTuple):
     """Of the pair treated worst."""
 
 
-@metric("Locatello et al. 2019", "fairness", higher_is_better=False, fast={"rows": 2_000, "points": 50})
+@metric(
+    "Locatello et al. 2019",
+    "fairness",
+    higher_is_better=False,
+    unsteady=("mean", "max"),
+    fast={"rows": 2_000, "points": 50},
+)
 def unfairness(
     encode: Encode | Codebook, data: Dataset | None = None, *, rows: int = 10_000, points: int = 100, seed: int = 0
 ) -> Sampled[Unfairness]:

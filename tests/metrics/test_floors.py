@@ -1,0 +1,276 @@
+"""What every score can be read against: floors, ceilings and adjusted values, over the whole table of metrics."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import polars
+import pytest
+
+from unweave.data.table import Table
+from unweave.metrics import METRICS, Codebook, Pool, evaluate
+from unweave.metrics.floors import Bounds, bounds, padded, perfect, shuffled
+from unweave.metrics.resampling import Sampled
+
+GRID = (4, 8, 10, 16)
+CELLS = np.stack(np.unravel_index(np.arange(np.prod(GRID)), GRID), axis=1)
+"""Large enough for noise to be noise: on a small grid every batch has the same few codes."""
+ROWS, TEST_ROWS, WIDTH = 2_000, 5_000, 6
+
+CASES = [
+    *((name, "rows") for name, metric in METRICS.items() if {"factors", "source"} & {*metric.needs}),
+    *((name, "grid") for name, metric in METRICS.items() if {"encode", "source"} & {*metric.needs}),
+]
+MINUTES = {"dci-random-forest", "downstream-logistic"}
+every_case = pytest.mark.parametrize(
+    ("name", "place"),
+    [pytest.param(*case, marks=[pytest.mark.slow] if case[0] in MINUTES else []) for case in CASES],
+)
+DEAR = {"downstream-logistic", "downstream-gbt", "dci", "dci-random-forest", "dci-lasso", "dci-logistic", "mcc-rdc"} | {
+    *("dci-es", "info-mec", "beta-vae-score", "factor-vae-score", "perceived-correlation", "unfairness", "sap"),
+    *("explicitness", "distance-correlation", "factor-distance-correlation"),
+}
+"""Metrics of which fifty shuffles take more than a few seconds."""
+NOT_ADJUSTED = {
+    "modularity": "a dead code counts as one without modularity, so that even the factors do not beat noise",
+    "info-mec-modularity": "of noise, chance over chance",
+    "info-mec-compactness": "of noise, chance over chance",
+    "dci-lasso-disentanglement": "of noise, chance over chance",
+    "dci-lasso-completeness": "of noise, chance over chance",
+    "dci-logistic-disentanglement": "of noise, chance over chance",
+    "dci-es-explicitness": "what cannot be learnt at all needs no capacity: noise beats the factors",
+    "dci-es-size": "of the number of codes alone",
+    "unfairness-mean": "noise, of which nothing can be predicted, is as fair as the factors",
+    "unfairness-max": "noise, of which nothing can be predicted, is as fair as the factors",
+    "perceived-correlation": "of images, of which the factors say nothing",
+}
+"""Parts that have no adjusted value, and why."""
+
+
+def noise(factors: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    return rng.normal(size=(len(factors), WIDTH))
+
+
+def factors_themselves(factors: np.ndarray, _: np.random.Generator) -> np.ndarray:
+    return np.hstack([factors, np.zeros((len(factors), WIDTH - factors.shape[1]))]).astype(float)
+
+
+ENCODERS = {"noise": noise, "perfect": factors_themselves}
+
+
+def codebook_of(codes: np.ndarray) -> Codebook:
+    """The codebook of a data set whose images are the numbers of their cells, in two bytes."""
+    numbers = np.arange(len(CELLS))
+    images = np.stack([numbers // 256, numbers % 256], axis=1).astype(np.uint8).reshape(-1, 1, 2, 1)
+
+    def encode(images: np.ndarray) -> np.ndarray:
+        high, low = images.reshape(-1, 2).astype(int).T
+        return codes[256 * high + low]
+
+    return Codebook(encode, Table(images, CELLS))
+
+
+def world(place: str, encoder: str, seed: int) -> dict[str, Any]:
+    """Arguments of `evaluate`: rows with factors of 4, 8 and 10 values, or a grid of four factors."""
+    rng = np.random.default_rng(seed)
+    if place == "grid":
+        codes = ENCODERS[encoder](CELLS, rng)
+        return {"codes": codes[:100], "codebook": codebook_of(codes)}
+    factors = rng.integers(GRID[:3], size=(ROWS + TEST_ROWS, 3))
+    codes = ENCODERS[encoder](factors, rng)
+    test = codes[ROWS:], factors[ROWS:]
+    return {"codes": codes[:ROWS], "factors": factors[:ROWS], "test": test}
+
+
+@cache
+def scores(name: str, place: str, encoder: str, seed: int = 1) -> polars.DataFrame:
+    table = evaluate(**world(place, encoder, seed), metrics=name, intervals=False, seed=seed)
+    return table.filter(polars.col("metric").is_in(METRICS[name].names(name)))
+
+
+@every_case
+def test_the_factors_themselves_are_the_ceiling(name, place):
+    for row in scores(name, place, "perfect").iter_rows(named=True):
+        assert (row["adjusted"] is None) == (row["metric"] in NOT_ADJUSTED)
+        if row["adjusted"] is not None:
+            assert row["value"] == row["ceiling"]
+            assert row["adjusted"] == pytest.approx(1.0, abs=1e-9)
+
+
+@every_case
+def test_noise_has_the_floor(name, place):
+    assert_at_the_floor(scores(name, place, "noise"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2, 6))
+@every_case
+def test_other_noise_has_the_floor_too(name, place, seed):
+    assert_at_the_floor(scores(name, place, "noise", seed))
+
+
+def assert_at_the_floor(table: polars.DataFrame) -> None:
+    for row in table.iter_rows(named=True):
+        assert row["floor"] is not None
+        assert (row["adjusted"] is None) == (row["metric"] in NOT_ADJUSTED)
+        if row["adjusted"] is not None:
+            assert row["adjusted"] == pytest.approx(0.0, abs=0.05)
+            assert row["adjusted"] == pytest.approx(
+                (row["value"] - row["floor"]) / (row["ceiling"] - row["floor"]), abs=1e-12
+            )
+
+
+@pytest.mark.parametrize(("name", "place"), [case for case in CASES if case[0] not in DEAR])
+def test_a_floor_is_near_the_mean_of_many(name, place):
+    assert_near_the_mean_of_fifty_shuffles(name, place)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "place"), [case for case in CASES if case[0] in DEAR])
+def test_a_dear_floor_is_near_the_mean_of_many(name, place):
+    assert_near_the_mean_of_fifty_shuffles(name, place)
+
+
+def assert_near_the_mean_of_fifty_shuffles(name: str, place: str) -> None:
+    """The shuffles are done here, not by the code under test."""
+    metric, rng = METRICS[name], np.random.default_rng(0)
+    inputs: dict[str, Any] = {"seed": 1, "test": None, **world(place, "noise", 1)}
+    inputs |= {"source": inputs.get("codebook"), "encode": inputs.get("codebook")}
+    values = np.array([np.atleast_1d(metric.sampled(reshuffled(inputs, rng)).score) for _ in range(50)])
+    rows = {row["metric"]: row for row in scores(name, place, "noise").iter_rows(named=True)}
+    for part, mean in zip(metric.names(name), values.mean(axis=0), strict=True):
+        if part.removeprefix(f"{name}-") in metric.unsteady:  # the report says so
+            continue
+        if part in rows:
+            row = rows[part]
+            gap = 1.0 if metric.range == (0.0, 1.0) else abs(row["ceiling"] - row["floor"])
+            assert row["floor"] == pytest.approx(mean, abs=0.02 * gap)
+
+
+def reshuffled(inputs: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    if inputs["encode"] is not None:
+        book = codebook_of(inputs["encode"].codes(rng.permutation(len(CELLS))))
+        return inputs | {"encode": book, "source": book}
+    (test_codes, test_factors), factors = inputs["test"], inputs["factors"]
+    order, test_order = rng.permutation(len(factors)), rng.permutation(len(test_factors))
+    codes = np.concatenate([inputs["codes"], test_codes])
+    both = np.concatenate([factors[order], test_factors[test_order]])
+    return inputs | {
+        "factors": factors[order],
+        "test": (test_codes, test_factors[test_order]),
+        "source": Pool(codes, both),
+    }
+
+
+@pytest.mark.parametrize("name", [name for name, metric in METRICS.items() if not metric.supervised])
+def test_a_score_without_labels_has_no_floor(name):
+    rng = np.random.default_rng(0)
+    given: dict[str, Any] = {
+        "log_variances": np.full((300, 4), -4.0),
+        "reconstruction": np.ones(300),
+        "jacobians": rng.normal(size=(8, 9, 4)),
+    }
+    table = evaluate(rng.normal(size=(300, 4)), rng.integers(3, size=(300, 2)), name, intervals=False, **given)
+    assert table["metric"].to_list() == METRICS[name].names(name)
+    assert table.select("floor", "ceiling", "adjusted").null_count().row(0) == (len(table),) * 3
+
+
+def of(floor, ceiling, value, **about):
+    metric = replace(METRICS["mig"], **about)
+    return Bounds(np.array([floor]), np.array([ceiling])).adjust(np.array([value]), metric).item()
+
+
+def test_an_adjusted_value_is_the_share_of_the_way():
+    assert of(0.2, 1.0, 0.6) == pytest.approx(0.5)
+    assert of(0.2, 1.0, 0.0) == pytest.approx(-0.25)
+    assert of(0.1, 0.33, 0.33) == 1.0
+
+
+def test_a_ceiling_that_does_not_beat_the_floor_leaves_nothing_to_adjust():
+    assert np.isnan(of(0.5, 0.5, 0.5))
+    assert np.isnan(of(0.99, 0.74, 0.8))
+    assert np.isnan(of(0.0, 0.0, 0.0))
+    assert np.isnan(of(0.985, 1.0, 0.99))  # by less than two hundredths
+    assert of(0.975, 1.0, 1.0) == 1.0
+    assert np.isnan(of(np.nan, 1.0, 0.5))
+    assert np.isnan(of(0.1, 1.0, 0.5, unsteady=("",)))
+
+
+def test_where_lower_is_better_the_ceiling_is_the_lower_end():
+    assert of(0.8, 0.0, 0.2, higher_is_better=False) == pytest.approx(0.75)
+    assert of(0.8, 0.0, 0.9, higher_is_better=False) == pytest.approx(-0.125)
+    assert np.isnan(of(0.0, 0.8, 0.5, higher_is_better=False))
+    assert np.isnan(of(0.8, 0.0, 0.2))
+
+
+def test_parts_that_are_unsteady_are_left_out_one_by_one():
+    edges = Bounds(np.zeros(3), np.ones(3))
+    found = edges.adjust(np.full(3, 0.5), METRICS["info-mec"])
+    np.testing.assert_array_equal(found, [np.nan, 0.5, np.nan])
+
+
+def test_a_floor_is_the_mean_of_its_shuffles():
+    """A toy score that is the number of the row whose factor comes first: each shuffle has another."""
+    inputs = {"codes": np.zeros((50, 1)), "factors": np.arange(50)[:, None], "test": None, "seed": 3}
+    seen = []
+
+    def first(codes, factors) -> Sampled[float]:
+        seen.append(float(factors[0, 0]))
+        return Sampled(seen[-1], 50, lambda subsets: np.zeros(len(subsets)))
+
+    metric = replace(METRICS["mig"], sample=first, shuffles=7, has_ceiling=False)
+    found = bounds(metric, inputs, {})
+    assert len(seen) == 7
+    assert len(set(seen)) > 3
+    assert found.floor.item() == pytest.approx(np.mean(seen))
+    assert np.isnan(found.ceiling.item())
+    assert bounds(metric, inputs, {}).floor == found.floor  # the seed decides
+    assert bounds(metric, inputs | {"seed": 4}, {}).floor != found.floor
+
+
+def test_codes_stay_and_factors_move():
+    rng = np.random.default_rng(0)
+    codes, factors = np.arange(60.0).reshape(30, 2), np.stack([np.arange(30), np.arange(30) + 100], axis=1)
+    inputs = {"codes": codes, "factors": factors, "test": (codes[:9], factors[:9]), "source": Pool(codes, factors)}
+    moved = shuffled(inputs, rng)
+    assert moved["codes"] is codes
+    for found, before in ((moved["factors"], factors), (moved["test"][1], factors[:9])):
+        assert (found != before).any()
+        assert sorted(map(tuple, found)) == sorted(map(tuple, before))  # rows stay whole: factors keep their dependence
+    np.testing.assert_array_equal(moved["source"].table, codes)
+    assert (moved["source"].factors != factors).any()
+
+
+def test_perfect_codes_have_the_width_of_the_codes():
+    factors = np.arange(12).reshape(6, 2)
+    inputs = {"codes": np.ones((6, 5)), "factors": factors, "test": (np.ones((3, 5)), factors[:3])}
+    best = perfect(inputs)
+    np.testing.assert_array_equal(best["codes"], np.hstack([factors, np.zeros((6, 3))]))
+    np.testing.assert_array_equal(best["test"][0], np.hstack([factors[:3], np.zeros((3, 3))]))
+    assert padded(factors, 1).shape == (6, 2)  # fewer codes than factors: the factors are not cut
+
+
+def test_the_bounds_of_a_codebook_encode_nothing_again():
+    asked = []
+    codes = np.random.default_rng(0).normal(size=(len(CELLS), 4))
+    book = codebook_of(codes)
+    encode = book._encode
+    book._encode = lambda images: asked.append(len(images)) or encode(images)
+    METRICS["linearity"].sampled({"encode": book, "seed": 0}, {"traversals": 30})
+    once = sum(asked)
+    assert once > 0
+    bounds(METRICS["linearity"], {"encode": book, "codes": codes[:50], "seed": 0}, {"traversals": 30})
+    assert sum(asked) == once
+
+
+def test_a_shuffled_codebook_has_the_same_codes_elsewhere():
+    book = Codebook.of_grid(np.arange(24.0).reshape(12, 2), (3, 4))
+    inputs = {"encode": book, "codes": np.zeros((5, 2))}
+    moved = shuffled(inputs, np.random.default_rng(0))["encode"].codes(np.arange(12))
+    assert (moved != book.codes(np.arange(12))).any()
+    assert sorted(map(tuple, moved)) == sorted(map(tuple, book.codes(np.arange(12))))
+    cells = np.stack(np.unravel_index(np.arange(12), (3, 4)), axis=1)
+    np.testing.assert_array_equal(perfect(inputs)["encode"].codes(np.arange(12)), cells)
