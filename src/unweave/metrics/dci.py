@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unweave.errors import unknown
-from unweave.metrics.boosting import BoostedTrees
+from unweave.metrics.fits import fitted_trees
 from unweave.metrics.inputs import FIT, GivenPair, Pair, check, generator, train_and_test
 from unweave.metrics.metric import metric
 from unweave.metrics.resampling import Sampled, by_refits
@@ -195,7 +195,7 @@ def _answerer(learner: str, seed: int) -> Callable[..., Answer]:
 
 
 def _trees(codes: np.ndarray, factor: np.ndarray, test_codes: np.ndarray, draw: int) -> Answer:
-    model = BoostedTrees().fit(codes, factor)
+    model = fitted_trees(codes, factor)
     return model.feature_importances_, model.predict(test_codes)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unweave.errors import UsageError, unknown
-from unweave.metrics.boosting import BoostedTrees
+from unweave.metrics.fits import fitted_trees
 from unweave.metrics.inputs import DRAW, GivenPair, Pair, generator, train_and_test
 from unweave.metrics.logistic import predict_logistic
 from unweave.metrics.metric import metric
@@ -21,6 +21,8 @@ Predict: TypeAlias = Callable[[np.ndarray, np.ndarray, np.ndarray, tuple[int, in
 """Codes and classes to fit, test codes, and which size and factor this is, to the predicted classes."""
 
 SIZES = (10, 100, 1_000, 10_000)
+MANY = 1_000
+"""Rows from which on a penalty may be given; of fewer, choosing it costs little and matters."""
 REFITS = 5
 LIMITS = (0.0, 0.0, 0.0, 0.0, 0.0), (1.0, 1.0, 1.0, 1.0, inf)
 """Of the accuracies, and of the efficiency."""
@@ -37,9 +39,22 @@ class Downstream(NamedTuple):
     """accuracy_100 / accuracy_10000."""
 
 
-@metric("Locatello et al. 2019", "usefulness", range=(0.0, inf))
+@metric(
+    "Locatello et al. 2019",
+    "usefulness",
+    range=(0.0, inf),
+    floor_options={"penalty": 1e-4},  # of noise, the strongest penalty is as good as any
+    ceiling_options={"penalty": 1e4},  # of the factors themselves, the weakest
+    unsteady=("efficiency",),
+)
 def downstream(
-    codes: ArrayLike, factors: ArrayLike, *, test: GivenPair | None = None, learner: Any = "logistic", seed: int = 0
+    codes: ArrayLike,
+    factors: ArrayLike,
+    *,
+    test: GivenPair | None = None,
+    learner: Any = "logistic",
+    penalty: float | None = None,
+    seed: int = 0,
 ) -> Sampled[Downstream]:
     r"""Downstream accuracy and statistical efficiency [Locatello2019]_: how many labels does it take to use the codes?
 
@@ -57,6 +72,9 @@ def downstream(
     learner
         "logistic" (multinomial, penalty chosen among ten by five folds), "gbt" (`BoostedTrees`), or any object with
         `fit` and `predict`, of which a clone is fitted for each factor and size.
+    penalty
+        C of "logistic" from 1,000 rows up, small being strict; without it, and below, one of ten values is chosen for
+        each factor and size.
     seed
         Seed of the split and of the order of the train rows: each size takes the next rows in it, from the beginning
         again where they run out.
@@ -83,14 +101,13 @@ def downstream(
     >>> downstream([[0.0], [1.0]] * 30, [[3], [7]] * 30).accuracy_10
     1.0
     """
-    predict = _predictor(learner)
+    predict = _predictor(learner, penalty)
     train, held_out = train_and_test(codes, factors, test, seed)
     rng = generator(seed, DRAW)
     fits = [size <= len(train[0]) for size in SIZES]
 
     def accuracies(train: Pair, held_out: Pair) -> np.ndarray:
-        order = rng.permutation(len(train[0]))
-        return _accuracies(_part(train, order), held_out, fits, predict)
+        return _accuracies(train, held_out, rng.permutation(len(train[0])), fits, predict)
 
     whole = accuracies(train, held_out)
     border = len(train[0])
@@ -109,7 +126,7 @@ def _downstream(accuracies: np.ndarray) -> Downstream:
     return Downstream(*means, efficiency=0.0 if means[3] == 0 else means[1] / means[3])
 
 
-def _accuracies(train: Pair, held_out: Pair, fits: Sequence[bool], predict: Predict) -> np.ndarray:
+def _accuracies(train: Pair, held_out: Pair, order: np.ndarray, fits: Sequence[bool], predict: Predict) -> np.ndarray:
     """Return the accuracy for each size and factor, (sizes, factors), NaN for a size that does not fit.
 
     Half of the rows may be fewer than a size that does: then all of them are fitted.
@@ -118,7 +135,7 @@ def _accuracies(train: Pair, held_out: Pair, fits: Sequence[bool], predict: Pred
     for step, size in enumerate(min(size, n) for size in SIZES):
         if not fits[step]:
             continue
-        codes, factors = _part(train, (start + np.arange(size)) % n)
+        codes, factors = train if size == n else _part(train, order[(start + np.arange(size)) % n])
         for k, (factor, truth) in enumerate(zip(factors.T, held_out[1].T, strict=True)):
             accuracies[step, k] = np.mean(predict(codes, factor, held_out[0], (step, k)) == truth)
         start = (start + size) % n
@@ -129,10 +146,10 @@ def _part(pair: Pair, kept: np.ndarray) -> Pair:
     return pair[0][kept], pair[1][kept]
 
 
-def _predictor(learner: Any) -> Predict:
+def _predictor(learner: Any, penalty: float | None) -> Predict:
     """Return how a learner, by name or as an object, is fitted and predicts."""
     if isinstance(learner, str) and learner == "logistic":
-        return _logistic()
+        return _logistic(penalty)
     if isinstance(learner, str) and learner != "gbt":
         raise unknown("learner", learner, ("logistic", "gbt"))
     if not (isinstance(learner, str) or (hasattr(learner, "fit") and hasattr(learner, "predict"))):
@@ -142,7 +159,7 @@ def _predictor(learner: Any) -> Predict:
         if (factor == factor[0]).all():  # many learners want two classes
             return np.full(len(test_codes), factor[0])
         if isinstance(learner, str):
-            return BoostedTrees().fit(codes, factor).predict(test_codes)
+            return fitted_trees(codes, factor).predict(test_codes)
 
         from sklearn.base import clone
 
@@ -154,15 +171,18 @@ def _predictor(learner: Any) -> Predict:
     return predict
 
 
-def _logistic() -> Predict:
+def _logistic(penalty: float | None) -> Predict:
     """Return the logistic regression that chooses its penalty once for each size and factor, and then keeps it."""
+    if penalty is not None and not 0 < penalty < inf:
+        raise UsageError(f"penalty must be a number above 0, got {penalty!r}")
     chosen: dict[tuple[int, int], tuple[float, int]] = {}
 
     def predict(codes: np.ndarray, factor: np.ndarray, test_codes: np.ndarray, case: tuple[int, int]) -> np.ndarray:
         if case in chosen:
             strength, rows = chosen[case]  # C is weighed against the sum of the losses: of fewer, it counts for more
             return predict_logistic(codes, factor, test_codes, strength * rows / len(codes))[0]
-        predicted, strength = predict_logistic(codes, factor, test_codes)
+        given = penalty if len(codes) >= MANY else None
+        predicted, strength = predict_logistic(codes, factor, test_codes, given)
         chosen[case] = strength, len(codes)
         return predicted
 

@@ -47,8 +47,14 @@ def bounds(metric: Metric[..., Any], inputs: Mapping[str, Any], settings: Mappin
     if not metric.supervised:
         return nothing
     rng = generator(inputs["seed"], FLOOR)
-    floors = [_score(metric, shuffled(inputs, rng), settings) for _ in range(metric.shuffles)]
-    ceiling = _score(metric, perfect(inputs), settings) if metric.has_ceiling else nothing.ceiling
+    floors = [
+        _score(metric, shuffled(inputs, rng), {**settings, **metric.floor_options}) for _ in range(metric.shuffles)
+    ]
+    ceiling = (
+        _score(metric, perfect(inputs), {**settings, **metric.ceiling_options})
+        if metric.has_ceiling
+        else nothing.ceiling
+    )
     return Bounds(np.mean(floors, axis=0), ceiling)
 
 

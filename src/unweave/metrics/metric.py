@@ -52,6 +52,10 @@ class Metric(Generic[P, S]):
     """Whether the factors themselves, as codes, are the best there is."""
     shuffles: int = 1
     """How many shuffles its floor is the mean of: more where the score of noise varies."""
+    floor_options: Mapping[str, Any] = field(default_factory=dict)
+    """What is cheaper, and as good, when the factors are shuffled."""
+    ceiling_options: Mapping[str, Any] = field(default_factory=dict)
+    """What is cheaper, and as good, when the factors themselves are the codes."""
     unsteady: Collection[str] = ()
     """Parts ("" for a single score) whose score of noise is chance over chance: too random to be a point zero."""
     representation: str = "mean"

@@ -1,0 +1,46 @@
+"""Boosted trees that several metrics fit to the same rows, fitted once."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from hashlib import sha256
+
+import numpy as np
+
+from unweave.metrics.boosting import BoostedTrees
+
+MOST = 64
+"""Fits that are remembered: those of one set of codes, its floor and its ceiling, for a dozen factors."""
+
+
+def fitted_trees(codes: np.ndarray, factor: np.ndarray) -> BoostedTrees:
+    """Return boosted trees fitted to codes (n, d) and one factor (n,).
+
+    DCI and the downstream task with all rows fit the same trees, for a score, its floor and its ceiling alike.
+    """
+    return _fit(_Rows(codes, factor))
+
+
+class _Rows:
+    """Rows to fit, told apart by their content; let go once they are fitted, so that only the trees are remembered."""
+
+    def __init__(self, codes: np.ndarray, factor: np.ndarray) -> None:
+        content = sha256(np.ascontiguousarray(codes).tobytes())
+        content.update(np.ascontiguousarray(factor).tobytes())
+        self._key = (codes.shape, content.digest())
+        self._given = [(codes, factor)]
+
+    def take(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the rows, once."""
+        return self._given.pop()
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Rows) and self._key == other._key
+
+
+@lru_cache(maxsize=MOST)
+def _fit(rows: _Rows) -> BoostedTrees:
+    return BoostedTrees().fit(*rows.take())
