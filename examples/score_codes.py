@@ -19,10 +19,11 @@ images = data.images(indices).reshape(len(indices), -1) / 255.0
 codes = PCA(n_components=6, svd_solver="randomized", random_state=0).fit_transform(images)
 factors = data.factors.from_index(indices)
 
-# Scores with their 95 % intervals. Metrics that fit a predictor test it on a third of the rows; without a choice of
-# metrics, all that codes and factors suffice for are computed.
-with polars.Config(tbl_rows=-1):
-    print(unweave.evaluate(codes, factors, metrics=["mig", "sap", "dci", "modularity", "total-correlation"]))
+# Scores with their 95 % intervals, floors and ceilings. Metrics that fit a predictor test it on a third of the rows;
+# without a choice of metrics, all that codes and factors suffice for are computed.
+scores = unweave.evaluate(codes, factors, metrics=["mig", "sap", "dci", "modularity", "total-correlation"])
+with polars.Config(tbl_rows=-1, tbl_cols=-1, tbl_width_chars=120):
+    print(scores.drop("options"))
 
 # One score, on rows of your own choice.
 score = unweave.metrics.sap(codes[:1000], factors[:1000], test=(codes[1000:], factors[1000:]))

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import warnings
 from pathlib import Path
+from time import sleep
 
 import numpy as np
 import polars
@@ -15,6 +16,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import unweave
+from unweave.data.table import Table
 from unweave.errors import UsageError
 from unweave.metrics import (
     DCI,
@@ -23,16 +25,17 @@ from unweave.metrics import (
     Codebook,
     FewSamples,
     LeftOut,
-    Metric,
     dci,
     evaluate,
+    factor_vae_score,
+    mcc,
     mig,
     noisy_labels,
     pairwise_mi,
     sap,
 )
-from unweave.metrics.inputs import DRAW, generator
-from unweave.metrics.presets import Strangers
+from unweave.metrics.inputs import DRAW, bin_factors, generator
+from unweave.metrics.presets import ConstantFactor, Strangers
 
 TOP = Path(__file__).parents[2]
 
@@ -47,12 +50,18 @@ CHEAP = ["mig", "sap", "sap-correlation"]
 
 def test_a_row_a_metric(sample):
     table = evaluate(*sample, metrics=CHEAP)
-    assert table.columns == ["metric", "value", "low", "high", "seconds", "options"]
+    assert table.columns == [
+        *("metric", "value", "low", "high", "floor", "ceiling", "adjusted", "seconds", "options"),
+    ]
     assert table["metric"].to_list() == CHEAP
     assert table["value"].to_list() == [mig(*sample), sap(*sample), sap(*sample, kind="correlation")]
     assert (table["low"] <= table["value"]).all()
     assert (table["value"] <= table["high"]).all()
     assert (table["low"] < table["high"]).all()
+    assert (table["floor"] < table["value"]).all()
+    assert (table["value"] < table["ceiling"]).all()
+    shares = (table["value"] - table["floor"]) / (table["ceiling"] - table["floor"])
+    assert table["adjusted"].to_list() == pytest.approx(shares.to_list())
     assert (table["seconds"] > 0).all()
     assert [json.loads(options) for options in table["options"]] == [
         {"bins": 20, "rows": 300, "seed": 0},
@@ -73,7 +82,8 @@ def test_all_is_what_the_inputs_suffice_for(sample):
     ]
     assert set(alone) < set(every)
     assert "dci-completeness" in every
-    assert "factor-vae-score" not in every
+    assert "factor-vae-score" in every  # from rows
+    assert "z-max-variance" not in every
     with pytest.raises(UsageError, match="the metric 'mig' needs factors"):
         evaluate(sample[0], metrics="mig")
     with pytest.raises(UsageError, match="the metric 'linearity' needs codebook"):
@@ -86,14 +96,13 @@ def test_a_group_names_the_study(sample, grids):
     book = Codebook.of_grid(grids["noisy"], (4, 8, 10))
     spread = np.full(sample[0].shape, -4.0)
     table = evaluate(*sample, metrics="study", codebook=book, log_variances=spread, preset="fast", intervals=False)
-    rows = [row for name in GROUPS["study"] for row in METRICS[name].names(name)]
+    beyond = tuple(f"-{part}" for part in ("accuracy-1000", "accuracy-10000", "efficiency"))
+    rows = [row for name in GROUPS["study"] for row in METRICS[name].names(name) if not row.endswith(beyond)]
     assert table["metric"].to_list() == rows
     options = dict(zip(table["metric"], map(json.loads, table["options"]), strict=True))
-    assert options["factor-vae-score"] == {
-        **METRICS["factor-vae-score"].chosen_options("fast", {}),
-        "exact": True,
-        "seed": 0,
-    }
+    fast = METRICS["factor-vae-score"].chosen_options("fast", {})
+    assert options["factor-vae-score"] == {**fast, "pool": 300, "seed": 0}
+    assert options["downstream-gbt-accuracy-100"]["learner"] == "gbt"
 
 
 def test_a_part_a_row(sample):
@@ -166,10 +175,15 @@ def test_a_group_goes_on_without_a_metric_that_refuses(sample, grids, monkeypatc
         evaluate(*sample, metrics="perceived-correlation", codebook=book)
 
 
-def test_it_is_watched(sample):
-    seen = []
-    evaluate(*sample, metrics=["mig", "irs"], watch=lambda *news: seen.append(news))
+def test_progress_and_scores_are_told_as_they_come(sample):
+    seen: list[tuple[str, int, int]] = []
+    parts: list[polars.DataFrame] = []
+    table = evaluate(
+        *sample, metrics=["mig", "irs"], on_progress=lambda *news: seen.append(news), on_scores=parts.append
+    )
     assert seen == [("mig", 0, 2), ("irs", 1, 2)]
+    assert [part["metric"].to_list() for part in parts] == [["mig"], ["irs"]]
+    assert_frame_equal(polars.concat(parts), table)
 
 
 def test_it_is_public(sample):
@@ -212,20 +226,6 @@ def test_more_replicates_change_the_interval_only_a_little(sample):
     few, many = (evaluate(*sample, metrics="mig", replicates=replicates) for replicates in (200, 2000))
     assert few["high"].item() != many["high"].item()
     assert few["high"].item() == pytest.approx(many["high"].item(), abs=0.01)
-
-
-@pytest.mark.parametrize("needs", [("codes", "factors"), ("codes",)])
-def test_a_metric_of_your_own_is_resampled_by_rows(needs, sample, monkeypatch):
-    def spread(*arrays, power):
-        codes = arrays[0]
-        assert [len(array) for array in arrays] == [len(codes)] * len(needs)
-        return float(np.std(codes) ** power)
-
-    own = Metric(spread, "nobody", "nothing", needs=needs, options={"power": 2}, range=(0, 9))
-    monkeypatch.setitem(METRICS, "spread", own)
-    row = evaluate(*sample, metrics="spread").row(0, named=True)
-    assert row["value"] == pytest.approx(sample[0].var())
-    assert row["low"] < row["value"] < row["high"]
 
 
 @pytest.mark.parametrize(
@@ -284,15 +284,20 @@ def test_the_example_runs(capsys):
         ({"label_noise": 2.0}, "label_noise must be 1, 2 or 3, got 2.0"),
         ({"label_noise": 0}, "label_noise must be 1, 2 or 3, got 0"),
         ({"reconstruction": ["a"] * 300}, "reconstruction must be numbers"),
+        ({"bin_factors": 1}, "bin_factors must be a whole number from 2 up, got 1"),
+        ({"interval": False}, "no argument is called 'interval'; did you mean 'intervals'"),
+        ({"floor": False}, "no argument is called 'floor'; did you mean 'floors'"),
+        ({"repliates": 3}, "no argument is called 'repliates'; did you mean 'replicates'"),
+        ({"watch": print}, "no argument is called 'watch'"),
     ],
 )
 def test_a_wrong_request_is_answered_before_any_work(request_, line, sample):
-    def watch(*_: object) -> None:
+    def on_progress(*_: object) -> None:
         raise AssertionError("a metric was begun")
 
     codes, factors = sample
     with pytest.raises(UsageError, match=line):
-        evaluate(codes, factors, **{"metrics": "mig", "watch": watch, **request_})
+        evaluate(codes, factors, **{"metrics": "mig", "on_progress": on_progress, **request_})
 
 
 def test_test_rows_that_are_numbered_otherwise_are_warned_of(sample):
@@ -309,3 +314,217 @@ def test_every_score_says_what_it_depends_on(sample):
         {"bins": 20, "rows": len(codes), "seed": 3},
         {"rows": len(codes), "test": "split", "seed": 3},
     ]
+
+
+def test_without_floors(sample):
+    table = evaluate(*sample, metrics=["mig", "dci-lasso"], intervals=False, floors=False)
+    assert table["value"][0] == mig(*sample)
+    assert table.select("low", "high", "floor", "ceiling", "adjusted").null_count().row(0) == (4,) * 5
+
+
+def test_floors_do_not_change_scores_or_intervals(sample):
+    columns = ("metric", "value", "low", "high", "options")
+    given, none = (evaluate(*sample, metrics=CHEAP, floors=floors).select(columns) for floors in (True, False))
+    assert_frame_equal(given, none)
+
+
+def test_a_dict_of_codes_gives_one_table_with_their_keys(sample):
+    codes, factors = sample
+    seen: list[tuple[str, int, int]] = []
+    parts: list[polars.DataFrame] = []
+    keyed = {"whole": codes, "half": codes[:, :3]}
+    table = evaluate(
+        keyed, factors, ["mig", "irs"], on_progress=lambda *news: seen.append(news), on_scores=parts.append
+    )
+    assert table.columns[:2] == ["key", "metric"]
+    assert table["key"].to_list() == ["whole", "whole", "half", "half"]
+    for key, own in keyed.items():
+        alone = evaluate(own, factors, ["mig", "irs"]).drop("seconds")
+        assert_frame_equal(table.filter(polars.col("key") == key).drop("key", "seconds"), alone)
+    assert seen == [("whole: mig", 0, 2), ("whole: irs", 1, 2), ("half: mig", 0, 2), ("half: irs", 1, 2)]
+    assert_frame_equal(polars.concat(parts), table)
+
+
+def test_a_dict_of_codes_may_have_a_dict_of_test_codes(sample):
+    codes, factors = sample
+    keyed, test = {"a": codes[:200], "b": codes[:200, :3]}, {"a": codes[200:], "b": codes[200:, :3]}
+    table = evaluate(keyed, factors[:200], "sap", test=(test, factors[200:]), intervals=False, floors=False)
+    assert table["value"].to_list() == [
+        sap(codes[:200], factors[:200], test=(codes[200:], factors[200:])),
+        sap(codes[:200, :3], factors[:200], test=(codes[200:, :3], factors[200:])),
+    ]
+    with pytest.raises(UsageError, match="there are no test codes for 'b'"):
+        evaluate(keyed, factors[:200], "sap", test=({"a": codes[200:]}, factors[200:]))
+
+
+def test_what_a_dict_of_codes_cannot_have(sample, grids):
+    codes, factors = sample
+    with pytest.raises(UsageError, match="the mapping of codes is empty"):
+        evaluate({}, factors)
+    with pytest.raises(UsageError, match="a mapping of codes goes with factors and test rows alone"):
+        evaluate({"a": codes}, factors, codebook=Codebook.of_grid(grids["noisy"], (4, 8, 10)))
+
+
+def test_details_are_the_values_of_the_factors(sample):
+    codes, factors = sample
+    names = ["shape", "size", "hue"]
+    settings = {"details": True, "intervals": False, "floors": False, "names": names}
+    table = evaluate(codes, factors, ["mig", "dci", "irs"], **settings)
+    whole = table.filter(polars.col("factor").is_null())
+    assert whole["metric"].to_list() == ["mig", "dci-disentanglement", "dci-completeness", "dci-informativeness", "irs"]
+    found = {
+        row["factor"]: row["value"] for row in table.filter(metric="mig").drop_nulls("factor").iter_rows(named=True)
+    }
+    assert found == {
+        name: pytest.approx(mig(codes, factors[:, [k]])) for k, name in enumerate(names)
+    }  # a score of one factor
+    assert np.mean(list(found.values())) == pytest.approx(mig(codes, factors))
+    informativeness = table.filter(metric="dci-informativeness")
+    assert informativeness["factor"].to_list() == [None, *names]
+    assert informativeness["value"][1:].mean() == pytest.approx(informativeness["value"][0])
+    assert table.filter(metric="irs").height == 1  # it has none
+    plain = evaluate(codes, factors, "mig", **(settings | {"names": None}))
+    assert plain["factor"].to_list() == [None, "factor 1", "factor 2", "factor 3"]
+    assert "factor" not in evaluate(codes, factors, "mig", intervals=False).columns
+
+
+def test_details_are_called_by_the_factors_that_vary(sample):
+    """Factor 1 varies among the test rows alone: no metric of the other rows has a value of it."""
+    codes, factors = sample
+    train = np.insert(factors[:200, 1:], 0, 2, axis=1)
+    test = codes[200:], factors[200:]
+    settings = {"details": True, "intervals": False, "floors": False, "test": test}
+    with pytest.warns(ConstantFactor, match="factor 1 has a single value and is left out"):
+        table = evaluate(codes[:200], train, ["mig", "r2"], **settings)
+    assert table.filter(metric="mig")["factor"].to_list() == [None, "factor 2", "factor 3"]
+    assert table.filter(metric="mig")["value"][1] == pytest.approx(mig(codes[:200], train[:, [1]]))
+    assert table.filter(metric="r2")["factor"].to_list() == [None, "factor 1", "factor 2", "factor 3"]
+
+
+def test_details_of_a_codebook(grids):
+    book = Codebook.of_grid(grids["noisy"], (4, 8, 10))
+    table = evaluate(grids["noisy"], metrics="unfairness", codebook=book, preset="fast", details=True, intervals=False)
+    assert table.filter(metric="unfairness-mean")["factor"].to_list() == [None, "factor0", "factor1", "factor2"]
+
+
+CONTINUOUS = [name for name, metric in METRICS.items() if metric.continuous]
+
+
+@pytest.fixture
+def continuous():
+    """Three continuous factors, a noisy code of each, and three codes of noise."""
+    rng = np.random.default_rng(0)
+    factors = rng.uniform(-1, 1, size=(400, 3))
+    return np.hstack([factors + 0.1 * rng.normal(size=(400, 3)), rng.normal(size=(400, 3))]), factors
+
+
+def test_continuous_factors_are_for_these_metrics():
+    assert set(CONTINUOUS) == {
+        *("mcc", "mcc-rank", "mcc-rdc", "r2", "im", "sap-correlation", "distance-correlation", "dci-lasso"),
+        "info-mec",
+    }
+
+
+@pytest.mark.parametrize("name", CONTINUOUS)
+def test_metrics_that_take_values_as_numbers_take_continuous_factors(name, continuous):
+    table = evaluate(*continuous, name, replicates=4)
+    assert table["metric"].to_list() == METRICS[name].names(name)
+    assert table.select("value", "low", "high", "floor", "ceiling").null_count().row(0) == (0,) * 5
+    assert (table["value"] > table["floor"]).any()
+    assert (table["ceiling"] >= table["value"] - 0.02).all()
+
+
+def test_a_continuous_factor_has_the_score_of_its_formula(continuous):
+    codes, factors = continuous
+    found = dict(evaluate(codes, factors, ["mcc", "sap-correlation"], intervals=False).select("metric", "value").rows())
+    squares = np.corrcoef(codes.T, factors.T)[:6, 6:] ** 2
+    assert found["mcc"] == pytest.approx(np.sqrt(squares).max(axis=0).mean())
+    top = np.sort(squares, axis=0)
+    assert found["sap-correlation"] == pytest.approx((top[-1] - top[-2]).mean())
+
+
+def test_a_group_leaves_out_what_needs_classes_with_one_warning(continuous):
+    with pytest.warns(LeftOut) as warned:
+        table = evaluate(*continuous, intervals=False, floors=False, preset="fast")
+    missing = [
+        name
+        for name in GROUPS["all"]
+        if METRICS[name].supervised and name not in CONTINUOUS and "encode" not in METRICS[name].needs
+    ]
+    assert [str(warning.message) for warning in warned] == [
+        f"factors are continuous: {len(missing)} metrics that need classes are left out; bin_factors=10 keeps them"
+    ]
+    expected = {row for name in CONTINUOUS if name in GROUPS["all"] for row in METRICS[name].names(name)}
+    assert expected <= set(table["metric"])
+    assert not set(table["metric"]) & {"mig", "dci-completeness", "factor-vae-score", "sap"}
+    assert "total-correlation" in table["metric"]
+
+
+@pytest.mark.parametrize("name", ["mig", "sap", "dci", "factor-vae-score", "downstream-logistic"])
+def test_by_name_continuous_factors_are_refused_in_one_line(name, continuous):
+    with pytest.raises(UsageError, match=f"the metric '{name}' needs .*bin_factors=10"):
+        evaluate(*continuous, name)
+
+
+def test_a_codebook_has_classes_whatever_the_rows_have(continuous, grids):
+    book = Codebook.of_grid(grids["noisy"], (4, 8, 10))
+    settings = {"codebook": book, "intervals": False, "floors": False}
+    table = evaluate(*continuous, ["linearity", "factor-vae-score"], **settings)
+    assert table["metric"].to_list() == ["linearity", "factor-vae-score"]
+    assert table["value"][1] == factor_vae_score(book)
+
+
+def test_binned_factors_suffice_for_every_metric(continuous):
+    codes, factors = continuous
+    named = [name for name in GROUPS["all"] if {"factors", "source"} & {*METRICS[name].needs}]
+    table = evaluate(codes, factors, "all", bin_factors=4, intervals=False, floors=False, preset="fast")
+    assert {row for name in named for row in METRICS[name].names(name)} - set(table["metric"]) == {
+        f"downstream-{kind}-{part}"
+        for kind in ("logistic", "gbt")
+        for part in (*(f"accuracy-{n}" for n in (1000, 10000)), "efficiency")
+    }
+    binned = bin_factors(factors, 4)
+    assert table.filter(metric="mig")["value"].item() == mig(codes, binned)
+    assert table.filter(metric="factor-vae-score").height == 1
+
+
+def test_one_continuous_factor_is_enough(continuous):
+    codes, factors = continuous
+    mixed = np.hstack([np.round(3 * factors[:, :2]), factors[:, 2:]])
+    with pytest.raises(UsageError, match="bin_factors"):
+        evaluate(codes, mixed, "mig")
+    table = evaluate(codes, mixed, ["mig", "mcc"], bin_factors=5, intervals=False, floors=False)
+    expected = np.hstack([mixed[:, :2], bin_factors(factors[:, 2:], 5)]).astype(int)
+    assert table["value"].to_list() == [mig(codes, expected), mcc(codes, expected)]
+
+
+def test_label_noise_is_for_classes(continuous):
+    with pytest.raises(UsageError, match="label noise is for factors that are classes; set bin_factors"):
+        evaluate(*continuous, "mcc", label_noise=1)
+
+
+def test_sizes_beyond_the_rows_are_not_in_the_table(worlds):
+    codes, factors = worlds["noisy"](2_000, np.random.default_rng(0))
+    table = evaluate(codes, factors, "downstream-gbt", test=(codes[:300], factors[:300]), intervals=False)
+    assert table["metric"].to_list() == [f"downstream-gbt-accuracy-{size}" for size in (10, 100, 1000)]
+    assert table["value"].null_count() == 0
+
+
+def test_seconds_of_encoding_have_a_row_of_their_own(grids):
+    """Whichever metric comes first is not charged with them."""
+
+    def slowly(images: np.ndarray) -> np.ndarray:
+        sleep(0.3)
+        return grids["noisy"][images[:, 0, 0, 0].astype(int) + 256 * images[:, 0, 1, 0].astype(int)]
+
+    cells = np.stack(np.unravel_index(np.arange(320), (4, 8, 10)), axis=1)
+    numbers = np.stack([np.arange(320) % 256, np.arange(320) // 256], axis=1).astype(np.uint8)
+    book = Codebook(slowly, Table(numbers.reshape(320, 1, 2, 1), cells))
+    table = evaluate(grids["noisy"], metrics=["linearity", "axis-alignment"], codebook=book, preset="fast")
+    assert table["metric"].to_list() == ["linearity", "axis-alignment", "encoding"]
+    last = table.row(-1, named=True)
+    assert last["seconds"] >= 0.3
+    assert last["value"] is last["low"] is last["floor"] is None
+    assert table["seconds"][0] < 0.3
+    again = evaluate(grids["noisy"], metrics=["linearity"], codebook=book, preset="fast")
+    assert again["metric"].to_list() == ["linearity"]  # nothing was encoded

@@ -43,7 +43,7 @@ def test_a_function_that_people_call_says_what_it_takes_and_gives(name):
 def test_needs_options_and_parts_are_those_of_the_signature(name):
     entry = METRICS[name]
     parameters = inspect.signature(entry.sample).parameters
-    assert {*entry.needs, *entry.options} == {*parameters} - {"data"}
+    assert {*entry.needs, *entry.options} == {*parameters} - {"data", *entry.unused}
     assert not {*entry.needs} & {*entry.options}
     assert {need for need in entry.needs if need not in ("test", "seed")} <= {*INPUTS}
     for option, value in entry.options.items():

@@ -361,7 +361,8 @@ def _details(
 def _factor_names(metric: Metric[..., Any], inputs: Mapping[str, Any], count: int) -> list[str]:
     """Return the names of the factors that vary."""
     if "factors" in metric.needs:
-        rows = [inputs["factors"], *([] if inputs["test"] is None else [inputs["test"][1]])]
+        tested = "test" in metric.needs and inputs["test"] is not None
+        rows = [inputs["factors"], *([inputs["test"][1]] if tested else [])]
         varies = np.flatnonzero(varying(np.concatenate(rows)))
         names = inputs["names"] or [f"factor {number}" for number in range(1, inputs["factors"].shape[1] + 1)]
     else:

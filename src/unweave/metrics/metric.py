@@ -58,6 +58,8 @@ class Metric(Generic[P, S]):
     """What is cheaper, and as good, when the factors themselves are the codes."""
     unsteady: Collection[str] = ()
     """Parts ("" for a single score) whose score of noise is chance over chance: too random to be a point zero."""
+    unused: Collection[str] = ()
+    """Inputs among the function's parameters that this entry of the table makes no use of."""
     representation: str = "mean"
     """Whether its codes are posterior means ("mean") or a sample of each posterior ("sampled")."""
     bound: Mapping[str, Any] = field(default_factory=dict)
@@ -91,7 +93,8 @@ class Metric(Generic[P, S]):
     @cached_property
     def needs(self) -> tuple[str, ...]:
         """The inputs it takes: names of `INPUTS`, `test` and `seed`."""
-        return tuple(name for name in inspect.signature(self.sample).parameters if name in NO_OPTIONS - {"data"})
+        inputs = NO_OPTIONS - {"data", *self.unused}
+        return tuple(name for name in inspect.signature(self.sample).parameters if name in inputs)
 
     @cached_property
     def options(self) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from unweave.errors import UsageError, unknown
 from unweave.metrics.dry_run import dry_run
 from unweave.metrics.inputs import bin_count, generator, whole_number
 from unweave.metrics.label_noise import REGIMES
-from unweave.metrics.metric import Metric
+from unweave.metrics.metric import INPUTS, Metric
 from unweave.metrics.presets import PRESETS
 from unweave.metrics.table import GROUPS, METRICS
 
@@ -117,6 +117,7 @@ class Request:
 def lacking(metric: Metric[..., Any], inputs: Mapping[str, Any]) -> str:
     """Return what a metric needs that is not among the inputs, in words, or nothing."""
     missing = metric.missing(inputs)
-    if not missing and metric.supervised and not metric.continuous and inputs.get("continuous"):
+    of_rows = "factors" in metric.needs or ("source" in metric.needs and inputs.get("source") is None)
+    if of_rows and not metric.continuous and inputs.get("continuous") and {*missing} <= {INPUTS["source"]}:
         return "factors that are classes; give bin_factors=10, say, to cut continuous ones into groups of equal counts"
     return " and ".join(dict.fromkeys(missing))

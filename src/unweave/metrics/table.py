@@ -57,7 +57,7 @@ METRICS: dict[str, Metric[..., Any]] = {
     "irs": irs,
     "distance-correlation": distance_correlation,
     "sap": sap,
-    "sap-correlation": sap.variant({"kind": "correlation"}, continuous=True),
+    "sap-correlation": sap.variant({"kind": "correlation"}, continuous=True, unused=("test", "seed")),
     "dci": dci,
     "dci-random-forest": dci.variant({"learner": "random-forest"}),
     "dci-lasso": dci.variant({"learner": "lasso"}, continuous=True, unsteady=("disentanglement", "completeness")),
