@@ -347,14 +347,16 @@ def test_a_dict_of_codes_gives_one_table_with_their_keys(sample):
 
 def test_a_dict_of_codes_may_have_a_dict_of_test_codes(sample):
     codes, factors = sample
+    test: Any
     keyed, test = {"a": codes[:200], "b": codes[:200, :3]}, {"a": codes[200:], "b": codes[200:, :3]}
     table = evaluate(keyed, factors[:200], "sap", test=(test, factors[200:]), intervals=False, floors=False)
     assert table["value"].to_list() == [
         sap(codes[:200], factors[:200], test=(codes[200:], factors[200:])),
         sap(codes[:200, :3], factors[:200], test=(codes[200:, :3], factors[200:])),
     ]
+    test = {"a": codes[200:]}
     with pytest.raises(UsageError, match="there are no test codes for 'b'"):
-        evaluate(keyed, factors[:200], "sap", test=({"a": codes[200:]}, factors[200:]))
+        evaluate(keyed, factors[:200], "sap", test=(test, factors[200:]))
 
 
 def test_what_a_dict_of_codes_cannot_have(sample, grids):
@@ -427,7 +429,8 @@ def test_continuous_factors_are_for_these_metrics():
 
 @pytest.mark.parametrize("name", CONTINUOUS)
 def test_metrics_that_take_values_as_numbers_take_continuous_factors(name, continuous):
-    table = evaluate(*continuous, name, replicates=4)
+    codes, factors = continuous
+    table = evaluate(codes, factors, name, replicates=4)
     assert table["metric"].to_list() == METRICS[name].names(name)
     assert table.select("value", "low", "high", "floor", "ceiling").null_count().row(0) == (0,) * 5
     assert (table["value"] > table["floor"]).any()

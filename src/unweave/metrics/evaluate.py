@@ -361,8 +361,8 @@ def _details(
 def _factor_names(metric: Metric[..., Any], inputs: Mapping[str, Any], count: int) -> list[str]:
     """Return the names of the factors that vary."""
     if "factors" in metric.needs:
-        tested = "test" in metric.needs and inputs["test"] is not None
-        rows = [inputs["factors"], *([inputs["test"][1]] if tested else [])]
+        test = inputs["test"] if "test" in metric.needs else None
+        rows = [inputs["factors"], *([] if test is None else [test[1]])]
         varies = np.flatnonzero(varying(np.concatenate(rows)))
         names = inputs["names"] or [f"factor {number}" for number in range(1, inputs["factors"].shape[1] + 1)]
     else:
