@@ -128,7 +128,7 @@ def gather_run(
     train, held_out = slice(0, rows), slice(rows, rows + test_rows)
     factors = run.data.values(indices)
     given: dict[str, Any] = {"pool": (means, factors) if pooled else None}
-    if "encode" in needs and run.data.is_grid:
+    if run.data.is_grid and ("encode" in needs or ("source" in needs and not pooled)):
         given["codebook"] = Codebook(run.encode, run.data, watch=_naming(on_progress, "encoding"))
         given["codebook"].add(indices, means)
     if log_variances is not None:

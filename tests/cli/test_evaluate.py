@@ -7,10 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import polars
 import pytest
 
+from unweave.cli.evaluate import MEANING
 from unweave.errors import UsageError
-from unweave.metrics import METRICS, mig, noisy_labels
+from unweave.metrics import METRICS, mcc, mig, noisy_labels, sap
+from unweave.metrics.inputs import bin_factors
+from unweave.metrics.resampling import Sampled
 from unweave.runs import Run
 
 FILES = ("--codes", "z.npy", "--factors", "v.npy")
@@ -33,14 +37,16 @@ def files(tmp_path, monkeypatch) -> tuple[np.ndarray, np.ndarray]:
 def test_scores_of_a_run_are_shown_and_saved(cli, run):
     code, out, err = cli("evaluate", run, "--metrics", "mig", "--samples", "500", "--seed", "3")
     assert (code, err) == (0, "")
-    head, row, blank, following = out.splitlines()
-    assert head.split() == ["metric", "value", "low", "high", "seconds"]
+    head, row, encoding, *rest = out.splitlines()
+    assert head.split() == ["metric", "value", "low", "high", "floor", "ceiling", "adjusted", "seconds"]
     saved = Run.open(run).scores()
     assert saved is not None
     score = saved.row(0, named=True)
-    assert row.split()[:4] == ["mig", *(f"{score[name]:.3f}" for name in ("value", "low", "high"))]
-    assert score["value"] == Run.open(run).evaluate("mig", samples=500, seed=3)["value"].item()
-    assert (blank, following) == ("", f"next: unweave report {run}")
+    numbers = ("value", "low", "high", "floor", "ceiling", "adjusted")
+    assert row.split()[:7] == ["mig", *(f"{score[name]:.3f}" for name in numbers)]
+    assert encoding.split()[:7] == ["encoding", *["–"] * 6]
+    assert score["value"] == Run.open(run).evaluate("mig", samples=500, seed=3)["value"][0]
+    assert rest == ["", MEANING, "", f"next: unweave report {run}"]
 
 
 def test_all_that_can_be_had_is_the_default(cli, files):
@@ -62,11 +68,11 @@ def test_an_option_of_several_values_may_be_given_again(cli, files):
     assert [(score["metric"], score["options"]["bins"]) for score in scores] == [("mig", 3), ("mig-sup", 30)]
 
 
-def interrupt(**_: object) -> None:
+def interrupt(codes: np.ndarray, factors: np.ndarray) -> Sampled[float]:
     raise KeyboardInterrupt
 
 
-def refuse(**_: object) -> None:
+def refuse(codes: np.ndarray, factors: np.ndarray) -> Sampled[float]:
     raise UsageError("too odd")
 
 
@@ -75,7 +81,7 @@ def refuse(**_: object) -> None:
 )
 @pytest.mark.parametrize("where", ["files", "run"])
 def test_what_was_finished_before_a_failure_is_shown(cli, files, run, monkeypatch, where, failure, code, line):
-    monkeypatch.setitem(METRICS, "mcc", replace(METRICS["mcc"], sample=failure))
+    monkeypatch.setitem(METRICS, "mcc", replace(METRICS["mcc"], sample=failure, bound={}))
     source = FILES if where == "files" else (run, "--samples", "100", "--test-samples", "100")
     words = ("evaluate", *source, "--metrics", "mig", "mcc", "--no-intervals")
     ended, out, err = cli(*words)
@@ -107,7 +113,9 @@ def test_scores_for_machines(cli, run):
     words = ("evaluate", run, "--metrics", "mig", "sap-correlation", "--samples", "200", "--no-intervals", "--json")
     result = json.loads(cli(*words).out)
     assert result["run"] == str(run)
-    assert [score["metric"] for score in result["scores"]] == ["mig", "sap-correlation"]
+    assert [score["metric"] for score in result["scores"]] == ["mig", "sap-correlation", "encoding"]
+    assert result["scores"][2]["value"] is None
+    assert result["scores"][2]["seconds"] > 0
     assert result["scores"][0]["low"] is None
     assert result["scores"][0]["options"]["bins"] == 20
 
@@ -128,10 +136,140 @@ def test_test_files_reach_the_metrics(cli, files):
     assert json.loads(cli(*words, *test).out)["scores"][0]["options"]["test"] == "given"
 
 
-def test_scores_of_files_without_intervals_have_dashes(cli, files):
-    out = cli("evaluate", *FILES, "--metrics", "mig", "--no-intervals").out
-    assert out.splitlines()[1].split()[2:4] == ["–", "–"]
-    assert out.endswith("next: unweave metrics list\n")
+def test_numbers_that_nothing_has_are_no_columns(cli, files):
+    """Without intervals no sentence about them either."""
+    lines = cli("evaluate", *FILES, "--metrics", "mig", "--no-intervals").out.splitlines()
+    assert lines[0].split() == ["metric", "value", "floor", "ceiling", "adjusted", "seconds"]
+    assert lines[2:] == ["", "next: unweave metrics list"]
+    lines = cli("evaluate", *FILES, "--metrics", "mig", "--no-intervals", "--no-floors").out.splitlines()
+    assert lines[0].split() == ["metric", "value", "seconds"]
+    with_intervals = cli("evaluate", *FILES, "--metrics", "mig", "modularity", "--no-floors").out.splitlines()
+    assert with_intervals[0].split() == ["metric", "value", "low", "high", "seconds"]
+    assert with_intervals[3:] == ["", MEANING, "", "next: unweave metrics list"]
+
+
+def test_a_number_that_one_score_lacks_is_a_dash(cli, files):
+    words = ("evaluate", *FILES, "--metrics", "mig", "total-correlation", "--no-intervals")
+    head, first, second, *_ = cli(*words).out.splitlines()
+    assert head.split() == ["metric", "value", "floor", "ceiling", "adjusted", "seconds"]
+    assert "–" not in first
+    assert second.split()[2:5] == ["–", "–", "–"]
+
+
+def test_the_sentence_says_what_an_interval_is_over():
+    assert "another draw of this many images" in MEANING
+    assert "training seeds are not counted" in MEANING
+
+
+def test_details_have_a_column_for_the_factor(cli, files):
+    words = ("evaluate", *FILES, "--metrics", "mig", "--details", "--no-intervals", "--no-floors")
+    lines = [line.split() for line in cli(*words).out.splitlines()]
+    assert lines[0] == ["metric", "factor", "value", "seconds"]
+    codes, factors = files
+    for k in (0, 1):
+        assert lines[2 + k][:4] == ["mig", "factor", f"{k + 1}", f"{mig(codes, factors[:, [k]]):.3f}"]
+    scores = json.loads(cli(*words, "--json").out)["scores"]
+    assert [score["factor"] for score in scores] == [None, "factor 1", "factor 2"]
+
+
+@pytest.mark.parametrize("name", ["scores.csv", "scores.parquet", "scores.json"])
+def test_scores_are_written_to_a_file_too(cli, files, name):
+    code, out, err = cli("evaluate", *FILES, "--metrics", "mig", "mcc", "--out", name)
+    assert (code, err) == (0, "")
+    assert out.splitlines()[1].split()[0] == "mig"
+    read = {".csv": polars.read_csv, ".parquet": polars.read_parquet, ".json": polars.read_json}[Path(name).suffix]
+    table = read(name)
+    assert table["metric"].to_list() == ["mig", "mcc"]
+    assert table["value"].to_list() == pytest.approx([mig(*files), mcc(*files)])
+    assert {"low", "high", "floor", "ceiling", "adjusted", "seconds", "options"} < {*table.columns}
+    options = table["options"][0]
+    assert (json.loads(options) if isinstance(options, str) else options)["bins"] == 20
+
+
+def test_scores_of_a_run_are_written_to_a_file_too(cli, run, tmp_path):
+    path = tmp_path / "scores.csv"
+    words = ("evaluate", run, "--metrics", "mig", "--samples", "100", "--test-samples", "100", "--no-intervals")
+    assert cli(*words, "--out", path).code == 0
+    saved = Run.open(run).scores()
+    assert saved is not None
+    assert polars.read_csv(path).filter(metric="mig")["value"].item() in saved["value"].to_list()
+
+
+@pytest.mark.parametrize(
+    ("path", "complaint"),
+    [
+        ("scores.txt", "scores are written to a .csv, .parquet or .json file, not to 'scores.txt'"),
+        ("none/scores.csv", "there is no folder 'none' to write 'scores.csv' into; make it first"),
+        ("folder.csv", "'folder.csv' is a folder; choose another name"),
+    ],
+)
+def test_where_scores_cannot_be_written_is_said_before_any_work(cli, files, path, complaint, monkeypatch):
+    Path("folder.csv").mkdir()
+    monkeypatch.setitem(METRICS, "mcc", replace(METRICS["mcc"], sample=refuse, bound={}))
+    assert cli("evaluate", *FILES, "--metrics", "mcc", "--out", path) == (2, "", f"unweave: {complaint}\n")
+
+
+def write_parquet(files) -> tuple[str, ...]:
+    codes, factors = files
+    columns = {f"code{j}": code for j, code in enumerate(codes.T)} | {f"factor{k}": v for k, v in enumerate(factors.T)}
+    polars.DataFrame(columns).write_parquet("both.parquet")
+    return "--codes", "both.parquet"
+
+
+def write_two_parquets(files) -> tuple[str, ...]:
+    for name, array in zip(("z", "v"), files, strict=True):
+        polars.DataFrame({f"column{j}": column for j, column in enumerate(array.T)}).write_parquet(f"{name}.parquet")
+    return "--codes", "z.parquet", "--factors", "v.parquet"
+
+
+def write_npz(files) -> tuple[str, ...]:
+    np.savez("both.npz", codes=files[0], factors=files[1])
+    return "--codes", "both.npz"
+
+
+def write_members(files) -> tuple[str, ...]:
+    np.savez("several.npz", z=files[0], v=files[1])
+    return "--codes", "several.npz:z", "--factors", "several.npz:v"
+
+
+@pytest.mark.parametrize("write", [write_parquet, write_two_parquets, write_npz, write_members])
+def test_scores_of_npz_and_parquet_files(cli, files, write):
+    code, out, err = cli("evaluate", *write(files), "--metrics", "mig", "--no-intervals", "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out)["scores"][0]["value"] == pytest.approx(mig(*files))
+
+
+def test_an_npz_file_may_hold_test_rows(cli, files):
+    codes, factors = files
+    np.savez("all.npz", codes=codes[:200], factors=factors[:200], test_codes=codes[200:], test_factors=factors[200:])
+    out = cli("evaluate", "--codes", "all.npz", "--metrics", "sap", "--no-intervals", "--json").out
+    (score,) = json.loads(out)["scores"]
+    assert score["value"] == sap(codes[:200], factors[:200], test=(codes[200:], factors[200:]))
+    assert score["options"]["test"] == "given"
+
+
+def test_continuous_factors_on_the_command_line(cli, files):
+    codes, factors = files
+    np.save("numbers.npy", factors + codes[:, 2:] / 10)
+    words = ("evaluate", "--codes", "z.npy", "--factors", "numbers.npy", "--no-intervals", "--json")
+    code, out, err = cli(*words, "--metrics", "mig")
+    assert (code, out) == (2, "")
+    assert err.startswith("unweave: the metric 'mig' needs factors that are classes; ")
+    assert err.count("\n") == 1
+    assert json.loads(cli(*words, "--metrics", "mcc").out)["scores"][0]["value"] > 0.9
+    (binned,) = json.loads(cli(*words, "--metrics", "mig", "--bin-factors", "4").out)["scores"]
+    assert binned["value"] == mig(codes, bin_factors(np.load("numbers.npy"), 4))
+
+
+@pytest.mark.filterwarnings("default:factor 1 holds texts")
+def test_texts_are_numbered_with_one_line_of_warning(cli, files):
+    names = np.array(["blue", "green", "red", "white"])[files[1][:, 0]]
+    Path("colours.csv").write_text("\n".join(["colour", *names]))
+    words = ("evaluate", "--codes", "z.npy", "--factors", "colours.csv", "--metrics", "mig", "--no-intervals", "--json")
+    code, out, err = cli(*words)
+    line = "factor 1 holds texts: numbered in alphabetical order, 'blue' = 0 ... 'white' = 3"
+    assert (code, err) == (0, f"unweave: warning: {line}\n")
+    assert json.loads(out)["scores"][0]["value"] == pytest.approx(mig(files[0], files[1][:, :1]))
 
 
 class Payload:
@@ -184,6 +322,9 @@ def test_a_file_without_an_array_is_one_line(cli, files, name, complaint):
         (("--factors", "v.npy"), "name a run first, or give --codes and --factors"),
         (("--codes", "z.npy", "--metrics", "mig"), "the metric 'mig' needs factors"),
         ((*FILES, "--preset", "quick"), "no preset is called 'quick'"),
+        ((*FILES, "--replicates", "1"), "--replicates must be 2 or more, not 1"),
+        ((*FILES, "--bin-factors", "1"), "--bin-factors must be 2 or more, not 1"),
+        ((*FILES, "--seed", "-1"), "--seed must be 0 or more, not -1"),
         ((*FILES, "--set", "mig.bins"), "--set takes METRIC.OPTION=VALUE, such as mig.bins=30, not 'mig.bins'"),
         ((*FILES, "--set", "mig.bin=3"), "no option is called 'bin'; did you mean 'bins'?"),
         ((*FILES, "--set", "mig.bins=3", "mig.bins=30"), "--set: mig.bins is given twice"),
@@ -191,7 +332,11 @@ def test_a_file_without_an_array_is_one_line(cli, files, name, complaint):
         ((*FILES, "--label-noise", "0"), "--label-noise must be 1, 2 or 3, not 0\n"),
         ((*FILES, "--metrics", "mig", "--label-noise", "7"), "--label-noise must be 1, 2 or 3, not 7\n"),
         (("--codes", "z.npy", "--label-noise", "1"), "--label-noise, --test-codes and --test-factors mean nothing"),
-        (("--codes", "z.npy", "--test-factors", "v.npy"), "--label-noise, --test-codes and --test-factors mean"),
+        (("--codes", "z.npy", "--test-factors", "v.npy"), "--test-codes and --test-factors come together"),
+        (
+            ("--codes", "z.npy", "--test-codes", "z.npy", "--test-factors", "v.npy"),
+            "--label-noise, --test-codes and --test-factors mean nothing without --factors",
+        ),
         ((*FILES, "--test-codes", "z.npy"), "--test-codes and --test-factors come together"),
         ((*FILES, "--metrics", "mgi"), "no metric is called 'mgi'; did you mean 'mig'?"),
         (
@@ -227,15 +372,6 @@ def test_a_run_needs_weights(cli, tmp_path, run):
     assert (code, out) == (2, "")
     assert "has no weights" in err
     assert err.count("\n") == 1
-
-
-def test_metrics_list(cli):
-    out = cli("metrics", "list").out
-    for name in METRICS:
-        assert f"\n{name} " in out
-    listed = json.loads(cli("metrics", "list", "--json").out)["metrics"]
-    assert [entry["name"] for entry in listed] == list(METRICS)
-    assert listed[0]["options"] == {"bins": 20}
 
 
 def test_report_writes_the_page_and_prints_its_path(cli, run, tmp_path):
