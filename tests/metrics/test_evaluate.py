@@ -9,6 +9,7 @@ import sys
 import warnings
 from pathlib import Path
 from time import sleep
+from typing import Any
 
 import numpy as np
 import polars
@@ -466,13 +467,14 @@ def test_a_group_leaves_out_what_needs_classes_with_one_warning(continuous):
 @pytest.mark.parametrize("name", ["mig", "sap", "dci", "factor-vae-score", "downstream-logistic"])
 def test_by_name_continuous_factors_are_refused_in_one_line(name, continuous):
     with pytest.raises(UsageError, match=f"the metric '{name}' needs .*bin_factors=10"):
-        evaluate(*continuous, name)
+        evaluate(continuous[0], continuous[1], name)
 
 
 def test_a_codebook_has_classes_whatever_the_rows_have(continuous, grids):
     book = Codebook.of_grid(grids["noisy"], (4, 8, 10))
-    settings = {"codebook": book, "intervals": False, "floors": False}
-    table = evaluate(*continuous, ["linearity", "factor-vae-score"], **settings)
+    codes, factors = continuous
+    names = ["linearity", "factor-vae-score"]
+    table = evaluate(codes, factors, names, codebook=book, intervals=False, floors=False)
     assert table["metric"].to_list() == ["linearity", "factor-vae-score"]
     assert table["value"][1] == factor_vae_score(book)
 
@@ -503,7 +505,7 @@ def test_one_continuous_factor_is_enough(continuous):
 
 def test_label_noise_is_for_classes(continuous):
     with pytest.raises(UsageError, match="label noise is for factors that are classes; set bin_factors"):
-        evaluate(*continuous, "mcc", label_noise=1)
+        evaluate(continuous[0], continuous[1], "mcc", label_noise=1)
 
 
 def test_sizes_beyond_the_rows_are_not_in_the_table(worlds):
