@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable
 from functools import cache, partial
+from importlib import import_module
 from pickle import UnpicklingError
 from time import perf_counter
 from typing import Any
@@ -73,7 +74,9 @@ def _compiled(function: Callable[..., Any], options: dict[str, Any]) -> Any:
 @cache
 def _listen() -> None:
     """Have numba tell of each compilation, to set the level of optimisation and the clock."""
-    from numba.core import config, event
+    from numba.core import event
+
+    config: Any = import_module("numba.core.config")  # its settings are made at run time
 
     class Listener(event.Listener):
         depth = 0  # of helpers within helpers within a kernel; numba compiles in one thread at a time

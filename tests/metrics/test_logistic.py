@@ -53,7 +53,7 @@ def held_out_accuracy(codes, labels, fit, held, strength):
 
 def referee(codes, labels, test_codes):
     folds = list(KFold(5).split(codes))
-    accuracy = [sum(held_out_accuracy(codes, labels, *fold, strength) for fold in folds) for strength in STRENGTHS]
+    accuracy = [sum(held_out_accuracy(codes, labels, fit, held, c) for fit, held in folds) for c in STRENGTHS]
     best = STRENGTHS[int(np.argmax(accuracy))]
     return converged(codes, labels, best).predict(test_codes), best
 
