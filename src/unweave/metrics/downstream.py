@@ -45,7 +45,7 @@ class Downstream(NamedTuple):
     range=(0.0, inf),
     floor_options={"penalty": 1e-4},  # of noise, the strongest penalty is as good as any
     ceiling_options={"penalty": 1e4},  # of the factors themselves, the weakest
-    unsteady=("efficiency",),
+    unsteady=("accuracy-10", "efficiency"),
 )
 def downstream(
     codes: ArrayLike,
