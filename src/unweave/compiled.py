@@ -56,6 +56,18 @@ def helper(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     return _compiled(function, {"no_cpython_wrapper": True, "no_cfunc_wrapper": True} | options)
 
 
+def cached(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """Compile a function as numba does by itself, cached on disk where a folder can be written."""
+    if function is None:
+        return partial(cached, **options)
+    from numba import njit
+
+    try:
+        return njit(cache=True, **options)(function)
+    except RuntimeError:  # numba finds no folder that it may write to
+        return njit(**options)(function)
+
+
 def _cached(function: Callable[..., Any], options: dict[str, Any]) -> Any:
     try:
         return _compiled(function, options | {"cache": True})
