@@ -34,6 +34,7 @@ lint: .venv/installed-dev
 
 .venv/installed: .venv/bin/python pyproject.toml constraints.txt
 	$(INSTALL) --editable .
+	-@$(BIN)/python -c 'from unweave.metrics import dci; dci([[0.0], [1.0]] * 30, [[0], [1]] * 30)'  # compiles, once
 	@touch $@
 
 .venv/installed-dev: .venv/installed

@@ -40,7 +40,7 @@ FEWER = {
     "z-max-variance": {"votes": 1_000, "test_votes": 500, "variance_rows": 2_000},
     "unfairness": {"rows": 2_000},
     "distance-correlation": {"pairs": 16_384},
-    **dict.fromkeys(("linearity", "axis-alignment", "axis-orientation"), {"traversals": 128}),
+    **{name: {"traversals": 128} for name in ("linearity", "axis-alignment", "axis-orientation")},
     "factor-distance-correlation": {"traversals": 128, "pairs": 32},
 }
 NOT_HERE = ("perceived-correlation", "jacobian-orthogonality", "ima-contrast", "elbo", "dci-random-forest")

@@ -1,7 +1,7 @@
 """Metrics at the sizes of the published studies on dSprites, and against their plain definitions.
 
-    python benchmarks/metrics.py                     CPU seconds of every score, of its floor and ceiling, of its interval
-    python benchmarks/metrics.py --rows --no-intervals   … of the scores of rows alone, without intervals
+    python benchmarks/metrics.py                     CPU seconds of every score, of its floors, of its interval
+    python benchmarks/metrics.py --rows --no-intervals   … of the scores of rows alone
     python benchmarks/metrics.py --metrics mig dci   … of these
     python benchmarks/metrics.py --plain             the study's scores against their plain definitions (20 minutes)
     python benchmarks/metrics.py --memory            the largest memory of each score at n = 100,000, d = 64, k = 10

@@ -127,7 +127,7 @@ def test_a_run_without_weights_and_a_point_code_are_named(cli, run, other, tmp_p
     points = tmp_path / "points"
     main(["train", "ae", *TINY, "--steps", "20", "--out", str(points)])
     assert cli("compare", run, points, "--metrics", "elbo", *FEW).err.startswith(
-        "unweave: points: the metric 'elbo' needs log_variances"
+        "unweave: points: the metric 'elbo' needs posteriors, and the codes of this model are points"
     )
 
 

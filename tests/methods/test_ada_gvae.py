@@ -77,6 +77,7 @@ def test_averages_by_hand():
     for kind, mean, variance in ((AdaGVAE, 2.0, 2.0), (AdaMLVAE, 1.5, 1.5)):
         result = kind().posterior(q, 0)
         torch.testing.assert_close(result.mean, torch.tensor([[mean, 0.0], [mean, 9.0]]))
+        assert isinstance(result, Gaussian)
         torch.testing.assert_close(result.log_variance[:, 0], torch.full((2,), math.log(variance)))
 
 

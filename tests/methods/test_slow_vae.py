@@ -70,6 +70,7 @@ def test_terms_and_the_beta_vae_as_a_limit():
 
     full = terms(SlowVAE(gamma=10, rate=2, loss="mse"))
     q = model.encode(batch.x)
+    assert isinstance(q, Gaussian)
     a, b = Gaussian(q.mean[:3], q.log_variance[:3]), Gaussian(q.mean[3:], q.log_variance[3:])
     torch.testing.assert_close(full["transition"], 5 * transition_kl(a, b, 2).sum() / 3)
     torch.testing.assert_close(full["kl"], q.kl().sum() / 12)

@@ -86,4 +86,4 @@ def test_very_sure_posteriors_are_finite():
 )
 def test_a_mistake_gets_one_line(arguments, losses, line):
     with pytest.raises(UsageError, match=line):
-        elbo(*arguments, reconstruction=losses)
+        elbo(arguments[0], arguments[1], losses)

@@ -348,14 +348,14 @@ def test_a_dict_of_codes_gives_one_table_with_their_keys(sample):
 
 def test_a_dict_of_codes_may_have_a_dict_of_test_codes(sample):
     codes, factors = sample
-    keyed = {"a": codes[:200], "b": codes[:200, :3]}
-    test: Any = {"a": codes[200:], "b": codes[200:, :3]}
+    test: Any
+    keyed, test = {"a": codes[:200], "b": codes[:200, :3]}, {"a": codes[200:], "b": codes[200:, :3]}
     table = evaluate(keyed, factors[:200], "sap", test=(test, factors[200:]), intervals=False, floors=False)
     assert table["value"].to_list() == [
         sap(codes[:200], factors[:200], test=(codes[200:], factors[200:])),
         sap(codes[:200, :3], factors[:200], test=(codes[200:, :3], factors[200:])),
     ]
-    del test["b"]
+    test = {"a": codes[200:]}
     with pytest.raises(UsageError, match="there are no test codes for 'b'"):
         evaluate(keyed, factors[:200], "sap", test=(test, factors[200:]))
 
@@ -430,7 +430,8 @@ def test_continuous_factors_are_for_these_metrics():
 
 @pytest.mark.parametrize("name", CONTINUOUS)
 def test_metrics_that_take_values_as_numbers_take_continuous_factors(name, continuous):
-    table = evaluate(*continuous, metrics=name, replicates=4)
+    codes, factors = continuous
+    table = evaluate(codes, factors, name, replicates=4)
     assert table["metric"].to_list() == METRICS[name].names(name)
     assert table.select("value", "low", "high", "floor", "ceiling").null_count().row(0) == (0,) * 5
     assert (table["value"] > table["floor"]).any()
@@ -466,13 +467,14 @@ def test_a_group_leaves_out_what_needs_classes_with_one_warning(continuous):
 @pytest.mark.parametrize("name", ["mig", "sap", "dci", "factor-vae-score", "downstream-logistic"])
 def test_by_name_continuous_factors_are_refused_in_one_line(name, continuous):
     with pytest.raises(UsageError, match=f"the metric '{name}' needs .*bin_factors=10"):
-        evaluate(*continuous, metrics=name)
+        evaluate(continuous[0], continuous[1], name)
 
 
 def test_a_codebook_has_classes_whatever_the_rows_have(continuous, grids):
     book = Codebook.of_grid(grids["noisy"], (4, 8, 10))
-    settings = {"codebook": book, "intervals": False, "floors": False}
-    table = evaluate(*continuous, metrics=["linearity", "factor-vae-score"], **settings)
+    codes, factors = continuous
+    names = ["linearity", "factor-vae-score"]
+    table = evaluate(codes, factors, names, codebook=book, intervals=False, floors=False)
     assert table["metric"].to_list() == ["linearity", "factor-vae-score"]
     assert table["value"][1] == factor_vae_score(book)
 
@@ -503,7 +505,7 @@ def test_one_continuous_factor_is_enough(continuous):
 
 def test_label_noise_is_for_classes(continuous):
     with pytest.raises(UsageError, match="label noise is for factors that are classes; set bin_factors"):
-        evaluate(*continuous, metrics="mcc", label_noise=1)
+        evaluate(continuous[0], continuous[1], "mcc", label_noise=1)
 
 
 def test_sizes_beyond_the_rows_are_not_in_the_table(worlds):

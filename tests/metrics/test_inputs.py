@@ -145,7 +145,7 @@ TENSOR = torch.tensor(CODES)
         CODES.astype(object),
         [[Fraction(value), Decimal(other)] for value, other in CODES.tolist()],
     ],
-    ids=str,
+    ids=lambda given: type(given).__name__,
 )
 def test_tensors_and_frames_are_codes(codes):
     coarse = getattr(codes, "dtype", None) in (torch.bfloat16, torch.float16)
@@ -168,7 +168,7 @@ def test_tensors_and_frames_are_codes(codes):
         FACTORS.astype(str),
         FACTORS.astype(float).astype("S"),
     ],
-    ids=str,
+    ids=lambda given: type(given).__name__,
 )
 def test_tensors_frames_and_texts_of_numbers_are_factors(factors):
     labels = check(CODES, factors)[1]

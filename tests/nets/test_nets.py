@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from unweave.errors import UsageError
-from unweave.nets import NETS, Model, Net
+from unweave.nets import NETS, Gaussian, Model, Net
 
 
 def build(name: str = "conv", shape=(64, 64, 3), latents: int = 10, width: float = 1.0, seed: int = 0) -> Model:

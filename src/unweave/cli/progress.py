@@ -8,6 +8,8 @@ from types import TracebackType
 
 from tqdm import tqdm
 
+from unweave.compiled import on_compile
+
 
 class Progress:
     """A bar on stderr that shows every row of the log: how far, how fast, and the loss terms."""
@@ -37,10 +39,24 @@ class Progress:
 @contextmanager
 def showing() -> Iterator[Callable[[str, int, int], None]]:
     """Show what is being done, how much of it, and of how much: images that are encoded, then one metric at a time."""
-    with tqdm(leave=False, disable=None) as bar:
+    with tqdm(leave=False, disable=None) as bar, _telling_of_compilation(bar):
 
         def on_progress(what: str, done: int, total: int) -> None:
             bar.total, bar.n = total, done
             bar.set_description(what)
 
         yield on_progress
+
+
+@contextmanager
+def _telling_of_compilation(bar: tqdm) -> Iterator[None]:
+    """Say on the bar when kernels are compiled, which takes seconds at their first use."""
+
+    def tell() -> None:
+        bar.set_description("compiling, once")
+
+    on_compile.append(tell)
+    try:
+        yield
+    finally:
+        on_compile.remove(tell)

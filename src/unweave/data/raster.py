@@ -15,9 +15,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from unweave.compiled import cached
 from unweave.data.meshes import Floats, Mesh
 from unweave.errors import UsageError
 
@@ -120,7 +120,7 @@ def _memory(mesh: Mesh, width: int) -> tuple[Floats, Floats, NDArray[np.int32], 
     return np.empty((len(mesh.vertices), 4)), np.empty(square), owner, np.empty((*square, 3))
 
 
-@njit(cache=True, nogil=True)
+@cached(nogil=True)
 def _render(
     vertices, triangles, normals, closed, turns, lamps, distance, scale, samples, ambient, placed, nearest, owner,
     shares, images,
@@ -132,7 +132,7 @@ def _render(
         _shade(normals, turns[i], lamps[i], samples, ambient, owner, shares, images[i])
 
 
-@njit(cache=True, nogil=True)
+@cached(nogil=True)
 def _project(vertices, turn, distance, scale, placed):
     """Write where each vertex is seen, in samples from the middle, how near it is, and its weight in a mixture."""
     for v in range(len(vertices)):
@@ -150,7 +150,7 @@ def _project(vertices, turn, distance, scale, placed):
         placed[v, 3] = weight
 
 
-@njit(cache=True, nogil=True)
+@cached(nogil=True)
 def _fill(placed, triangles, closed, nearest, owner, shares):
     """Write which triangle each sample shows, -1 for none, how near it is, and how its corners mix there.
 
@@ -194,7 +194,7 @@ def _fill(placed, triangles, closed, nearest, owner, shares):
                         shares[row, column, 2] = facing * part_c * placed[c, 3]
 
 
-@njit(cache=True, nogil=True)
+@cached(nogil=True)
 def _side(placed, a, b, facing):
     """Return a point of the line from a to b, and the vector across it to the inside, as long as the side."""
     if a > b:  # the same line, to the last bit, whichever of the two triangles at it asks
@@ -203,7 +203,7 @@ def _side(placed, a, b, facing):
     return x, y, facing * (y - placed[b, 1]), facing * (placed[b, 0] - x)
 
 
-@njit(cache=True, nogil=True)
+@cached(nogil=True)
 def _shade(normals, turn, lamp, samples, ambient, owner, shares, image):
     """Write the image: the mean brightness of each pixel's samples."""
     # The lamp turned back into the frame of the mesh: its normals need not be turned at all.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from unweave.compiled import cached
 from unweave.geometry.neighbours import Graph
 
 STEPS = 12
@@ -29,7 +29,7 @@ def connection(frames: np.ndarray, graph: Graph) -> np.ndarray:
     return carried
 
 
-@njit(cache=True, nogil=True)
+@cached(nogil=True)
 def _fill(frames, sources, targets, back, carried, there):  # pragma: no cover
     """Fill in the rotations that the iteration finds, and note which these are."""
     width, k = frames.shape[1:]
@@ -51,7 +51,7 @@ def _fill(frames, sources, targets, back, carried, there):  # pragma: no cover
                 carried[back[entry], b, a] = x[a, b]
 
 
-@njit(cache=True, nogil=True)
+@cached(nogil=True)
 def _to_rotation(x, square, new):  # pragma: no cover
     """Replace x, of singular values up to 1, by its orthogonal polar factor; tell whether the iteration got there.
 

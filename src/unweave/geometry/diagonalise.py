@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from unweave.compiled import cached
 
 SWEEPS = 30
 
@@ -21,7 +22,7 @@ def diagonalise(matrices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return rotations, np.diagonal(turned, axis1=2, axis2=3).transpose(0, 2, 1).reshape(n, k, m)
 
 
-@njit(cache=True, nogil=True)
+@cached(nogil=True)
 def _rotate(matrices, rotations):  # pragma: no cover
     k = matrices.shape[2]
     for i in range(len(matrices)):
@@ -34,7 +35,7 @@ def _rotate(matrices, rotations):  # pragma: no cover
                 break
 
 
-@njit(cache=True, nogil=True)
+@cached(nogil=True)
 def _turn(matrices, rotation, p, q):  # pragma: no cover
     """Turn axes p and q by the best angle, and return the size of its sine."""
     m, k, _ = matrices.shape

@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from unweave.compiled import cached
 from unweave.geometry.lanes import LANES, Memory, Vector, opened, whole
 from unweave.geometry.neighbours import Graph
 
@@ -81,7 +82,7 @@ class Laplacian:
         return np.einsum("ndb,dij->nbij", x, self.basis)
 
 
-@njit(cache=True, nogil=True)
+@cached(nogil=True)
 def _apply(axes, starts, targets, connection, weights, x, before, scale, shift, minus, out):  # pragma: no cover
     """Fill out with scale · L x + shift · x - minus · before.
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from unweave.compiled import cached
 from unweave.geometry.tangents import Tangents
 
 ROUNDS = 8
@@ -44,7 +44,7 @@ def unexplained(points: np.ndarray, near: np.ndarray, frames: np.ndarray) -> np.
     return out
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@cached(nogil=True, error_model="numpy")
 def _refine(points, near, least, frames, tilts):  # pragma: no cover
     width, k = frames.shape[1:]
     m = near.shape[1]
@@ -74,14 +74,14 @@ def _refine(points, near, least, frames, tilts):  # pragma: no cover
                     break
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@cached(nogil=True, error_model="numpy")
 def _copy(matrix, into):  # pragma: no cover
     for a in range(matrix.shape[0]):
         for b in range(matrix.shape[1]):
             into[a, b] = matrix[a, b]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@cached(nogil=True, error_model="numpy")
 def _leave(points, near, frames, out):  # pragma: no cover
     """Fill in the share of the offsets' squares that the fit leaves."""
     width, k = frames.shape[1:]
@@ -99,7 +99,7 @@ def _leave(points, near, frames, out):  # pragma: no cover
         out[i] = _left(offsets, terms, gram, part) / whole
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@cached(nogil=True, error_model="numpy")
 def _left(offsets, terms, factor, part):  # pragma: no cover
     """Return the sum of squares that a fit leaves: |x|² less the square of its part along the terms, L^-1 A^T x."""
     left = 0.0
@@ -111,7 +111,7 @@ def _left(offsets, terms, factor, part):  # pragma: no cover
     return max(left, 0.0)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@cached(nogil=True, error_model="numpy")
 def _standard_error(offsets, terms, factor, solved, part):  # pragma: no cover
     """Return that of the linear coefficients, as an angle; `solved` holds their rows of (A^T A)^-1."""
     k, p = solved.shape
@@ -122,7 +122,7 @@ def _standard_error(offsets, terms, factor, solved, part):  # pragma: no cover
     return np.arctan(np.sqrt(_left(offsets, terms, factor, part) / free * trace))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@cached(nogil=True, error_model="numpy")
 def _fill_offsets(points, near, i, offsets):  # pragma: no cover
     """Fill in neighbours' places seen from point i, (D, m + 1), and last its own."""
     width, m = len(offsets), near.shape[1]
@@ -132,7 +132,7 @@ def _fill_offsets(points, near, i, offsets):  # pragma: no cover
             offsets[axis, place] = points[near[i, place], axis] - points[i, axis]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@cached(nogil=True, error_model="numpy")
 def _fit(offsets, frame, terms, gram, solved, weights, fitted):  # pragma: no cover
     """Fill `fitted` with the linear coefficients J (D, k) of offsets (D, m); False where they are not determined."""
     width, k = frame.shape
@@ -153,7 +153,7 @@ def _fit(offsets, frame, terms, gram, solved, weights, fitted):  # pragma: no co
     return True
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@cached(nogil=True, error_model="numpy")
 def _fill_terms(offsets, frame, terms):  # pragma: no cover
     """Fill in the range of u, the products u_a u_b over it, and last u itself; False where the range is nothing."""
     width, k = frame.shape
@@ -182,7 +182,7 @@ def _fill_terms(offsets, frame, terms):  # pragma: no cover
     return True
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@cached(nogil=True, error_model="numpy")
 def _factorised(terms, gram):  # pragma: no cover
     """Fill in the Cholesky factor of the terms' products; False if there is none."""
     p = len(terms)
@@ -196,7 +196,7 @@ def _factorised(terms, gram):  # pragma: no cover
     return _cholesky(gram)
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+@cached(nogil=True, fastmath={"reassoc", "contract"})
 def _dot(one, other):  # pragma: no cover
     total = 0.0
     for place in range(len(one)):
@@ -204,7 +204,7 @@ def _dot(one, other):  # pragma: no cover
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@cached(nogil=True, error_model="numpy")
 def _cholesky(matrix):  # pragma: no cover
     """Replace the lower half of a symmetric matrix by its Cholesky factor; False if it is not positive."""
     for a in range(len(matrix)):
@@ -219,7 +219,7 @@ def _cholesky(matrix):  # pragma: no cover
     return True
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@cached(nogil=True, error_model="numpy")
 def _last_columns(factor, solved):  # pragma: no cover
     """Fill `solved` (k, p) with the last k columns of the inverse of L L^T."""
     k, p = solved.shape
@@ -235,7 +235,7 @@ def _last_columns(factor, solved):  # pragma: no cover
                 x[before] -= factor[row, before] * x[row]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@cached(nogil=True, error_model="numpy")
 def _step(frame, fitted, share):  # pragma: no cover
     """Move the frame by this share of the way to what was fitted, and return the largest tilt of an axis."""
     width, k = frame.shape

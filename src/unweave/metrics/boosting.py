@@ -10,6 +10,9 @@ from numpy.typing import ArrayLike
 from unweave.errors import UsageError
 from unweave.metrics.inputs import whole_number
 
+NOWHERE = 2**31 - 1
+"""The place of a cut above all values: a split there leaves every row below."""
+
 
 class BoostedTrees:
     """A classifier with the rules of scikit-learn's GradientBoostingClassifier() [Friedman2001]_.
@@ -25,6 +28,9 @@ class BoostedTrees:
     the data themselves draw the lot instead of a seed: the importances depend on neither the order of rows and codes
     nor the sign, shift and scale of a code. And no leaf moves a log-probability by more than 20 a round, where
     scikit-learn can run away from classes of a few rows.
+
+    As in scikit-learn, codes are taken in single precision: noise in the last digits of float64 is no reason to split.
+    That of a value close to 0, where single precision is finer, is rounded to a part in 2³² of the largest code.
 
     >>> BoostedTrees(rounds=5).fit([[0.0], [1.0], [2.0], [3.0]], [7, 7, 9, 9]).predict([[0.4], [5.0]]).tolist()
     [7, 9]
@@ -57,11 +63,12 @@ class BoostedTrees:
         n, d = codes.shape
         classes = len(self.classes_)
         trees, nodes = (classes if classes > 2 else classes - 1), (1 << self.depth) - 1
-        parts = Parts(codes, self.bins)
+        self._exponents = np.frexp(np.abs(codes).max(axis=0))[1]
+        parts = Parts(_rounded(codes, self._exponents), self.bins)
         self._signs = _orientation(parts, labels)
         for j in np.flatnonzero(self._signs < 0).tolist():
             parts.turn(j)
-        self._splits = np.zeros((self.rounds, trees, nodes, 3), dtype=np.int32)
+        self._splits = np.tile(np.array([0, n - 1, NOWHERE], np.int32), (self.rounds, trees, nodes, 1))
         self._steps = np.zeros((self.rounds, trees, nodes + 1))
         gains = np.zeros(d)
         prior = np.bincount(labels) / n
@@ -70,9 +77,9 @@ class BoostedTrees:
             if trees == 1:  # the tree is that of the second class, so it goes first
                 prior, labels = prior[::-1], 1 - labels
             shrinkage = (classes - 1) / classes if trees > 1 else 1.0  # the papers' factor, which scikit-learn keeps
-            rates = shrinkage, float(self.rate)
-            _boost(parts, labels, prior, rates, bool(self.thorough), self._splits, self._steps, gains)
-        self._thresholds = _thresholds(self._splits, parts.values)
+            rate = shrinkage * float(self.rate)
+            _boost(parts, labels, prior, rate, bool(self.thorough), self._splits, self._steps, gains)
+        self._thresholds = _thresholds(self._splits, parts.rising)
         self.feature_importances_ = gains / gains.sum() if gains.sum() > 0 else gains
         self.n_features_in_ = d
         return self
@@ -101,9 +108,9 @@ class BoostedTrees:
             from unweave.metrics.tree_answers import ASKED, add_steps
 
             moved = raw[1:] if len(self.classes_) == 2 else raw
-            columns = np.ascontiguousarray((codes * self._signs).T)
-            said = np.empty((self._steps.shape[2] - 1, ASKED))
-            add_steps(columns, self._splits, self._thresholds, self._steps, said, moved)
+            columns = np.ascontiguousarray((_rounded(codes, self._exponents) * self._signs).T)
+            trees = (_by_class(each) for each in (self._splits[..., 0], self._thresholds, self._steps))
+            add_steps(columns, *trees, np.empty((self._thresholds.shape[2], ASKED)), moved)
         return raw
 
     def _check_options(self) -> None:
@@ -117,7 +124,7 @@ def _boost(
     cut: Parts,
     labels: np.ndarray,
     prior: np.ndarray,
-    rates: tuple[float, float],
+    rate: float,
     thorough: bool,
     splits: np.ndarray,
     steps: np.ndarray,
@@ -125,36 +132,40 @@ def _boost(
 ) -> None:
     """Fit all trees; the results go into the last three arguments.
 
-    labels (n,) are classes, prior (classes,) their shares, rates the shrinkage of a Newton step and the learning rate.
-    splits, (rounds, trees, nodes, 3), get each node's code and the numbers of the values beside its cut; steps,
-    (rounds, trees, leaves), what a leaf adds; importance (d,) the gains.
+    labels (n,) are classes, prior (classes,) their shares, rate what is taken of a Newton step. splits, (rounds, trees,
+    nodes, 3), get each node's code and the places beside its cut among the rising values; steps, (rounds, trees,
+    leaves), what a leaf adds; importance (d,) the gains.
     """
     from unweave.metrics.trees import BINS, CHUNK, COPIES, GROUP, LANES, boost
 
     n, d = cut.rows.shape
-    leaves = steps.shape[2]
-    share = np.zeros((-(-len(prior) // LANES), LANES, n))  # probabilities, up to a factor a row
-    for k, p in enumerate(prior):
-        share[k // LANES, k % LANES] = p
+    lanes, leaves, cells = int(LANES), steps.shape[2], d * int(BINS)
+    share = np.zeros((-(-len(prior) // lanes) * lanes, n))  # probabilities, up to a factor a row
+    share[: len(prior)] = prior[:, None]
     bits = n.bit_length()
     unit = 2.0 ** min(62 - 2 * bits, 48)  # n residuals moved up by the bits of a count stay below 2**62
-    keys = _keys(cut.rows, cut.sizes, labels)
-    parts = cut.rows, np.ascontiguousarray(cut.rows.T), cut.sizes, cut.order, cut.ranks, cut.starts, cut.ends
-    packed, together, root = np.empty((LANES, n), np.int64), _aligned(CHUNK * LANES), _aligned(d * BINS * LANES)
-    tables = np.empty((2, max(leaves // 2, 1), d * BINS), np.int64)
-    by_row = np.full(n + GROUP, 255, np.uint8)[:n]
-    by_leaf = np.empty(leaves, np.int64), np.empty((COPIES + 1, leaves))
-    by_bin = np.empty((d, BINS), np.int64), np.empty((d, BINS)), np.empty(d)
+    given = cut.rows, np.ascontiguousarray(cut.rows.T), cut.sizes, cut.order, cut.rising, cut.starts
+    packed, together = np.empty((lanes, n), np.int64), _aligned(int(CHUNK), lanes)
+    root, tables = _aligned(cells, lanes), np.empty((lanes + leaves - 2, cells), np.int64)
+    by_row = np.concatenate([np.zeros(n, np.uint8), np.full(GROUP, 255, np.uint8)])[:n]
+    by_leaf = np.empty(leaves, np.int64), np.zeros((COPIES + 1, leaves))
+    by_bin = np.empty((d, int(BINS)), np.int64), np.empty((d, int(BINS))), np.empty(d)
     inside = np.empty(n + 1, np.int64), np.empty(n + 1, np.int32), np.empty(n + 1), np.zeros(leaves, np.int64)
-    work = packed, together, root, tables, np.ones((2, n)), by_row, by_leaf, (*by_bin, *inside)
-    boost(parts, keys, labels, bits, unit, rates, thorough, share, *work, splits, steps, importance)
+    work = share, np.ones(n), np.ones(n), packed, together, root, tables, by_row, *by_leaf, *by_bin, *inside
+    keys = _keys(cut.rows, cut.sizes, labels)
+    boost(*given, keys, labels, bits, unit, rate, thorough, *work, splits, steps, importance)
 
 
-def _aligned(size: int) -> np.ndarray:
-    """Return memory for whole numbers that begins with a line of the cache, so that no eight of them lie across two."""
-    memory = np.empty(size + 8, np.int64)
+def _aligned(rows: int, width: int) -> np.ndarray:
+    """Return zeros (rows, width) that begin with a line of the cache, so that no eight of them lie across two."""
+    memory = np.zeros(rows * width + 8, np.int64)
     start = -memory.ctypes.data % 64 // 8
-    return memory[start : start + size]
+    return memory[start : start + rows * width].reshape(rows, width)
+
+
+def _by_class(trees: np.ndarray) -> np.ndarray:
+    """Put numbers of trees (rounds, classes, m) in the order of classes, and of rounds for each: (trees, m)."""
+    return np.ascontiguousarray(trees.swapaxes(0, 1)).reshape(-1, trees.shape[2])
 
 
 def _keys(rows: np.ndarray, sizes: np.ndarray, labels: np.ndarray) -> np.ndarray:
@@ -174,36 +185,27 @@ class Parts:
         """The part of every code."""
         self.sizes = np.empty(d, dtype=np.int64)
         """How many parts each code has."""
-        self.values = np.full((d, n), np.inf)
-        """The distinct values of each code, rising."""
-        self.ends = np.zeros((2, d, 256), dtype=np.int32)
-        """The numbers of the first and the last value of each part."""
         columns = np.ascontiguousarray(codes.T)
-        self.order = np.argsort(columns, axis=1).astype(np.uint32)
+        order = np.argsort(columns, axis=1)
+        self.order = order.astype(np.uint32)
         """The rows of each code by value."""
-        self.ranks = np.empty((d, n), dtype=np.int32)
-        """The number of the value of each of these rows."""
+        self.rising = np.take_along_axis(columns, order, axis=1)
+        """The values of these rows."""
         self.starts = np.full((d, 257), n)
         """How many of these rows come before each part."""
         for j in range(d):
-            rising = columns[j, self.order[j]]
-            new = np.append(True, rising[1:] != rising[:-1])
-            begins = np.flatnonzero(new)
+            begins = np.flatnonzero(np.append(True, self.rising[j, 1:] != self.rising[j, :-1]))
             counts = np.diff(begins, append=n)
             first = np.arange(len(counts)) if len(counts) <= bins else _even_starts(counts, bins)
             self.sizes[j] = len(first)
-            self.values[j, : len(counts)], self.ranks[j] = rising[new], np.cumsum(new) - 1
-            self.ends[:, j, : len(first)] = first, np.append(first[1:], len(counts)) - 1
             self.starts[j, : len(first)] = begins[first]
-            self.rows[self.order[j], j] = np.repeat(np.arange(len(first)), np.diff(begins[first], append=n))
+            self.rows[order[j], j] = np.repeat(np.arange(len(first)), np.diff(begins[first], append=n))
 
     def turn(self, j: int) -> None:
         """Put the negative of code j in its place: its parts are the same in the opposite order."""
-        size, last = self.sizes[j], self.ranks[j, -1]
+        size = self.sizes[j]
         self.rows[:, j] = size - 1 - self.rows[:, j]
-        self.values[j, : last + 1] = -self.values[j, : last + 1][::-1]
-        self.ends[:, j, :size] = last - self.ends[::-1, j, :size][:, ::-1]
-        self.order[j], self.ranks[j] = self.order[j, ::-1].copy(), last - self.ranks[j, ::-1]
+        self.order[j], self.rising[j] = self.order[j, ::-1].copy(), -self.rising[j, ::-1]
         self.starts[j, : size + 1] = len(self.rows) - self.starts[j, : size + 1][::-1]
 
 
@@ -222,22 +224,32 @@ def _even_starts(counts: np.ndarray, bins: int) -> np.ndarray:
 def _orientation(parts: Parts, labels: np.ndarray) -> np.ndarray:
     """Return a sign for each code, (d,), with which a code and its negative come out the same."""
     tilt = (labels + 1.0) ** 2 @ (2.0 * parts.rows + 1 - parts.sizes)
-    return np.where(tilt < 0, -1.0, 1.0)
+    return np.where(tilt < 0, np.float32(-1), np.float32(1))
 
 
-def _thresholds(splits: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return the value up to which a node's rows go left: halfway between those beside its cut."""
+def _thresholds(splits: np.ndarray, rising: np.ndarray) -> np.ndarray:
+    """Return the value up to which a node's rows go left: halfway between those beside its cut, rounded down."""
     code, low, high = np.moveaxis(splits, -1, 0)
-    last = values.shape[1] - 1
-    below, above = values[code, np.minimum(low, last)], values[code, np.minimum(high, last)]
-    with np.errstate(invalid="ignore"):
-        middle = below / 2 + above / 2
-    middle = np.where(middle < above, middle, below)  # neighbouring numbers have no middle
-    return np.where(low == high, np.inf, middle)
+    last = rising.shape[1] - 1
+    middle = (rising[code, low].astype(np.float64) + rising[code, np.minimum(high, last)]) / 2
+    nearest = middle.astype(np.float32)
+    down = np.where(nearest > middle, np.nextafter(nearest, np.float32(-np.inf)), nearest)
+    return np.where(high > last, np.float32(np.inf), down)
+
+
+def _rounded(codes: np.ndarray, exponents: np.ndarray) -> np.ndarray:
+    """Return codes in single precision, each times a power of two so that the largest fitted is about 2³².
+
+    The power keeps them within its range, and changes no digit; whole numbers are what is left of small ones.
+    """
+    with np.errstate(over="ignore"):  # codes far beyond those fitted become infinite: the right side of any cut
+        return np.rint(np.ldexp(codes, 32 - exponents).astype(np.float32))
 
 
 def _codes(X: ArrayLike) -> np.ndarray:
     codes = np.asarray(X, dtype=np.float64)
     if codes.ndim != 2 or 0 in codes.shape:
         raise UsageError(f"X must have two non-empty dimensions (samples, codes), got shape {codes.shape}")
+    if not np.isfinite(codes).all():
+        raise UsageError("X holds NaN or an infinity: leave out or replace such rows")
     return codes

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from unweave import compiled
 from unweave.errors import UsageError
 from unweave.metrics.floors import Bounds, bounds
 from unweave.metrics.inputs import (
@@ -168,7 +169,7 @@ def score(
     chosen = request.choose(inputs)
     warn_once(inputs, request, chosen)
     tables = [_table([], request)]
-    before = {} if "encoding" in inputs else overheads(inputs)
+    before = overheads(inputs) | ({"encoding": 0.0} if "encoding" in inputs else {})
     for found in each_metric(chosen, request, lambda name: list(_score_rows(name, inputs, request)), on_progress):
         tables.append(_table(found, request))
         if on_scores:
@@ -345,7 +346,8 @@ def _score_rows(name: str, inputs: Mapping[str, Any], request: Request) -> Itera
 def overheads(inputs: Mapping[str, Any]) -> dict[str, float]:
     """Return the seconds spent so far on what no single metric is to blame for."""
     book = inputs["encode"]
-    return {"encoding": inputs.get("encoding", 0.0) + (0.0 if book is None else book.seconds)}
+    encoding = inputs.get("encoding", 0.0) + (0.0 if book is None else book.seconds)
+    return {"encoding": encoding, "compilation": compiled.seconds()}
 
 
 def _details(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from unweave.compiled import cached
 
 BLOCK = 4096
 """Pixels whose squared differences, below 2¹⁶ each, add up in 32 bits; eight of them are worked on at once."""
 
 
-@njit(cache=True, nogil=True)
+@cached(nogil=True)
 def squared_errors(images, pairs, errors):
     """Sum (x - y)² over the pixels of pairs (t, count, 2) of images (t, size, pixels), into errors (t, count)."""
     for t in range(len(images)):
@@ -21,7 +22,7 @@ def squared_errors(images, pairs, errors):
             errors[t, p] = total
 
 
-@njit(cache=True, nogil=True)
+@cached(nogil=True)
 def _block_error(one, other):
     total = np.int32(0)
     for i in range(len(one)):

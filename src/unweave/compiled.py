@@ -1,0 +1,121 @@
+"""Functions compiled by numba: lightly optimised, cached where a folder can be written, and the time it takes noted.
+
+numba is imported by the first of them, so a module that has any is imported only when they are called.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from functools import cache, partial
+from importlib import import_module
+from pickle import UnpicklingError
+from time import perf_counter
+from typing import Any
+
+LEVEL = 1
+"""LLVM's optimisation: loops are vectorised from here on, and higher levels only take longer to compile."""
+
+on_compile: list[Callable[[], object]] = []
+"""Called whenever a kernel begins to compile, which takes seconds; not where it is found in the cache."""
+
+_seconds = 0.0
+_functions: set[Callable[..., Any]] = set()
+
+
+def seconds() -> float:
+    """Return how long this process has compiled so far: 0 where every kernel came from the cache."""
+    return _seconds
+
+
+def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """Compile a function that Python calls, at its first call.
+
+    Its code is cached on disk, with that of the helpers that it calls, and compiled for this process alone where the
+    cache cannot be written or read. numba notices changes of a kernel's own file only, so its helpers belong there.
+    """
+    if function is None:
+        return partial(kernel, **options)
+    compiled = _cached(function, options)
+
+    def call(*arguments: Any) -> Any:
+        nonlocal compiled
+        try:
+            return compiled(*arguments)
+        except (OSError, EOFError, UnpicklingError):  # of the cache, for a kernel opens no file
+            compiled = _compiled(function, options)
+            return compiled(*arguments)
+
+    return call
+
+
+def helper(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """Compile a function that kernels and other helpers call, as a part of those."""
+    if function is None:
+        return partial(helper, **options)
+    return _compiled(function, {"no_cpython_wrapper": True, "no_cfunc_wrapper": True} | options)
+
+
+def cached(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """Compile a function as numba does by itself, cached on disk where a folder can be written."""
+    if function is None:
+        return partial(cached, **options)
+    from numba import njit
+
+    try:
+        return njit(cache=True, **options)(function)
+    except RuntimeError:  # numba finds no folder that it may write to
+        return njit(**options)(function)
+
+
+def _cached(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+    try:
+        return _compiled(function, options | {"cache": True})
+    except RuntimeError:  # numba finds no folder that it may write to
+        return _compiled(function, options)
+
+
+def _compiled(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+    from numba import njit
+
+    _listen()
+    _functions.add(function)
+    return njit(**({"nogil": True, "error_model": "numpy"} | options))(function)
+
+
+@cache
+def _listen() -> None:
+    """Have numba tell of each compilation, to set the level of optimisation and the clock."""
+    from numba.core import event
+
+    config: Any = import_module("numba.core.config")  # its settings are made at run time
+
+    class Listener(event.Listener):
+        depth = 0  # of helpers within helpers within a kernel; numba compiles in one thread at a time
+        start, before, collects = 0.0, config.OPT, True
+
+        def on_start(self, event: Any) -> None:
+            if not self.depth and event.data["dispatcher"].py_func not in _functions:
+                return  # another package's
+            self.depth += 1
+            if self.depth > 1:
+                return
+            for told in on_compile:
+                told()
+            self.start, self.before, self.collects = perf_counter(), config.OPT, gc.isenabled()
+            config.OPT = type(config.OPT)(min(config.OPT, LEVEL))
+            gc.disable()  # the compiler makes many objects, and little garbage
+
+        def on_end(self, event: Any) -> None:
+            global _seconds
+            if not self.depth:
+                return
+            self.depth -= 1
+            if self.depth:
+                return
+            config.OPT = self.before
+            if self.collects:
+                gc.enable()
+            _seconds += perf_counter() - self.start
+
+    event.register("numba:compile", Listener())
