@@ -15,6 +15,7 @@ from unweave.errors import UsageError
 from unweave.metrics.boosting import BoostedTrees
 from unweave.metrics.downstream import Downstream, downstream
 from unweave.metrics.inputs import DRAW, INTERVAL, generator
+from unweave.metrics.logistic import predict_logistic
 from unweave.metrics.resampling import interval
 
 SIZES = (8, 30, 60, 200)
