@@ -3,6 +3,7 @@
     python benchmarks/intervals.py                               a quick look: 40 samples, 10 where each means refits
     python benchmarks/intervals.py --samples 200 --refits 40 --out docs/results/intervals.csv
     python benchmarks/intervals.py --metrics mig dci --worlds good
+    python benchmarks/intervals.py --write-docs      the table of docs/metrics/README.md from docs/results/intervals.csv
 
 Three worlds of 2,000 rows to score or fit and 1,000 to test, with factors of 4, 8 and 10 values and six codes; noise is
 cut at three deviations. Each sample is drawn independently and has its own interval. The expected score is the mean
@@ -29,6 +30,8 @@ from unweave.metrics import METRICS, Codebook, Pool
 from unweave.metrics.inputs import INTERVAL, generator
 from unweave.metrics.resampling import interval
 
+DOCS = Path(__file__).parents[1] / "docs"
+STORED, PAGE = DOCS / "results" / "intervals.csv", DOCS / "metrics" / "README.md"
 SIZES = (4, 8, 10)
 ROWS, TEST_ROWS = 2_000, 1_000
 WORLDS = ("good", "twice", "mixed")
@@ -123,6 +126,24 @@ def coverage(metric: str, world: str, seeds: range, pool: bool = False) -> list[
     ]
 
 
+def render(stored: Path = STORED) -> str:
+    """Return the table of the docs: how often the interval held the expected score, and its width, in each world."""
+    table = polars.read_csv(stored)
+    lines = ["| metric | samples | " + " | ".join(WORLDS) + " |", "|---|---|" + "---|" * len(WORLDS)]
+    for (metric, samples), rows in table.group_by(["metric", "samples"], maintain_order=True):
+        cells = {row["world"]: f"{row['held']:.1%}; {row['width']:.2f}" for row in rows.iter_rows(named=True)}
+        lines.append(f"| {metric} | {samples} | " + " | ".join(cells.get(world, "–") for world in WORLDS) + " |")
+    return "\n".join(lines)
+
+
+def write_docs() -> None:
+    """Put the table of the stored file between its marks on the page."""
+    text = PAGE.read_text()
+    before, _, rest = text.partition("<!-- coverage -->")
+    _, _, after = rest.partition("<!-- /coverage -->")
+    PAGE.write_text(f"{before}<!-- coverage -->\n{render()}\n<!-- /coverage -->{after}")
+
+
 def is_cheap(metric: str) -> bool:
     options = METRICS[metric].options | FEWER.get(metric, {})
     return METRICS[metric].sampled(inputs("good", 0, False), options).replicates >= CHEAP
@@ -136,7 +157,10 @@ def main() -> None:
     parser.add_argument("--refits", type=int, default=10, help="samples where each half-sample is another fit")
     parser.add_argument("--seed", type=int, default=20_000)
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--write-docs", action="store_true")
     options = parser.parse_args()
+    if options.write_docs:
+        return write_docs()
     table: list[dict[str, Any]] = []
     for metric in options.metrics:
         count = options.samples if is_cheap(metric) else options.refits
@@ -148,6 +172,7 @@ def main() -> None:
                     print(*(f"{value!s:>10}" for value in row.values()), flush=True)
         if options.out:
             polars.DataFrame(table).write_csv(options.out)
+    return None
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import runpy
 from pathlib import Path
 
+import polars
 import pytest
 
 from unweave.metrics import METRICS
@@ -34,3 +35,13 @@ def test_a_benchmark_of_two_samples_runs():
     (row,) = INTERVALS["coverage"]("mig", "good", range(2))
     assert row["samples"] == 2
     assert {"metric", "world", "mean", "sd", "held", "width"} < {*row}
+
+
+def test_the_table_of_the_page_is_that_of_the_stored_file():
+    assert f"<!-- coverage -->\n{INTERVALS['render']()}\n<!-- /coverage -->" in INTERVALS["PAGE"].read_text()
+
+
+def test_every_stored_coverage_is_within_bounds():
+    held = polars.read_csv(INTERVALS["STORED"])["held"]
+    assert len(held) >= 20
+    assert held.is_between(0.88, 1.0).all()
