@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from unweave.cli import main
 from unweave.cli.compare import SEEDS
 from unweave.errors import UsageError
 from unweave.metrics import METRICS, mig
+from unweave.metrics.resampling import Sampled
 from unweave.runs import Run
 
 from .conftest import TINY
@@ -178,10 +180,11 @@ def test_a_file_may_be_called_like_a_column(cli, files):
 
 
 def test_what_was_finished_before_an_interrupt_is_shown(cli, files, monkeypatch):
-    def interrupt(**_: object) -> None:
+    def interrupt(codes: np.ndarray, factors: np.ndarray) -> Sampled[float]:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(METRICS["mcc"], "sample", interrupt)
+    # An entry of its own: one that is changed in place would keep what it read off the other signature.
+    monkeypatch.setitem(METRICS, "mcc", replace(METRICS["mcc"], sample=interrupt, bound={}))
     code, out, err = cli("compare", *CODES, "--metrics", "mig", "mcc")
     assert (code, err) == (130, "unweave: interrupted\n")
     assert [row.split()[0] for row in out.splitlines()] == ["metric", "mig"]
