@@ -15,6 +15,7 @@ import unweave
 from unweave.errors import UsageError
 from unweave.metrics import METRICS, Pool, elbo, factor_vae_score, mig
 from unweave.metrics.codebook import Codebook
+from unweave.metrics.presets import Preset
 from unweave.metrics.request import Request
 from unweave.scoring import CHUNK, Collapsed, Unfinished, gather_run, score_run
 
@@ -57,7 +58,7 @@ def test_a_score_does_not_depend_on_the_company_it_keeps(run):
 
 
 def test_in_a_hurry_votes_come_from_a_pool_of_images(run, monkeypatch):
-    monkeypatch.setitem(unweave.metrics.PRESETS, "fast", unweave.metrics.presets.Preset(200, 100, 900))
+    monkeypatch.setitem(unweave.metrics.PRESETS, "fast", Preset(200, 100, 900))
     inputs = gather_run(run, request("factor-vae-score", "mig", preset="fast"))
     assert isinstance(inputs["source"], Pool)
     assert len(inputs["source"]) == 900

@@ -15,6 +15,7 @@ from unweave.errors import UsageError
 from unweave.metrics.boosting import BoostedTrees
 from unweave.metrics.downstream import Downstream, downstream
 from unweave.metrics.inputs import DRAW, INTERVAL, generator
+from unweave.metrics.logistic import predict_logistic
 from unweave.metrics.resampling import interval
 
 SIZES = (8, 30, 60, 200)
@@ -138,9 +139,25 @@ def test_the_values_of_factors_have_the_scores_for_their_mean():
     np.testing.assert_allclose(means, sampled.score[:4])
 
 
+def test_a_penalty_is_for_many_rows():
+    """Of a thousand rows it stands in for the choice; of fewer, one is chosen all the same."""
+    (codes, factors), test = draw(1200, 0, sizes=(4,)), draw(500, 1, sizes=(4,))
+    free, strict = (downstream(codes, factors, test=test, penalty=c) for c in (None, 1e-4))
+    assert strict[:2] == free[:2]
+    assert strict.accuracy_1000 < free.accuracy_1000
+    order = generator(0, DRAW).permutation(1200)
+    rows = order[(110 + np.arange(1000)) % 1200]
+    predicted, _ = predict_logistic(codes[rows], factors[rows, 0], test[0], 1e-4)
+    assert strict.accuracy_1000 == pytest.approx(np.mean(predicted == test[1][:, 0]))
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"learner": "logisitc"}, "did you mean 'logistic'"), ({"learner": 3}, "an object with fit and predict")],
+    [
+        ({"penalty": 0}, "penalty must be a number above 0, got 0"),
+        ({"learner": "logisitc"}, "did you mean 'logistic'"),
+        ({"learner": 3}, "an object with fit and predict"),
+    ],
 )
 def test_mistakes(options, message):
     with pytest.raises(UsageError, match=message):
