@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property, update_wrapper
+from functools import update_wrapper
 from typing import Any, Generic, ParamSpec, TypeVar, get_args, get_type_hints
 
 from unweave.errors import UsageError, unknown
@@ -65,9 +65,24 @@ class Metric(Generic[P, S]):
     bound: Mapping[str, Any] = field(default_factory=dict)
     """Options that this entry of the table sets."""
 
+    needs: tuple[str, ...] = field(init=False)
+    """The inputs it takes: names of `INPUTS`, `test` and `seed`."""
+    options: dict[str, Any] = field(init=False)
+    """Every other option, with its value: two scores with one name mean one thing."""
+    parts: tuple[str, ...] = field(init=False)
+    """The names of the parts, where the score has several."""
+
     def __post_init__(self) -> None:
         update_wrapper(self, self.sample)
-        self.__signature__ = inspect.signature(self.sample).replace(return_annotation=self._score_type)
+        signature = inspect.signature(self.sample)
+        kind = get_args(get_type_hints(self.sample).get("return"))
+        self.__signature__ = signature.replace(return_annotation=kind[0] if kind else Any)
+        defaults = {name: given.default for name, given in signature.parameters.items() if name not in NO_OPTIONS}
+        self.options = {**defaults, **self.bound}
+        needed = NO_OPTIONS - {"data", *self.unused}
+        self.needs = tuple(name for name in signature.parameters if name in needed)
+        fields = getattr(kind[0], "_fields", ()) if kind else ()
+        self.parts = tuple(name.replace("_", "-") for name in fields)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> S:
         """Return the score."""
@@ -80,28 +95,6 @@ class Metric(Generic[P, S]):
     def of_samples(self) -> Metric[P, S]:
         """Return the same metric of posterior samples instead of posterior means."""
         return replace(self, representation="sampled")
-
-    @cached_property
-    def _score_type(self) -> Any:
-        return get_args(get_type_hints(self.sample)["return"])[0]
-
-    @cached_property
-    def parts(self) -> tuple[str, ...]:
-        """The names of the parts, where the score has several."""
-        return tuple(name.replace("_", "-") for name in getattr(self._score_type, "_fields", ()))
-
-    @cached_property
-    def needs(self) -> tuple[str, ...]:
-        """The inputs it takes: names of `INPUTS`, `test` and `seed`."""
-        inputs = NO_OPTIONS - {"data", *self.unused}
-        return tuple(name for name in inspect.signature(self.sample).parameters if name in inputs)
-
-    @cached_property
-    def options(self) -> dict[str, Any]:
-        """Every other option, with its value: two scores with one name mean one thing."""
-        parameters = inspect.signature(self.sample).parameters
-        defaults = {name: given.default for name, given in parameters.items() if name not in NO_OPTIONS}
-        return {**defaults, **self.bound}
 
     @property
     def supervised(self) -> bool:
