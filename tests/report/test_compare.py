@@ -34,7 +34,7 @@ def dots(page: str) -> list[float]:
 def test_the_page_says_what_differs_and_how_to_read_it():
     text = text_of(page_of(row("mig"), row("sap", 0.01), row("dci-disentanglement", -0.2, better="first")))
     assert "second against first" in text
-    assert "first is better in 1 score, second in 1; 1 do not differ" in text
+    assert "first is better in 1 score, second in 1; 1 does not differ" in text
     assert "Differences are second less first." in text
     assert "exclude training seeds" in text
     assert "+0.100 +0.050 … +0.150" in text
@@ -56,7 +56,7 @@ def test_differences_are_drawn_around_0_on_one_scale():
 
 def test_a_score_without_limits_has_a_scale_of_its_own():
     page = page_of(row("mig", 0.1), row("elbo-rate", -30.0, 5.0, better=None))
-    assert dots(page) == [75.0, 20.0]
+    assert dots(page) == [83.33, 20.0]
     assert '<td class="extent">±50</td><td class="verdict">differs</td>' in page
 
 

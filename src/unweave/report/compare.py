@@ -109,7 +109,7 @@ def _summary(a: str, b: str, rows: Sequence[Row]) -> str:
     """Return in words how many scores differ, and to whose advantage."""
     wins = {name: sum(row["better"] == name for row in rows) for name in (a, b)}
     same = sum(row["differs"] is False for row in rows)
-    return f"{a} is better in {_scores(wins[a])}, {b} in {wins[b]}; {same} do not differ"
+    return f"{a} is better in {_scores(wins[a])}, {b} in {wins[b]}; {same} {'does' if same == 1 else 'do'} not differ"
 
 
 def _scores(count: int) -> str:
@@ -159,13 +159,13 @@ def _bounded(row: Row) -> bool:
 
 
 def _extent(rows: Iterable[Row]) -> float:
-    """Return how far a scale goes to either side of 0: the least of 1, 2 and 5 times a power of ten that holds all."""
+    """Return how far a scale goes to either side of 0: a round number that holds all."""
     ends = [abs(row[name]) for row in rows for name in ("difference", "low", "high") if row[name] is not None]
     widest = max((end for end in ends if isfinite(end)), default=0.0)
     if widest <= 0:
         return 1.0
     power = 10.0 ** floor(log10(widest))
-    return next(step * power for step in (1, 2, 5, 10) if widest <= step * power * (1 + 1e-9))
+    return next(step * power for step in (1, 1.5, 2, 3, 5, 10) if widest <= step * power * (1 + 1e-9))
 
 
 def _direction(row: Row) -> str:
