@@ -139,11 +139,15 @@ def test_the_values_of_factors_have_the_scores_for_their_mean():
     np.testing.assert_allclose(means, sampled.score[:4])
 
 
-def test_a_penalty_is_for_many_rows():
-    """Of a thousand rows it stands in for the choice; of fewer, one is chosen all the same."""
+def test_a_penalty_stands_in_for_the_choice():
+    """One for all sizes, or one for each, None being the choice."""
     (codes, factors), test = draw(1200, 0, sizes=(4,)), draw(500, 1, sizes=(4,))
-    free, strict = (downstream(codes, factors, test=test, penalty=c) for c in (None, 1e-4))
-    assert strict[:2] == free[:2]
+    free, mixed, strict = (
+        downstream(codes, factors, test=test, penalty=c) for c in (None, (None, None, 1e-4, 1e-4), 1e-4)
+    )
+    assert mixed[:2] == free[:2]
+    assert mixed.accuracy_1000 == strict.accuracy_1000
+    assert strict.accuracy_100 < free.accuracy_100
     assert strict.accuracy_1000 < free.accuracy_1000
     order = generator(0, DRAW).permutation(1200)
     rows = order[(110 + np.arange(1000)) % 1200]
@@ -151,10 +155,21 @@ def test_a_penalty_is_for_many_rows():
     assert strict.accuracy_1000 == pytest.approx(np.mean(predicted == test[1][:, 0]))
 
 
+def test_a_size_beyond_the_rows_can_take_all_of_them():
+    (codes, factors), test = draw(300, 0, sizes=(4,)), draw(500, 1, sizes=(4,))
+    cut, whole = (downstream(codes, factors, test=test, penalty=1.0, all_rows=given) for given in (False, True))
+    assert np.isnan([cut.accuracy_1000, cut.accuracy_10000, cut.efficiency]).all()
+    assert whole[:2] == cut[:2]
+    predicted, _ = predict_logistic(codes, factors[:, 0], test[0], 1.0)
+    assert whole.accuracy_1000 == whole.accuracy_10000 == pytest.approx(np.mean(predicted == test[1][:, 0]))
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"penalty": 0}, "penalty must be a number above 0, got 0"),
+        ({"penalty": "1e-4"}, "penalty must be a number above 0, got '1'"),
+        ({"penalty": (1.0, 2.0)}, "one for each of 4 sizes, got 2"),
         ({"learner": "logisitc"}, "did you mean 'logistic'"),
         ({"learner": 3}, "an object with fit and predict"),
     ],

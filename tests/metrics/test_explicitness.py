@@ -16,7 +16,7 @@ def referee(train, held_out, penalty=1.0):
     scaler = StandardScaler().fit(train[0])
     areas = []
     for factor, truth in zip(train[1].T, held_out[1].T, strict=True):
-        model = LogisticRegression(C=penalty).fit(scaler.transform(train[0]), factor)
+        model = LogisticRegression(C=penalty, tol=1e-10, max_iter=10_000).fit(scaler.transform(train[0]), factor)
         chances = model.predict_proba(scaler.transform(held_out[0]))
         if len(model.classes_) == 2:
             areas.append(roc_auc_score(truth, chances[:, 1]))

@@ -278,3 +278,77 @@ def test_a_shuffled_codebook_has_the_same_codes_elsewhere():
     assert sorted(map(tuple, moved)) == sorted(map(tuple, book.codes(np.arange(12))))
     cells = np.stack(np.unravel_index(np.arange(12), (3, 4)), axis=1)
     np.testing.assert_array_equal(perfect(inputs)["encode"].codes(np.arange(12)), cells)
+
+
+def toy(seen, **about):
+    """A score that notes the rows and test rows it is given."""
+
+    def rows(codes, factors, *, test) -> Sampled[float]:
+        seen.append((codes, factors, test))
+        return Sampled(0.0, len(codes), lambda subsets: np.zeros(len(subsets)))
+
+    return replace(METRICS["mig"], sample=rows, **about)
+
+
+def test_a_floor_can_be_of_fewer_rows_and_so_can_a_ceiling():
+    seen: list[Any] = []
+    factors = np.arange(100)[:, None] % 2
+    inputs = {"codes": np.arange(100.0)[:, None], "factors": factors, "test": (np.zeros((300, 1)), np.zeros((300, 1)))}
+    bounds(toy(seen, floor_rows=60, ceiling_rows=70), inputs | {"seed": 0}, {})
+    (floor_codes, floor_factors, floor_test), (best, best_factors, _) = seen
+    assert floor_codes.shape == floor_factors.shape == (60, 1)
+    assert len(floor_test[0]) == len(floor_test[1]) == 120
+    assert len(np.unique(floor_codes)) == 60
+    assert floor_codes.max() > 60  # not the first ones: they may be in order
+    assert len(best) == 70
+    np.testing.assert_array_equal(best, best_factors)
+
+
+@pytest.mark.parametrize(("rare", "rows"), [(0, 70), (15, 100), (1, 100)])
+def test_a_ceiling_of_fewer_rows_has_every_value_often_enough(rare, rows):
+    seen: list[Any] = []
+    factors = np.arange(100)[:, None] % 2
+    factors[:rare] = 7
+    bounds(toy(seen, ceiling_rows=70), {"codes": factors * 1.0, "factors": factors, "test": None, "seed": 0}, {})
+    assert [len(codes) for codes, _, _ in seen] == [100, rows]
+
+
+def test_a_large_codebook_is_shuffled_once():
+    asked: list[int] = []
+
+    def cells(encode, *, seed) -> Sampled[float]:
+        asked.append(len(encode.codes(np.arange(6))))
+        return Sampled(0.0, 6, lambda subsets: np.zeros(len(subsets)))
+
+    for sizes, shuffles in (((30, 30), 4), ((200, 200), 1)):
+        asked.clear()
+        book = Codebook.of_grid(np.zeros((int(np.prod(sizes)), 2)), sizes)
+        metric = replace(METRICS["linearity"], sample=cells, shuffles=4, has_ceiling=False)
+        bounds(metric, {"encode": book, "codes": np.zeros((5, 2)), "seed": 0}, {})
+        assert len(asked) == shuffles
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["dci", "downstream-logistic", "downstream-gbt", "info-mec", "dci-es", "explicitness"])
+def test_bounds_of_fewer_rows_are_those_of_all(name):
+    """Ten thousand rows, five factors of up to 40 values, in order and of unequal frequency."""
+    rng = np.random.default_rng(0)
+    sizes = np.array([3, 6, 40, 32])
+    factors = np.sort((sizes * rng.beta(1.0, 1.3, size=(13_000, 4))).astype(int), axis=0)
+    factors = np.stack([rng.permutation(column) if k else column for k, column in enumerate(factors.T)], axis=1)
+    codes = np.hstack([factors, np.zeros((13_000, 2))])
+    train, test = np.arange(13_000) % 13 < 10, np.arange(13_000) % 13 >= 10
+    given = {"test": (codes[test], factors[test]), "metrics": name, "intervals": False}
+    table = evaluate(codes[train], factors[train], **given).drop_nulls("ceiling")
+    for row in table.filter(~polars.col("metric").str.contains("info-mec-[mc]|dci-es-size")).iter_rows(named=True):
+        assert row["value"] == pytest.approx(row["ceiling"], abs=0.002)
+    metric, noisy = METRICS[name], rng.normal(size=codes.shape)
+    edges = evaluate(noisy[train], factors[train], **given | {"test": (noisy[test], factors[test])})
+    found = []
+    for _ in range(4):
+        moved = {"codes": noisy[train], "factors": rng.permutation(factors[train]), "seed": 0}
+        found.append(metric.sampled(moved | {"test": (noisy[test], rng.permutation(factors[test]))}).score)
+    means = dict(zip(metric.names(name), np.atleast_1d(np.mean(found, axis=0)), strict=True))
+    for row in edges.iter_rows(named=True):
+        if row["metric"] in means and row["metric"].removeprefix(f"{name}-") not in metric.unsteady:
+            assert row["floor"] == pytest.approx(means[row["metric"]], abs=0.02)

@@ -35,7 +35,7 @@ class DCI(NamedTuple):
     """How well the factors are predicted on the test rows."""
 
 
-@metric("Eastwood & Williams 2018", "all three")
+@metric("Eastwood & Williams 2018", "all three", floor_rows=1_000, ceiling_rows=2_000)
 def dci(
     codes: ArrayLike, factors: ArrayLike, *, test: GivenPair | None = None, learner: Learner = "gbt", seed: int = 0
 ) -> Sampled[DCI]:

@@ -21,8 +21,6 @@ Predict: TypeAlias = Callable[[np.ndarray, np.ndarray, np.ndarray, tuple[int, in
 """Codes and classes to fit, test codes, and which size and factor this is, to the predicted classes."""
 
 SIZES = (10, 100, 1_000, 10_000)
-MANY = 1_000
-"""Rows from which on a penalty may be given; of fewer, choosing it costs little and matters."""
 REFITS = 5
 LIMITS = (0.0, 0.0, 0.0, 0.0, 0.0), (1.0, 1.0, 1.0, 1.0, inf)
 """Of the accuracies, and of the efficiency."""
@@ -43,8 +41,9 @@ class Downstream(NamedTuple):
     "Locatello et al. 2019",
     "usefulness",
     range=(0.0, inf),
-    floor_options={"penalty": 1e-4},  # of noise, the strongest penalty is as good as any
-    ceiling_options={"penalty": 1e4},  # of the factors themselves, the weakest
+    floor_rows=1_000,
+    floor_options={"penalty": 1e-4, "all_rows": True},  # of noise, the strongest penalty is as good as any
+    ceiling_options={"penalty": (None, None, 1e3, 1e3), "stop_at_perfect": True},  # of the factors, a weak one
     unsteady=("accuracy-10", "efficiency"),
 )
 def downstream(
@@ -53,7 +52,9 @@ def downstream(
     *,
     test: GivenPair | None = None,
     learner: Any = "logistic",
-    penalty: float | None = None,
+    penalty: float | Sequence[float | None] | None = None,
+    all_rows: bool = False,
+    stop_at_perfect: bool = False,
     seed: int = 0,
 ) -> Sampled[Downstream]:
     r"""Downstream accuracy and statistical efficiency [Locatello2019]_: how many labels does it take to use the codes?
@@ -73,8 +74,12 @@ def downstream(
         "logistic" (multinomial, penalty chosen among ten by five folds), "gbt" (`BoostedTrees`), or any object with
         `fit` and `predict`, of which a clone is fitted for each factor and size.
     penalty
-        C of "logistic" from 1,000 rows up, small being strict; without it, and below, one of ten values is chosen for
-        each factor and size.
+        C of "logistic", small being strict, or one for each of the four sizes; where it is None, one of ten values is
+        chosen for each factor and size.
+    all_rows
+        Score a size beyond the number of train rows with all of them, instead of not at all.
+    stop_at_perfect
+        Where a factor is predicted for every test row, take it that more train rows would do as well.
     seed
         Seed of the split and of the order of the train rows: each size takes the next rows in it, from the beginning
         again where they run out.
@@ -83,7 +88,7 @@ def downstream(
     -------
     Downstream
         accuracy_10, accuracy_100, accuracy_1000 and accuracy_10000, in [0, 1], and efficiency, from 0 up. A size beyond
-        the number of train rows is NaN, and so is an efficiency made of it.
+        the number of train rows is NaN, and so is an efficiency made of it (see `all_rows`).
 
     Notes
     -----
@@ -104,10 +109,10 @@ def downstream(
     predict = _predictor(learner, penalty)
     train, held_out = train_and_test(codes, factors, test, seed)
     rng = generator(seed, DRAW)
-    fits = [size <= len(train[0]) for size in SIZES]
+    fits = [all_rows or size <= len(train[0]) for size in SIZES]
 
     def accuracies(train: Pair, held_out: Pair) -> np.ndarray:
-        return _accuracies(train, held_out, rng.permutation(len(train[0])), fits, predict)
+        return _accuracies(train, held_out, rng.permutation(len(train[0])), fits, predict, stop_at_perfect)
 
     whole = accuracies(train, held_out)
     border = len(train[0])
@@ -126,7 +131,9 @@ def _downstream(accuracies: np.ndarray) -> Downstream:
     return Downstream(*means, efficiency=0.0 if means[3] == 0 else means[1] / means[3])
 
 
-def _accuracies(train: Pair, held_out: Pair, order: np.ndarray, fits: Sequence[bool], predict: Predict) -> np.ndarray:
+def _accuracies(
+    train: Pair, held_out: Pair, order: np.ndarray, fits: Sequence[bool], predict: Predict, stop_at_perfect: bool
+) -> np.ndarray:
     """Return the accuracy for each size and factor, (sizes, factors), NaN for a size that does not fit.
 
     Half of the rows may be fewer than a size that does: then all of them are fitted.
@@ -137,7 +144,8 @@ def _accuracies(train: Pair, held_out: Pair, order: np.ndarray, fits: Sequence[b
             continue
         codes, factors = train if size == n else _part(train, order[(start + np.arange(size)) % n])
         for k, (factor, truth) in enumerate(zip(factors.T, held_out[1].T, strict=True)):
-            accuracies[step, k] = np.mean(predict(codes, factor, held_out[0], (step, k)) == truth)
+            known = stop_at_perfect and step > 0 and accuracies[step - 1, k] == 1
+            accuracies[step, k] = 1.0 if known else np.mean(predict(codes, factor, held_out[0], (step, k)) == truth)
         start = (start + size) % n
     return accuracies
 
@@ -146,7 +154,7 @@ def _part(pair: Pair, kept: np.ndarray) -> Pair:
     return pair[0][kept], pair[1][kept]
 
 
-def _predictor(learner: Any, penalty: float | None) -> Predict:
+def _predictor(learner: Any, penalty: float | Sequence[float | None] | None) -> Predict:
     """Return how a learner, by name or as an object, is fitted and predicts."""
     if isinstance(learner, str) and learner == "logistic":
         return _logistic(penalty)
@@ -171,19 +179,28 @@ def _predictor(learner: Any, penalty: float | None) -> Predict:
     return predict
 
 
-def _logistic(penalty: float | None) -> Predict:
+def _logistic(penalty: float | Sequence[float | None] | None) -> Predict:
     """Return the logistic regression that chooses its penalty once for each size and factor, and then keeps it."""
-    if penalty is not None and not 0 < penalty < inf:
-        raise UsageError(f"penalty must be a number above 0, got {penalty!r}")
+    given = _penalties(penalty)
     chosen: dict[tuple[int, int], tuple[float, int]] = {}
 
     def predict(codes: np.ndarray, factor: np.ndarray, test_codes: np.ndarray, case: tuple[int, int]) -> np.ndarray:
         if case in chosen:
             strength, rows = chosen[case]  # C is weighed against the sum of the losses: of fewer, it counts for more
             return predict_logistic(codes, factor, test_codes, strength * rows / len(codes))[0]
-        given = penalty if len(codes) >= MANY else None
-        predicted, strength = predict_logistic(codes, factor, test_codes, given)
+        predicted, strength = predict_logistic(codes, factor, test_codes, given[case[0]])
         chosen[case] = strength, len(codes)
         return predicted
 
     return predict
+
+
+def _penalties(penalty: float | Sequence[float | None] | None) -> list[float | None]:
+    """Return one penalty for each size."""
+    given = list(penalty) if isinstance(penalty, Sequence) else [penalty] * len(SIZES)
+    if len(given) != len(SIZES):
+        raise UsageError(f"penalty must be one number, or one for each of {len(SIZES)} sizes, got {len(given)}")
+    for value in given:
+        if value is not None and not (isinstance(value, int | float) and 0 < value < inf):
+            raise UsageError(f"penalty must be a number above 0, got {value!r}")
+    return given

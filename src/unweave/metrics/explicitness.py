@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from unweave.metrics.inputs import GivenPair, Pair, train_and_test
+from unweave.metrics.logistic import class_scores
 from unweave.metrics.metric import metric
 from unweave.metrics.resampling import Sampled, by_refits, mean_over_factors
 from unweave.metrics.scaling import standardise
@@ -44,10 +43,10 @@ def explicitness(
 
     Notes
     -----
-    The classifier is scikit-learn's with its defaults (C = 1). A value that no test row has, or that all have, is left
-    out; one that no train row has scores 0.5, and so does a factor with a single value among the train rows or among
-    the test rows. A factor with a single value in all rows is left out of the mean. Unchanged, but for rounding, by the
-    order, sign, shift and scale of codes.
+    The classifier is scikit-learn's with its default penalty (C = 1), fitted until it converges. A value that no test
+    row has, or that all have, is left out; one that no train row has scores 0.5, and so does a factor with a single
+    value among the train rows or among the test rows. A factor with a single value in all rows is left out of the mean.
+    Unchanged, but for rounding, by the order, sign, shift and scale of codes.
 
     References
     ----------
@@ -80,19 +79,17 @@ def _area(
     if (factor == factor[0]).all():
         return CHANCE
 
-    from sklearn.linear_model import LogisticRegression
+    from scipy.special import softmax
 
-    with warnings.catch_warnings():
-        # A hundred steps are the published classifier, converged or not; and classes may be many for so few rows.
-        warnings.simplefilter("ignore", UserWarning)
-        model = LogisticRegression(C=penalty).fit(inputs, factor)
+    classes, fitted = np.unique(factor, return_inverse=True)
     values, labels, counts = np.unique(test_factor, return_inverse=True, return_counts=True)
     if len(values) == 1:
         return CHANCE
+    scores = class_scores(inputs, fitted, test_inputs, penalty)
+    chances = softmax(scores, axis=0)[np.isin(classes, values)].T
+    known = np.isin(values, classes)
     areas = np.full(len(values), CHANCE)
-    known = np.isin(values, model.classes_)
-    chosen = model.predict_proba(test_inputs)[:, np.isin(model.classes_, values)]
-    areas[known] = _areas(chosen, labels, np.flatnonzero(known), counts[known])
+    areas[known] = _areas(chances, labels, np.flatnonzero(known), counts[known])
     return float(areas.mean())
 
 

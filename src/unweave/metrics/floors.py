@@ -15,6 +15,10 @@ from unweave.metrics.pool import Pool, Source
 
 LEAST_GAP = 0.02
 """A ceiling that beats its floor by less than this share of itself leaves no room to place a score in."""
+LARGE = 20_000
+"""Cells or rows from which on one shuffle of a codebook or pool is as good as the mean of several."""
+EACH = 20
+"""Rows of each value that a ceiling of fewer rows must have."""
 
 
 class Bounds(NamedTuple):
@@ -46,16 +50,50 @@ def bounds(metric: Metric[..., Any], inputs: Mapping[str, Any], settings: Mappin
     nothing = Bounds.unknown(max(1, len(metric.parts)))
     if not metric.supervised:
         return nothing
+    inputs = {name: inputs[name] for name in ("seed", "codes", *metric.needs) if name in inputs}
     rng = generator(inputs["seed"], FLOOR)
-    floors = [
-        _score(metric, shuffled(inputs, rng), {**settings, **metric.floor_options}) for _ in range(metric.shuffles)
-    ]
-    ceiling = (
-        _score(metric, perfect(inputs), {**settings, **metric.ceiling_options})
-        if metric.has_ceiling
-        else nothing.ceiling
+    fewer = some_rows(inputs, metric.floor_rows, rng)
+    options = {**settings, **metric.floor_options}
+    floors = [_score(metric, shuffled(fewer, rng), options) for _ in range(_shuffles(metric, inputs))]
+    return Bounds(
+        np.mean(floors, axis=0), _ceiling(metric, inputs, settings) if metric.has_ceiling else nothing.ceiling
     )
-    return Bounds(np.mean(floors, axis=0), ceiling)
+
+
+def _shuffles(metric: Metric[..., Any], inputs: Mapping[str, Any]) -> int:
+    sources = [inputs[name] for name in ("encode", "source") if inputs.get(name) is not None]
+    return 1 if any(len(source) >= LARGE for source in sources) else metric.shuffles
+
+
+def _ceiling(metric: Metric[..., Any], inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> np.ndarray:
+    fewer = some_rows(inputs, metric.ceiling_rows, generator(inputs["seed"], FLOOR))
+    enough = metric.ceiling_rows is not None and _has_all_values(fewer, inputs)
+    return _score(metric, perfect(fewer if enough else inputs), {**settings, **metric.ceiling_options})
+
+
+def some_rows(inputs: Mapping[str, Any], most: int | None, rng: np.random.Generator) -> Mapping[str, Any]:
+    """Return the inputs with at most so many rows and twice as many test rows, chosen at random."""
+    if most is None:
+        return inputs
+    kept = _choice(len(inputs["codes"]), most, rng)
+    changed = {**inputs, **{name: inputs[name][kept] for name in ("codes", "means", "factors") if name in inputs}}
+    if inputs.get("test") is not None:
+        kept = _choice(len(inputs["test"][0]), 2 * most, rng)
+        changed["test"] = tuple(np.asarray(part)[kept] for part in inputs["test"])
+    return changed
+
+
+def _choice(rows: int, most: int, rng: np.random.Generator) -> np.ndarray:
+    return np.sort(rng.choice(rows, size=min(most, rows), replace=False))
+
+
+def _has_all_values(fewer: Mapping[str, Any], inputs: Mapping[str, Any]) -> bool:
+    """Return whether fewer rows still have every value of every factor, often enough to be learned."""
+    for some, column in zip(fewer["factors"].T, inputs["factors"].T, strict=True):
+        values, counts = np.unique(some, return_counts=True)
+        if counts.min() < EACH or len(values) < len(np.unique(column)):
+            return False
+    return True
 
 
 def _score(metric: Metric[..., Any], inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> np.ndarray:

@@ -31,7 +31,14 @@ class InfoMEC(NamedTuple):
     compactness: float
 
 
-@metric("Hsu et al. 2023", "all three", continuous=True, shuffles=2, unsteady=("modularity", "compactness"))
+@metric(
+    "Hsu et al. 2023",
+    "all three",
+    continuous=True,
+    shuffles=2,
+    floor_rows=2_000,
+    unsteady=("modularity", "compactness"),
+)
 def info_mec(
     codes: ArrayLike,
     factors: ArrayLike,

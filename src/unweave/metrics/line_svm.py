@@ -84,8 +84,9 @@ class _Lines:
                 trial = lines + length[:, None] * step
                 found = self._loss(trial)
             moved = np.abs(trial - lines).max(axis=1) > 1e-15 * np.abs(trial).max(axis=1)
+            helped = -promised > 1e-17 * loss  # by less, and the step just taken was the last that rounding allows
             lines, (loss, gradient, bend) = trial, found
-            if not moved.any():
+            if not (moved & helped).any():
                 break
         return lines
 

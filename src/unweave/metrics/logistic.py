@@ -46,20 +46,36 @@ def predict_logistic(
     values, labels = np.unique(factor, return_inverse=True)
     if len(values) == 1 or len(codes) == 1:
         return np.full(len(test_codes), values[0]), float(STRENGTHS[0])
-    scaled, scaled_test = standardise((codes, factor), (test_codes, factor))
+    scores, strength = _test_scores(codes, labels, test_codes, strength)
+    return values[scores.argmax(axis=0)], strength
+
+
+def class_scores(codes: np.ndarray, labels: np.ndarray, test_codes: np.ndarray, strength: float) -> np.ndarray:
+    """Return log P of each class (classes, rows) for test rows, but for a constant of the row, with C = `strength`.
+
+    Labels (n,) number the classes, at least two. It is scikit-learn's LogisticRegression(C=strength), converged.
+    """
+    return _test_scores(codes, labels, test_codes, strength)[0]
+
+
+def _test_scores(
+    codes: np.ndarray, labels: np.ndarray, test_codes: np.ndarray, strength: float | None
+) -> tuple[np.ndarray, float]:
+    """Return the scores (classes, rows) of test rows, and the C given or chosen."""
+    scaled, scaled_test = standardise((codes, labels), (test_codes, labels))
     moving = scaled.any(axis=0)  # the others say nothing, and along their weights the loss would not curve at all
     precision = np.float64 if len(codes) <= FEW else np.float32
-    rows = _Rows(_with_constant(scaled[:, moving]).astype(precision), labels, len(values))
+    rows = _Rows(_with_constant(scaled[:, moving]).astype(precision), labels, int(labels.max()) + 1)
     ridge = np.append(1.0 / codes[:, moving].std(axis=0, dtype=np.float64) ** 2, 0.0)
-    ridge *= 2 if len(values) == 2 else 1  # scikit-learn has one row of weights for two classes: half as many
+    ridge *= 2 if rows.classes == 2 else 1  # scikit-learn has one row of weights for two classes: half as many
     if strength is None:
         strength, weights = _choose(rows, ridge)
     else:
-        fit = _Fit(np.zeros((len(values), len(ridge))))
+        fit = _Fit(np.zeros((rows.classes, len(ridge))))
         for weaker in (*WAYPOINTS[strength > WAYPOINTS], strength):
             fit = _fit(rows, ridge / (weaker * len(codes)), fit)
         weights = fit.weights
-    return values[(weights @ _with_constant(scaled_test[:, moving]).T).argmax(axis=0)], strength
+    return weights @ _with_constant(scaled_test[:, moving]).T, strength
 
 
 def _with_constant(codes: np.ndarray) -> np.ndarray:

@@ -52,6 +52,10 @@ class Metric(Generic[P, S]):
     """Whether the factors themselves, as codes, are the best there is."""
     shuffles: int = 1
     """How many shuffles its floor is the mean of: more where the score of noise varies."""
+    floor_rows: int | None = None
+    """Rows, chosen at random, that its floor is computed from, where noise scores the same on more of them."""
+    ceiling_rows: int | None = None
+    """The same of the ceiling; all rows where these hold too few of some value."""
     floor_options: Mapping[str, Any] = field(default_factory=dict)
     """What is cheaper, and as good, when the factors are shuffled."""
     ceiling_options: Mapping[str, Any] = field(default_factory=dict)
@@ -138,7 +142,7 @@ def metric(reference: str, measures: str, **about: Any) -> Callable[[Callable[P,
     measures
         The side of disentanglement it looks at.
     **about
-        The other fields of `Metric`: range, higher_is_better, continuous, fast, has_ceiling, shuffles, unsteady.
+        The other fields of `Metric`: range, higher_is_better, continuous, fast, has_ceiling, shuffles, unsteady …
 
     Returns
     -------

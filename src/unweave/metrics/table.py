@@ -59,9 +59,11 @@ METRICS: dict[str, Metric[..., Any]] = {
     "sap": sap,
     "sap-correlation": sap.variant({"kind": "correlation"}, continuous=True, unused=("test", "seed")),
     "dci": dci,
-    "dci-random-forest": dci.variant({"learner": "random-forest"}),
-    "dci-lasso": dci.variant({"learner": "lasso"}, continuous=True, unsteady=("disentanglement", "completeness")),
-    "dci-logistic": dci.variant({"learner": "logistic"}, shuffles=10, unsteady=("disentanglement",)),
+    "dci-random-forest": dci.variant({"learner": "random-forest"}, ceiling_rows=None),
+    "dci-lasso": dci.variant(
+        {"learner": "lasso"}, continuous=True, ceiling_rows=None, unsteady=("disentanglement", "completeness")
+    ),
+    "dci-logistic": dci.variant({"learner": "logistic"}, shuffles=10, ceiling_rows=None, unsteady=("disentanglement",)),
     "dci-es": dci_es,
     "explicitness": explicitness,
     "r2": linear_probe,
