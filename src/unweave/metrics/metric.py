@@ -88,6 +88,9 @@ class Metric(Generic[P, S]):
         fields = getattr(kind[0], "_fields", ()) if kind else ()
         self.parts = tuple(name.replace("_", "-") for name in fields)
 
+    def __repr__(self) -> str:
+        return f"<metric {self.__name__}{self.__signature__}>"
+
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> S:
         """Return the score."""
         return self.sample(*args, **{**self.bound, **kwargs}).score  # pyright: ignore[reportCallIssue]
