@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 import polars
+from pages import put
 
 from unweave.metrics import METRICS, Codebook, Pool
 from unweave.metrics.inputs import INTERVAL, generator
@@ -136,14 +137,6 @@ def render(stored: Path = STORED) -> str:
     return "\n".join(lines)
 
 
-def write_docs() -> None:
-    """Put the table of the stored file between its marks on the page."""
-    text = PAGE.read_text()
-    before, _, rest = text.partition("<!-- coverage -->")
-    _, _, after = rest.partition("<!-- /coverage -->")
-    PAGE.write_text(f"{before}<!-- coverage -->\n{render()}\n<!-- /coverage -->{after}")
-
-
 def is_cheap(metric: str) -> bool:
     options = METRICS[metric].options | FEWER.get(metric, {})
     return METRICS[metric].sampled(inputs("good", 0, False), options).replicates >= CHEAP
@@ -160,7 +153,7 @@ def main() -> None:
     parser.add_argument("--write-docs", action="store_true")
     options = parser.parse_args()
     if options.write_docs:
-        return write_docs()
+        return put(PAGE, "coverage", render())
     table: list[dict[str, Any]] = []
     for metric in options.metrics:
         count = options.samples if is_cheap(metric) else options.refits

@@ -3,6 +3,8 @@
     python benchmarks/metrics.py                     CPU seconds of every score, of its floors, of its interval
     python benchmarks/metrics.py --rows --no-intervals   … of the scores of rows alone
     python benchmarks/metrics.py --metrics mig dci   … of these
+    python benchmarks/metrics.py --out docs/results/costs.csv
+    python benchmarks/metrics.py --write-docs        the table of docs/metrics/README.md from docs/results/costs.csv
     python benchmarks/metrics.py --plain             the study's scores against their plain definitions (20 minutes)
     python benchmarks/metrics.py --memory            the largest memory of each score at n = 100,000, d = 64, k = 10
     python benchmarks/metrics.py --quick             unfairness by its quick trees against that by thorough ones
@@ -23,10 +25,13 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from time import process_time
 from typing import Any
 
 import numpy as np
+import polars
+from pages import put
 from plain import IMPORTANCES, PLAIN
 
 from unweave.data.dataset import Dataset, Images
@@ -36,6 +41,8 @@ from unweave.metrics.floors import bounds
 from unweave.metrics.inputs import INTERVAL, generator
 from unweave.metrics.resampling import interval
 
+DOCS = Path(__file__).parents[1] / "docs"
+STORED, PAGE = DOCS / "results" / "costs.csv", DOCS / "metrics" / "README.md"
 SIZES = np.array([3, 6, 40, 32, 32])
 ROWS, TEST_ROWS = 10_000, 5_000
 
@@ -97,19 +104,43 @@ def seconds(function: Callable[[], Any]) -> tuple[float, Any]:
     return process_time() - start, result
 
 
-def costs(names: list[str], inputs: dict[str, Any], intervals: bool) -> None:
+def costs(names: list[str], inputs: dict[str, Any], intervals: bool) -> polars.DataFrame:
+    """Return, and print line by line, the CPU seconds of scores, of their floors and ceilings, and of intervals."""
     print(f"{'metric':32} {'score':>8} {'floors':>8} {'interval':>9}   value")
-    total = np.zeros(3)
+    rows = []
     for name in names:
         metric = METRICS[name]
         spent, sampled = seconds(lambda metric=metric: metric.sampled(inputs))
         around, _ = seconds(lambda metric=metric: bounds(metric, inputs, metric.options))
         ends = (lambda m, s: interval(s, m.range, None, generator(0, INTERVAL))) if intervals else (lambda m, s: None)
         more, _ = seconds(lambda m=metric, s=sampled, ends=ends: ends(m, s))
-        total += spent, around, more
+        rows.append({"metric": name, "score": spent, "floors": around, "interval": more})
         values = " ".join(f"{value:.3f}" for value in np.atleast_1d(sampled.score))
         print(f"{name:32} {spent:8.2f} {around:8.2f} {more:9.2f}   {values}", flush=True)
+    table = polars.DataFrame(rows)
+    total = table.select("score", "floors", "interval").sum().row(0)
     print(f"{'sum':32} {total[0]:8.2f} {total[1]:8.2f} {total[2]:9.2f}   CPU seconds")
+    return table.with_columns(polars.col("score", "floors", "interval").round(3))
+
+
+def render(stored: Path = STORED) -> str:
+    """Return the table of the docs, with the sums of all metrics that need rows alone."""
+    table = polars.read_csv(stored)
+    lines = ["| metric | score | floor and ceiling | interval |", "|---|---|---|---|"]
+    kinds = {"all of rows": polars.col("metric").is_in(of_rows(table["metric"].to_list())), "all": polars.lit(True)}
+    sums = [
+        {"metric": f"**{name}**"} | table.filter(kind).select("score", "floors", "interval").sum().row(0, named=True)
+        for name, kind in kinds.items()
+    ]
+    for row in [*table.iter_rows(named=True), *sums]:
+        cells = " | ".join(f"{row[part]:.2f}" for part in ("score", "floors", "interval"))
+        lines.append(f"| {row['metric']} | {cells} |")
+    return "\n".join(lines)
+
+
+def of_rows(names: list[str]) -> list[str]:
+    """Return the metrics that need neither a codebook nor a decoder."""
+    return [name for name in names if not {"encode", "jacobians"} & set(METRICS[name].needs)]
 
 
 def compare(names: list[str], inputs: dict[str, Any]) -> None:
@@ -180,11 +211,15 @@ def main() -> None:
     parser.add_argument("--rows", action="store_true", help="only metrics of rows: no codebook, no decoder")
     parser.add_argument("--no-intervals", action="store_true")
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--write-docs", action="store_true")
     parser.add_argument("--peak", help=argparse.SUPPRESS)
     options = parser.parse_args()
     names = [metric for name in options.metrics for metric in GROUPS.get(name, (name,))]
     if options.rows:
-        names = [name for name in names if not {"encode", "jacobians"} & set(METRICS[name].needs)]
+        names = of_rows(names)
+    if options.write_docs:
+        return put(PAGE, "costs", render())
     if options.peak:
         return peak(options.peak)
     if options.quick:
@@ -197,7 +232,12 @@ def main() -> None:
     inputs = inputs_of(grid())
     few = {**inputs, "codes": inputs["codes"][:200], "factors": inputs["factors"][:200]}
     METRICS["dci"].sampled(few)  # compiles the trees, and imports what is imported late
-    return compare(names, inputs) if options.plain else costs(names, inputs, not options.no_intervals)
+    if options.plain:
+        return compare(names, inputs)
+    table = costs(names, inputs, not options.no_intervals)
+    if options.out:
+        table.write_csv(options.out)
+    return None
 
 
 if __name__ == "__main__":

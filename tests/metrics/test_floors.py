@@ -338,7 +338,7 @@ def test_bounds_of_fewer_rows_are_those_of_all(name):
     factors = np.stack([rng.permutation(column) if k else column for k, column in enumerate(factors.T)], axis=1)
     codes = np.hstack([factors, np.zeros((13_000, 2))])
     train, test = np.arange(13_000) % 13 < 10, np.arange(13_000) % 13 >= 10
-    given = {"test": (codes[test], factors[test]), "metrics": name, "intervals": False}
+    given: dict[str, Any] = {"test": (codes[test], factors[test]), "metrics": name, "intervals": False}
     table = evaluate(codes[train], factors[train], **given).drop_nulls("ceiling")
     for row in table.filter(~polars.col("metric").str.contains("info-mec-[mc]|dci-es-size")).iter_rows(named=True):
         assert row["value"] == pytest.approx(row["ceiling"], abs=0.002)
