@@ -338,12 +338,12 @@ def test_bounds_of_fewer_rows_are_those_of_all(name):
     factors = np.stack([rng.permutation(column) if k else column for k, column in enumerate(factors.T)], axis=1)
     codes = np.hstack([factors, np.zeros((13_000, 2))])
     train, test = np.arange(13_000) % 13 < 10, np.arange(13_000) % 13 >= 10
-    given: dict[str, Any] = {"test": (codes[test], factors[test]), "metrics": name, "intervals": False}
-    table = evaluate(codes[train], factors[train], **given).drop_nulls("ceiling")
+    table = evaluate(codes[train], factors[train], name, test=(codes[test], factors[test]), intervals=False)
+    table = table.drop_nulls("ceiling")
     for row in table.filter(~polars.col("metric").str.contains("info-mec-[mc]|dci-es-size")).iter_rows(named=True):
         assert row["value"] == pytest.approx(row["ceiling"], abs=0.002)
     metric, noisy = METRICS[name], rng.normal(size=codes.shape)
-    edges = evaluate(noisy[train], factors[train], **given | {"test": (noisy[test], factors[test])})
+    edges = evaluate(noisy[train], factors[train], name, test=(noisy[test], factors[test]), intervals=False)
     found = []
     for _ in range(4):
         moved = {"codes": noisy[train], "factors": rng.permutation(factors[train]), "seed": 0}

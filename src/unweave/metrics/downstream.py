@@ -197,7 +197,7 @@ def _logistic(penalty: float | Sequence[float | None] | None) -> Predict:
 
 def _penalties(penalty: float | Sequence[float | None] | None) -> list[float | None]:
     """Return one penalty for each size."""
-    given = list(penalty) if isinstance(penalty, Sequence) else [penalty] * len(SIZES)
+    given: list[float | None] = list(penalty) if isinstance(penalty, Sequence) else [penalty] * len(SIZES)
     if len(given) != len(SIZES):
         raise UsageError(f"penalty must be one number, or one for each of {len(SIZES)} sizes, got {len(given)}")
     for value in given:

@@ -89,7 +89,7 @@ class Metric(Generic[P, S]):
         self.parts = tuple(name.replace("_", "-") for name in fields)
 
     def __repr__(self) -> str:
-        return f"<metric {self.__name__}{self.__signature__}>"
+        return f"<metric {self.sample.__name__}{self.__signature__}>"
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> S:
         """Return the score."""
