@@ -108,9 +108,10 @@ def blahut_arimoto(
 
     `start` is random by the cell's seed. A decoder with white noise of the world's variance and "random" weights,
     independent Gaussians of the mean variance of Y, or the "principal" axes of Y, scaled to their deviations and turned
-    by a random rotation; or an "encoder" with weights from U(0, 1), for Y in units of its mean deviation, and S_W
-    from scikit-learn's make_spd_matrix. "authors" is the same with weights in whatever unit Y has, as in their experiment.
+    by a random rotation; or an "encoder" with weights from U(0, 1), for Y in units of its mean deviation, and S_W from
+    scikit-learn's make_spd_matrix. "authors" is the same with weights for Y in whatever unit it has, as they ran it.
     All others are the same in every unit of Y, and so are the ends of cells if lambda is given in that unit.
+
     `gamma`, `lam` and `seeds` are broadcast against each other and flattened.
     """
     g, lam, seeds = _cells(world, gamma, lam, seeds, tolerance, steps)

@@ -18,6 +18,8 @@ from unweave.gaussian.scores import Scores, score
 GAMMAS = (0.98, 0.99, 1.0, 1.01, 1.02)
 LAMBDAS = (-0.02, -0.01, 0.0, 0.01, 0.02)
 """The grid of [Vu2024]_."""
+Codes = Literal["true", "identity"]
+CODES = ("true", "identity")
 NAMES = {
     "im": "I_m",
     "sap": "SAP",
@@ -28,8 +30,6 @@ NAMES = {
     "total_correlation": "total correlation",
 }
 """The scores, and how people call them."""
-Codes = Literal["true", "identity"]
-CODES = ("true", "identity")
 BATCH = 2500
 """Cells iterated together: few enough for their matrices to stay in a processor's cache."""
 
@@ -46,6 +46,8 @@ class Study:
     """Of all cells, in one row."""
     scores: Scores
     """Of all cells, in one row."""
+    codes: Codes = "true"
+    """The covariance of codes that the scores have."""
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -55,6 +57,11 @@ class Study:
     def score(self, name: str) -> np.ndarray:
         """Return a score of all cells, by the name it has in `NAMES`."""
         return getattr(self.scores, name).reshape(self.shape)
+
+    @property
+    def seen(self) -> tuple[np.ndarray, np.ndarray]:
+        """The covariances of codes, and of codes and factors, that the scores of all cells are computed from."""
+        return _seen(self.world, self.solutions, self.codes)
 
     @property
     def successes(self) -> tuple[np.ndarray, np.ndarray]:
@@ -110,7 +117,6 @@ def study(
         raise unknown("covariance of codes", str(codes), CODES)
     if repeats < 1 or best_of < 1 or not len(gammas) or not len(lambdas):
         raise UsageError("a study needs at least one gamma, one lambda and one start")
-    shape = (len(gammas), len(lambdas), repeats)
     starts = np.empty(repeats * best_of)
     g, lam, _ = np.meshgrid(np.asarray(gammas, float), np.asarray(lambdas, float), starts, indexing="ij")
     cells = g.size
@@ -122,8 +128,11 @@ def study(
         options = {"noise": noise, "start": start, "stop": stop, "tolerance": tolerance, "steps": steps}
         parts.append(blahut_arimoto(world, g.ravel()[part], lam.ravel()[part], seeds=seeds[part], **options))
     solutions = Solutions.joined(parts).best_of(best_of)
+    scores = score(world, *_seen(world, solutions, codes), tie=tie)
+    return Study(world, np.asarray(gammas, float), np.asarray(lambdas, float), repeats, solutions, scores, codes)
+
+
+def _seen(world: World, solutions: Solutions, codes: Codes) -> tuple[np.ndarray, np.ndarray]:
+    """Return the covariances of codes, and of codes and factors, that scores are computed from."""
     sigma_x, sigma_xv = world.seen_by(solutions.encoder)
-    if codes == "identity":
-        sigma_x = np.broadcast_to(np.eye(world.m), sigma_x.shape)
-    found = score(world, sigma_x, sigma_xv, tie=tie)
-    return Study(world, np.asarray(gammas, float), np.asarray(lambdas, float), shape[2], solutions, found)
+    return (np.broadcast_to(np.eye(world.m), sigma_x.shape) if codes == "identity" else sigma_x), sigma_xv
