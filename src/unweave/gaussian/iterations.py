@@ -103,8 +103,8 @@ def blahut_arimoto(
     asks for a reconstruction error of at most 5 %. So the last iterate with an error of at most `tolerance` (a share of
     tr S_Y) is kept, and `Solutions.state` says how it ended; codes of 100 times the precision that the data give end it
     too. A cell that is never inside keeps the iterate of least error. With `stop` "rest" there is neither tolerance nor
-    ceiling: a cell ends when B and S_W move by at most 1e-8, or where a variance of S_Z is 0 in floating point, which
-    counts as diverged. Codes whose noise goes to 0 come to rest in this sense.
+    ceiling: a cell ends when B and S_W move by at most 1e-8. Codes whose noise goes to 0 come to rest in this sense.
+    Only a share of 1e-12 that is left of a variance of Y, or of the prior's in the noise of codes, is a divergence.
 
     `start` is random by the cell's seed. A decoder with white noise of the world's variance and "random" weights,
     independent Gaussians of the mean variance of Y, or the "principal" axes of Y, scaled to their deviations and turned
@@ -187,7 +187,8 @@ class _Cells:
         self.bounded = tolerance is not None
         self.tolerance = np.inf if tolerance is None else tolerance
         spectrum = np.linalg.eigvalsh(self.y)
-        self.ceiling = m * CEILING * (gamma * spectrum[-1] / spectrum[0] + 2 * np.abs(lam) * spectrum[-1])
+        data = gamma * spectrum[-1] / spectrum[0] + 2 * np.abs(lam) * spectrum[-1]
+        self.ceiling = m * (CEILING * data if self.bounded else np.full(cells, 1 / SINGULAR))
         self.gamma, self.lam = gamma[:, None, None], lam[:, None, None]
         self.a = np.zeros((cells, n, m))
         self.alive = np.arange(cells)
@@ -235,9 +236,7 @@ class _Cells:
         cells = self.alive
         outside = error > self.tolerance
         left = outside & self.inside[cells]
-        endless = exact
-        if self.bounded:
-            endless = endless | (np.trace(q, axis1=1, axis2=2) > self.ceiling[cells])
+        endless = exact | (np.trace(q, axis1=1, axis2=2) > self.ceiling[cells])
         still = self._still(a, p, q)
         for state, where in (
             (UNFINISHED, ~outside),

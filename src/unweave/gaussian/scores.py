@@ -11,6 +11,7 @@ import numpy as np
 from unweave.errors import UsageError
 from unweave.gaussian.im import TIE, im_score
 from unweave.gaussian.information import tables
+from unweave.gaussian.matching import match
 from unweave.gaussian.model import Groups, World, as_partition
 
 MOST_ASSIGNMENTS = 5000
@@ -36,6 +37,8 @@ class Scores:
     dci_completeness: np.ndarray
     dci_informativeness: np.ndarray
     total_correlation: np.ndarray
+    matched: np.ndarray
+    """Information of codes matched with single factors [Vu2026]_, in nats."""
 
     def succeeded(self, truth: Groups) -> tuple[np.ndarray, np.ndarray]:
         r"""Tell in which cells I_m, and SAP, find the true groups of factors.
@@ -80,6 +83,7 @@ def score(world: World, sigma_x: np.ndarray, sigma_xv: np.ndarray, *, tie: float
         dci_completeness=_disentanglement(np.abs(weights).swapaxes(1, 2)),
         dci_informativeness=(1 - np.sqrt(1 - explained)).mean(axis=1),
         total_correlation=np.maximum(-0.5 * np.linalg.slogdet(codes)[1], 0.0),
+        matched=np.array([match(known).value for known in _nats(squared)]),
     )
 
 

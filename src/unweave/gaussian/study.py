@@ -22,6 +22,7 @@ Codes = Literal["true", "identity"]
 CODES = ("true", "identity")
 NAMES = {
     "im": "I_m",
+    "matched": "matched information",
     "sap": "SAP",
     "mig": "MIG",
     "dci_disentanglement": "DCI disentanglement",

@@ -28,7 +28,7 @@ class Settings:
     runs: int
     """Runs of the 25 cells of every scenario."""
     varied: int
-    """The same, for every value in the second figure; 0 leaves it out."""
+    """The same, for every value in the second figure, of the authors' setting; 0 leaves it out."""
     setting: str = "authors"
 
 
@@ -51,7 +51,7 @@ class LinearGaussian(Reproduction):
             watch(name, done, len(PUBLISHED))
             found += rates(settings.setting, name, SETTINGS[settings.setting].studies(name, settings.runs, seed))
         figures = {"rates": draw_rates(found)}
-        if settings.varied:
+        if settings.varied and settings.setting == "authors":
             figures["sensitivity"] = draw_sensitivity(AUTHORS, VARIED, settings.varied, seed, watch)
         return Findings(tuple(_rows(found)), _notes(settings.setting, found), figures, {"rates.csv": to_csv(found)})
 
