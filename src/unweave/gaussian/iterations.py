@@ -167,7 +167,7 @@ def _begin(
 class _Cells:
     """The cells still under way, and what has been kept of all of them.
 
-    An iterate is A, P and Q = I + P A, which is the precision of the encoder's noise.
+    An iterate is A, P, Q = I + P A, which is the precision of the encoder's noise S_W, and B = S_W P.
     """
 
     def __init__(
@@ -180,6 +180,8 @@ class _Cells:
         begun: tuple[np.ndarray, np.ndarray],
     ) -> None:
         self.p, self.q = begun
+        self.w = np.linalg.inv(self.q)
+        self.b = self.w @ self.p
         cells, m, n = self.p.shape
         self.y, self.power = world.sigma_y, np.trace(world.sigma_y)
         self.unit = _unit(world)
@@ -194,17 +196,18 @@ class _Cells:
         self.alive = np.arange(cells)
         self.inside = np.zeros(cells, dtype=bool)  # whether an iterate within the tolerance has been kept
         self.state = np.full(cells, UNFINISHED, dtype="<U10")
-        self.kept_a, self.kept_p, self.kept_q = self.a.copy(), self.p.copy(), self.q.copy()
+        self.kept_a, self.kept_b, self.kept_w = self.a.copy(), self.b.copy(), self.w.copy()
         self.error, self.steps = np.full(cells, np.inf), np.zeros(cells, dtype=int)
 
     def advance(self, step: int) -> bool:
         """Make one iteration of every cell under way; tell whether any is left."""
-        py = self.p @ self.y
-        # The decoder of eq. 10 for B = Q^-1 P and S_W = Q^-1 is A = S_Y P^T (Q + P S_Y P^T)^-1 Q.
-        turned = np.linalg.solve(self.q + py @ self.p.swapaxes(1, 2), py)
-        a = turned.swapaxes(1, 2) @ self.q
+        # Eq. 10 in B and S_W: in P and Q it is shorter, but singular where one code knows nothing and another all.
+        by = self.b @ self.y
+        a = np.linalg.solve(by @ self.b.swapaxes(1, 2) + self.w, by).swapaxes(1, 2)
         least = SINGULAR * np.diag(self.y)
-        errors = np.maximum(np.diag(self.y) - (turned * py).sum(axis=1), least)  # the diagonal of S_Y - A B S_Y
+        errors = np.maximum(
+            np.diag(self.y) - (a * by.swapaxes(1, 2)).sum(axis=2), least
+        )  # the diagonal of S_Y - A B S_Y
         exact = np.any(errors <= least, axis=1)
         error = errors.sum(axis=1) / self.power
         self._keep(step, a, error)
@@ -227,7 +230,7 @@ class _Cells:
         inside = error <= self.tolerance
         better = inside | (~self.inside[cells] & (error < self.error[cells]))
         chosen = cells[better]
-        self.kept_a[chosen], self.kept_p[chosen], self.kept_q[chosen] = a[better], self.p[better], self.q[better]
+        self.kept_a[chosen], self.kept_b[chosen], self.kept_w[chosen] = a[better], self.b[better], self.w[better]
         self.error[chosen], self.steps[chosen] = error[better], step
         self.inside[cells[inside]] = True
 
@@ -237,7 +240,9 @@ class _Cells:
         outside = error > self.tolerance
         left = outside & self.inside[cells]
         endless = exact | (np.trace(q, axis1=1, axis2=2) > self.ceiling[cells])
-        still = self._still(a, p, q)
+        w = np.linalg.inv(q)
+        b = w @ p
+        still = self._still(a, q, b, w)
         for state, where in (
             (UNFINISHED, ~outside),
             (OUTSIDE, outside),
@@ -248,22 +253,20 @@ class _Cells:
             self.state[cells[where]] = state
         going = ~(left | still | endless)
         self.alive = cells[going]
-        self.a, self.p, self.q = a[going], p[going], q[going]
+        self.a, self.p, self.q, self.b, self.w = (each[going] for each in (a, p, q, b, w))
         self.gamma, self.lam = self.gamma[going], self.lam[going]
 
-    def _still(self, a: np.ndarray, p: np.ndarray, q: np.ndarray) -> np.ndarray:
+    def _still(self, a: np.ndarray, q: np.ndarray, b: np.ndarray, w: np.ndarray) -> np.ndarray:
         """Tell which cells have come to rest: relative to their size, or in absolute terms without a tolerance."""
         if self.bounded:
             moved = np.abs(q - self.q).max(axis=(1, 2)) + np.abs(a - self.a).max(axis=(1, 2)) / self.unit
             return moved <= REST * np.abs(q).max(axis=(1, 2))
-        before, now = np.linalg.inv(self.q), np.linalg.inv(q)
-        noise, weights = np.abs(now - before), np.abs(now @ p - before @ self.p) * self.unit
-        return np.maximum(noise.max(axis=(1, 2)), weights.max(axis=(1, 2))) <= AUTHORS_REST
+        weights, noise = np.abs(b - self.b).max(axis=(1, 2)) * self.unit, np.abs(w - self.w).max(axis=(1, 2))
+        return np.maximum(weights, noise) <= AUTHORS_REST
 
     def solutions(self) -> Solutions:
         """Return what has been kept, with the covariances written out."""
-        a, p, q = self.kept_a, self.kept_p, self.kept_q
-        encoder = Encoder(np.linalg.solve(q, p), np.linalg.inv(q))
+        a, encoder = self.kept_a, Encoder(self.kept_b, self.kept_w)
         noise = NOISES[self.noise](self.y - a @ encoder.weights @ self.y)
         missed = np.linalg.norm(a @ a.swapaxes(1, 2) + noise - self.y, 2, axis=(1, 2))
         misfit = missed / np.linalg.norm(self.y, 2)

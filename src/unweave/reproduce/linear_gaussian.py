@@ -40,7 +40,7 @@ class LinearGaussian(Reproduction):
     presets: ClassVar[Mapping[str, Settings]] = {
         "smoke": Settings(runs=1, varied=0),
         "small": Settings(runs=4, varied=0),
-        "paper": Settings(runs=16, varied=4),
+        "paper": Settings(runs=16, varied=2),
     }
     variants: ClassVar[tuple[str, ...]] = tuple(SETTINGS)
 
