@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -215,7 +216,7 @@ def test_without_a_ceiling_iterations_end_before_they_overflow():
 
 def test_at_rest_means_that_the_encoder_moves_no_more():
     world = SCENARIOS["3-in-1"].world(noise=0.3)
-    options = {"noise": "diagonal", "start": "encoder", "stop": "rest"}
+    options: dict[str, Any] = {"noise": "diagonal", "start": "encoder", "stop": "rest"}
     found = blahut_arimoto(world, 0.9, 0.0, seeds=0, steps=20_000, **options)
     assert found.state == ["converged"]
     later = blahut_arimoto(world, 0.9, 0.0, seeds=0, steps=int(found.steps[0]) - 1, **options)
