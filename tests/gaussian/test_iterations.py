@@ -138,6 +138,14 @@ def test_a_start_is_no_divergence(start, noise):
     assert "diverged" not in found.state
 
 
+@pytest.mark.parametrize(("gamma", "lam"), [(0.9, 0.0), (0.9, 0.2), (1.0, 0.0), (0.95, -0.1)])
+def test_codes_at_rest_have_the_covariance_of_the_prior(gamma, lam):
+    """B A = I - S_W by eq. 9 and I - S_W Cov(X)^-1 by eq. 10, so that Cov(X) = I whatever gamma and lambda are."""
+    world = SCENARIOS["3-in-1"].world(noise=0.3)
+    found = blahut_arimoto(world, gamma, lam, noise="diagonal", start="encoder", stop="rest", steps=20_000)
+    np.testing.assert_allclose(world.seen_by(found.encoder)[0][0], np.eye(3), atol=1e-5)
+
+
 @pytest.mark.parametrize("unit", [1e-3, 1e3])
 @pytest.mark.parametrize("stop", ["tolerance", "rest"])
 @pytest.mark.parametrize("start", ["random", "principal", "encoder"])
