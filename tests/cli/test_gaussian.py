@@ -52,11 +52,24 @@ def test_the_picture_and_a_covariance_of_ones_own(cli, tmp_path):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+def test_the_authors_experiment_can_be_said(cli):
+    numbers = ("--variance", "1e-4", "4e-4", "9e-4", "--weight", "0", "2", "4", "--own", "1", "4e-4", "9e-4")
+    how = ("--decoder", "diagonal", "--start", "authors", "--stop", "rest", "--codes", "identity", "--best-of", "2")
+    code, out, err = cli("gaussian", "3-in-1", *numbers, "--noise", "0.0016", *how, *FEW, "--json")
+    assert (code, err) == (0, "")
+    record = json.loads(out)
+    assert record["states"] == {"unfinished": 25}
+    assert 0 < record["misfit"]["mean"] <= record["misfit"]["most"] < 1
+
+
 @pytest.mark.parametrize(
     ("words", "line"),
     [
         (("3-in-4",), "no scenario is called '3-in-4'; did you mean"),
         (("--own", "0"), "the variances of factors must be above 0"),
+        (("--weight", "1", "2"), "weight is one number, or one for each of 3 factors, not 2"),
+        (("--stop", "rset"), "did you mean 'rest'"),
+        (("--codes", "tru"), "did you mean 'true'"),
         (("--m", "3"), "--n and --m go with --sigma-v"),
         (("--out", "a.pdf"), "write --out a.png"),
         (("--decoder", "diag"), "did you mean 'diagonal'"),

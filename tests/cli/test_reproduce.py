@@ -84,6 +84,8 @@ def test_without_a_name_it_explains_itself(cli):
 MISTAKES = {
     ("imposibility",): "no published result is called 'imposibility'; did you mean 'impossibility'?",
     ("impossibility", "--preset", "smal"): "no preset is called 'smal'; did you mean 'small'?",
+    ("impossibility", "--setting", "clean"): "impossibility has no settings to choose from; leave --setting out",
+    ("linear-gaussian", "--setting", "clen"): "no setting is called 'clen'; did you mean 'clean'?",
     ("impossibility", "--prset", "small"): "unknown option --prset for 'reproduce'; did you mean --preset?",
     ("impossibility", "--seed", "-1"): "--seed must be 0 or more, not -1",
     ("impossibility", "--seed", "x"): "--seed: 'x' is not a whole number",

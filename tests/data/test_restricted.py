@@ -56,6 +56,28 @@ def test_a_correlated_pair_need_be_neither_adjacent_nor_in_order():
     np.testing.assert_allclose(table.sum(axis=(0, 2)), 0.25, rtol=1e-9)
 
 
+@pytest.mark.parametrize("strength", [0.2, 0.4, 0.7])
+def test_a_correlated_pair_can_keep_uniform_marginals(strength: float):
+    given = Correlated(small(), pair="x+y", strength=strength).probabilities.reshape(3, 4, 5)
+    data = Correlated(small(), pair="x+y", strength=strength, marginals="uniform")
+    table = data.probabilities.reshape(3, 4, 5)
+    for axes, size in (((1, 2), 3), ((0, 2), 4), ((0, 1), 5)):
+        np.testing.assert_allclose(table.sum(axis=axes), 1 / size, rtol=1e-8)
+    assert np.ptp(given.sum(axis=(0, 1))) > 0.01  # or there would be nothing to mend
+    scaled = np.log(table[0] / given[0])  # rows and columns are scaled, the rest of the dependence stays
+    np.testing.assert_allclose(scaled - scaled[:1] - scaled[:, :1] + scaled[0, 0], 0, atol=1e-6)
+    assert data.options["marginals"] == "uniform"
+    assert "marginals" not in Correlated(small(), pair="x+y").options
+    assert_frequencies_fit(data, data.probabilities)
+
+
+def test_marginals_that_cannot_be_made_uniform_are_refused():
+    with pytest.raises(UsageError, match="choose a larger strength"):
+        Correlated(small(), pair="x+y", strength=0.001, marginals="uniform")
+    with pytest.raises(UsageError, match="marginals is 'uniform' or left out, not 'flat'"):
+        Correlated(small(), pair="x+y", marginals="flat")
+
+
 def test_two_pairs():
     data = Correlated(small((3, 4, 5, 2), ("a", "b", "c", "d")), pair="a+b&c+d", strength=0.3)
     expected = joint((3, 4), 0.3)[:, :, None, None] * joint((5, 2), 0.3)

@@ -29,6 +29,16 @@ def draw(mix, count, seed=0):
 
 
 @pytest.mark.parametrize("dimensions", [2, 3, 4, 7])
+def test_near_one_half_only_two_coordinates_are_swapped(dimensions):
+    """One half itself is refused: the first diagonal entry is 0. With d = 2 the second is, too."""
+    size = np.abs(householder(dimensions, 0.5 - 1e-9))
+    assert size[0, 0] < 1e-8
+    assert (size[1:, 1:] < 1e-8).all() == (dimensions == 2)
+    with pytest.raises(UsageError, match="entry of 0"):
+        householder(dimensions, 0.5)
+
+
+@pytest.mark.parametrize("dimensions", [2, 3, 4, 7])
 @pytest.mark.parametrize("alpha", [0.01, 0.2, 0.49, 0.8])
 def test_the_matrix_is_an_orthogonal_reflection_without_zeros(dimensions, alpha):
     matrix = householder(dimensions, alpha)

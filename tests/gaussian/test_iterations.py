@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 
 from unweave.errors import UsageError
 from unweave.gaussian import SCENARIOS, World, blahut_arimoto, descend, loss
-from unweave.gaussian.iterations import CEILING, NOISES, STATES
+from unweave.gaussian.iterations import CEILING, NOISES, STATES, positive_definite
 
 GRID = np.meshgrid([0.9, 0.98, 1.0, 1.02, 1.1], [-0.02, 0.0, 0.02], indexing="ij")
 
@@ -20,7 +23,7 @@ def no_warnings():
 
 def as_printed(world, gamma, lam, steps, seed):
     """Equations 9 and 10, inverse by inverse, from the same start."""
-    a = np.random.default_rng(seed).normal(size=(world.n, world.m))
+    a = np.random.default_rng(seed).normal(size=(world.n, world.m)) * np.sqrt(np.trace(world.sigma_y) / world.n)
     z = world.noise * np.eye(world.n)
     inv, y = np.linalg.inv, world.sigma_y
     b = w = np.empty(0)
@@ -104,7 +107,9 @@ def test_every_cell_ends_sound(name, start, noise):
     found = blahut_arimoto(world, gamma, lam, seeds=np.arange(len(gamma)), noise=noise, start=start, steps=500)
     for array in (*found.encoder, *found.decoder, found.error):
         assert np.isfinite(array).all()
-    assert (np.linalg.eigvalsh(found.encoder.noise) > 0.1 / CEILING / world.m).all()
+    spectrum = np.linalg.eigvalsh(world.sigma_y)
+    ceiling = CEILING * (1.1 * spectrum[-1] / spectrum[0] + 0.04 * spectrum[-1])
+    assert (np.linalg.eigvalsh(found.encoder.noise) > 0.1 / ceiling / world.m).all()
     assert (np.linalg.eigvalsh(found.decoder.noise) > 0).all()
     assert set(found.state) <= set(STATES)
     inside = found.error <= 0.05
@@ -122,6 +127,109 @@ def test_how_a_cell_ends_is_said():
     assert after.error[0] > 0.05
     hopeless = blahut_arimoto(world, 0.98, 0, start="principal", tolerance=0.001)
     assert hopeless.state.tolist() == ["outside"]
+
+
+@pytest.mark.parametrize("noise", [1e-2, 1e-4, 1e-6])
+@pytest.mark.parametrize("start", ["random", "principal", "encoder"])
+def test_a_start_is_no_divergence(start, noise):
+    """Random weights over a small noise once exceeded a fixed ceiling at the first step."""
+    world = SCENARIOS["3-in-2"].world(noise=noise)
+    found = blahut_arimoto(world, 1.0, 0.0, seeds=range(5), start=start, steps=300)
+    assert "diverged" not in found.state
+
+
+@pytest.mark.parametrize(("gamma", "lam"), [(0.9, 0.0), (0.9, 0.2), (1.0, 0.0), (0.95, -0.1)])
+def test_codes_at_rest_have_the_covariance_of_the_prior(gamma, lam):
+    """B A = I - S_W by eq. 9 and I - S_W Cov(X)^-1 by eq. 10, so that Cov(X) = I whatever gamma and lambda are."""
+    world = SCENARIOS["3-in-1"].world(noise=0.3)
+    found = blahut_arimoto(world, gamma, lam, noise="diagonal", start="encoder", stop="rest", steps=20_000)
+    np.testing.assert_allclose(world.seen_by(found.encoder)[0][0], np.eye(3), atol=1e-5)
+
+
+@pytest.mark.parametrize("unit", [1e-3, 1e3])
+@pytest.mark.parametrize("stop", ["tolerance", "rest"])
+@pytest.mark.parametrize("start", ["random", "principal", "encoder"])
+def test_units_do_not_matter(start, stop, unit):
+    sigma_v = SCENARIOS["5-in-2"].sigma_v()
+    gamma, lam = (axis.ravel() for axis in GRID)
+    one, other = (
+        blahut_arimoto(
+            World(u * u * sigma_v, n=5, m=4, noise=u * u * 0.01),
+            gamma,
+            lam / (u * u),
+            seeds=range(15),
+            noise="diagonal",
+            start=start,
+            stop=stop,
+            steps=150,
+        )
+        for u in (1.0, unit)
+    )
+    assert one.state.tolist() == other.state.tolist()
+    np.testing.assert_allclose(one.error, other.error, atol=1e-6)
+    np.testing.assert_allclose(one.misfit, other.misfit, atol=1e-6)
+
+
+def test_an_encoder_start_is_the_one_that_scikit_learn_draws():
+    from sklearn.datasets import make_spd_matrix
+
+    draws = np.random.RandomState(7)
+    ours = positive_definite(draws.uniform(size=(4, 4)), draws.uniform(size=4))
+    np.testing.assert_allclose(ours, make_spd_matrix(4, random_state=7), atol=1e-12)
+
+
+def test_iterations_from_an_encoder_are_those_printed():
+    """Equation 10 first, the noise of the decoder cut to its diagonal, then equation 9."""
+    world = World(0.01 * SCENARIOS["5-in-3"].sigma_v(), n=5, m=4, noise=0.001)
+    inv, y, gamma, lam = np.linalg.inv, world.sigma_y, 0.98, 0.02
+    rng = np.random.default_rng(3)
+    b = rng.uniform(size=(4, 5))
+    w = positive_definite(rng.uniform(size=(4, 4)), rng.uniform(size=4))
+    a = z = np.empty(0)
+    for step in range(30):
+        if step:
+            weighed = a.T @ (gamma * inv(z) + 2 * lam * np.eye(5))
+            w = inv(np.eye(4) + weighed @ a)
+            b = w @ weighed
+        full = inv(inv(y) + b.T @ inv(w) @ b)
+        a, z = full @ b.T @ inv(w), np.diag(np.diag(full))
+    found = blahut_arimoto(world, gamma, lam, seeds=3, noise="diagonal", start="authors", stop="rest", steps=30)
+    for ours, printed in zip((*found.encoder, *found.decoder), (b, w, a, z), strict=True):
+        np.testing.assert_allclose(ours[0], printed, rtol=1e-7, atol=1e-9)
+    expected = np.linalg.norm(a @ a.T + z - y, 2) / np.linalg.norm(y, 2)
+    assert found.misfit[0] == pytest.approx(expected, rel=1e-9)
+
+
+def test_the_best_of_several_starts_has_the_least_misfit_and_has_not_diverged():
+    world = SCENARIOS["3-in-2"].world()
+    found = blahut_arimoto(world, 1.0, 0.0, seeds=range(12), noise="diagonal", start="encoder", stop="rest", steps=40)
+    best = found.best_of(4)
+    np.testing.assert_array_equal(best.misfit, found.misfit.reshape(3, 4).min(axis=1))
+    first = int(found.misfit[:4].argmin())
+    np.testing.assert_array_equal(best.encoder.weights[0], found.encoder.weights[first])
+    state = found.state.copy()
+    state[first] = "diverged"
+    assert replace(found, state=state).best_of(4).misfit[0] == np.sort(found.misfit[:4])[1]
+
+
+def test_without_a_ceiling_iterations_end_before_they_overflow():
+    """The precision of this cell grows without end, and its matrices were singular in the end."""
+    world = SCENARIOS["3-in-3"].world()
+    found = blahut_arimoto(world, 1.02, -0.02, seeds=6, noise="diagonal", start="authors", stop="rest", steps=5000)
+    for array in (*found.encoder, *found.decoder, found.error, found.misfit):
+        assert np.isfinite(array).all()
+    assert found.precision.max() < 1e13
+    assert found.state == ["diverged"]
+
+
+def test_at_rest_means_that_the_encoder_moves_no_more():
+    world = SCENARIOS["3-in-1"].world(noise=0.3)
+    options: dict[str, Any] = {"noise": "diagonal", "start": "encoder", "stop": "rest"}
+    found = blahut_arimoto(world, 0.9, 0.0, seeds=0, steps=20_000, **options)
+    assert found.state == ["converged"]
+    later = blahut_arimoto(world, 0.9, 0.0, seeds=0, steps=int(found.steps[0]) - 1, **options)
+    assert later.state == ["unfinished"]
+    np.testing.assert_allclose(later.encoder.weights, found.encoder.weights, atol=2e-8)
 
 
 def test_cells_do_not_depend_on_their_neighbours():
@@ -146,6 +254,7 @@ def test_cells_do_not_depend_on_their_neighbours():
         ({"steps": 0}, "must be 1 or more"),
         ({"noise": "diag"}, "did you mean 'diagonal'"),
         ({"start": "randm"}, "did you mean 'random'"),
+        ({"stop": "rset"}, "did you mean 'rest'"),
     ],
 )
 def test_a_mistake_gets_one_line(arguments, line):

@@ -69,6 +69,22 @@ def test_the_published_covariances():
     )
 
 
+def test_every_factor_may_have_numbers_of_its_own():
+    """The covariance that the paper prints for v2 = alpha v1 + z2 and v3 = beta v1 + z3."""
+    var, alpha, beta, z2, z3 = 0.3, 2.0, 4.0, 0.5, 0.7
+    found = SCENARIOS["3-in-1"].sigma_v(variance=(var, 9, 9), weight=(9, alpha, beta), own=(9, z2, z3))
+    np.testing.assert_allclose(
+        found,
+        [
+            [var, alpha * var, beta * var],
+            [alpha * var, alpha**2 * var + z2, alpha * beta * var],
+            [beta * var, alpha * beta * var, beta**2 * var + z3],
+        ],
+    )
+    with pytest.raises(UsageError, match="weight is one number, or one for each of 3 factors, not 2"):
+        SCENARIOS["3-in-1"].sigma_v(weight=(1.0, 2.0))
+
+
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_a_scenario_has_the_groups_that_its_name_says(name):
     factors, _, groups = name.partition("-in-")

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 
 from unweave import metrics
 from unweave.errors import UsageError
-from unweave.gaussian import SCENARIOS, World, blahut_arimoto, im_score, mutual_information, score
+from unweave.gaussian import (
+    SCENARIOS,
+    World,
+    blahut_arimoto,
+    im_score,
+    matched_information,
+    mutual_information,
+    score,
+)
 from unweave.gaussian.scores import _assignments
 from unweave.metrics.dci import completeness, disentanglement
 
@@ -29,6 +39,30 @@ def test_im_of_many_cells_is_that_of_each(name):
         alone = im_score(x[cell], xv[cell], world.sigma_v)
         assert together.im[cell] == pytest.approx(alone.value, abs=1e-9)
         assert together.im_groups[cell] == alone.groups
+
+
+@pytest.mark.parametrize("name", ["3-in-2", "5-in-1"])
+def test_matched_information_is_that_of_the_best_permutation(name):
+    world, x, xv = cells(name)
+    found = score(world, x, xv)
+    m, s = xv.shape[1:]
+    for cell in range(len(x)):
+        joint = np.block([[x[cell], xv[cell]], [xv[cell].T, world.sigma_v]])
+        known = [[mutual_information(joint, [i], [m + j]) for j in range(s)] for i in range(m)]
+        sums = {factors: sum(known[i][j] for i, j in enumerate(factors)) for factors in permutations(range(s), m)}
+        alone = matched_information(x[cell], xv[cell], world.sigma_v)
+        assert alone.value == pytest.approx(max(sums.values()), abs=1e-9)
+        assert alone.factors == max(sums, key=sums.__getitem__)
+        assert found.matched[cell] == pytest.approx(alone.value, abs=1e-9)
+
+
+def test_matched_information_has_no_groups():
+    """One code for two factors that go together: I_m takes them as a group, a matching leaves one of them out."""
+    sigma_v = np.array([[1.0, 0.9], [0.9, 1.0]])
+    both = np.array([[1.0, 1.0]]) @ sigma_v
+    sigma_x = [[both.sum() + 0.1]]
+    assert im_score(sigma_x, both, sigma_v).value > matched_information(sigma_x, both, sigma_v).value + 0.5
+    assert matched_information(np.eye(3), np.zeros((3, 2)), sigma_v) == (0.0, (0, 1, None))
 
 
 def test_many_assignments_are_searched():

@@ -14,10 +14,10 @@ from unweave.cli.manners import waiting, writing
 from unweave.cli.parsing import Flag, parse, refuse_below
 from unweave.errors import UsageError, unknown
 from unweave.files import write_atomically
-from unweave.gaussian.iterations import NOISES, STARTS, STEPS
+from unweave.gaussian.iterations import NOISES, STARTS, STEPS, STOPS
 from unweave.gaussian.model import World
 from unweave.gaussian.scenarios import SCENARIOS
-from unweave.gaussian.study import GAMMAS, LAMBDAS, NAMES, Study, study
+from unweave.gaussian.study import CODES, GAMMAS, LAMBDAS, NAMES, Study, study
 from unweave.text import facts, table, to_json
 
 EXAMPLE = "unweave gaussian 3-in-2 --repeats 40 --out gaussian.png"
@@ -40,12 +40,12 @@ class Gaussian:
     """Weights lambda of the squared error."""
     repeats: int = 20
     """Random starts of every (gamma, lambda)."""
-    weight: float = 1.0
-    """Of a parent in its child, the paper's alpha and beta."""
-    variance: float = 1.0
-    """Of a factor without a parent."""
-    own: float = 0.1
-    """Variance of a child's own noise."""
+    weight: Numbers = (1.0,)
+    """Of a parent in its child, the paper's alpha and beta: one, or one for each factor."""
+    variance: Numbers = (1.0,)
+    """Of a factor without a parent: one, or one for each."""
+    own: Numbers = (0.1,)
+    """Variance of a child's own noise: one, or one for each."""
     noise: float = 0.01
     """Variance of the observed variables' noise."""
     sigma_v: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
@@ -57,7 +57,13 @@ class Gaussian:
     decoder: str = "full"
     """Noise of the decoder: full, diagonal or isotropic."""
     start: str = "principal"
-    """Weights at the start: principal (axes, turned at random) or random."""
+    """Decoder (principal: axes, turned at random; random) or encoder (encoder; authors: not scaled) at the start."""
+    stop: str = "tolerance"
+    """Stop at the tolerance of the error, or at rest."""
+    best_of: int = 1
+    """Starts of a cell, of which the one that fits the covariance of Y best counts."""
+    codes: str = "true"
+    """Covariance of codes in the scores: true or identity."""
     tolerance: float = 0.05
     """Largest error of reconstruction, as a share of the variance of Y."""
     steps: int = STEPS
@@ -73,7 +79,12 @@ class Gaussian:
         refuse_below(0, seed=self.seed)
         if self.out and self.out.suffix.lower() != ".png":
             raise UsageError(f"the picture is a PNG: write --out {self.out.with_suffix('.png')}, not '{self.out}'")
-        for kind, name, known in (("decoder noise", self.decoder, NOISES), ("start", self.start, STARTS)):
+        for kind, name, known in (
+            ("decoder noise", self.decoder, NOISES),
+            ("start", self.start, STARTS),
+            ("way to stop", self.stop, STOPS),
+            ("covariance of codes", self.codes, CODES),
+        ):
             if name not in known:
                 raise unknown(kind, name, known)
 
@@ -91,6 +102,9 @@ def gaussian(words: list[str]) -> None:
             seed=options.seed,
             noise=options.decoder,  # pyright: ignore[reportArgumentType]
             start=options.start,  # pyright: ignore[reportArgumentType]
+            stop=options.stop,  # pyright: ignore[reportArgumentType]
+            best_of=options.best_of,
+            codes=options.codes,  # pyright: ignore[reportArgumentType]
             tolerance=options.tolerance,
             steps=options.steps,
         )
@@ -140,10 +154,12 @@ def _show(found: Study, name: str) -> None:
         for key, row in _scores(found).items()
     ]
     partitions = found.partitions.most_common(3)
+    misfit = found.solutions.misfit
     summary = {
         "factors, observed, codes": f"{len(world.sigma_v)}, {world.n}, {world.m}",
         "cells": f"{im.size:,} = {len(found.gammas)} γ × {len(found.lambdas)} λ × {found.repeats} starts",
         "ended": ", ".join(f"{count:,} {state}" for state, count in found.states.most_common()),
+        "misfit of the covariance": f"{misfit.mean():.1%} on average, {misfit.max():.1%} at most",
         "true groups": _text(sorted(world.groups, key=min)),
         "best by I_m": "; ".join(f"{_text(groups)} in {count / im.size:.0%}" for groups, count in partitions),
         "success of I_m": f"{im.mean():.0%}",
@@ -173,6 +189,7 @@ def _record(found: Study, name: str) -> dict[str, Any]:
         "lambdas": found.lambdas.tolist(),
         "repeats": found.repeats,
         "states": dict(found.states),
+        "misfit": {"mean": float(found.solutions.misfit.mean()), "most": float(found.solutions.misfit.max())},
         "true_groups": [sorted(group) for group in sorted(found.world.groups, key=min)],
         "partitions": [
             {"groups": [sorted(group) for group in groups], "cells": count}

@@ -54,10 +54,12 @@ class Reproduce:
     """The result; unweave reproduce list names them."""
     preset: str = "small"
     """How much of it: smoke (seconds), small, or paper (as published)."""
+    setting: Annotated[str | None, arg(metavar="NAME", help_behavior_hint="")] = None
+    """Which experiment, where a result has several: linear-gaussian has authors and clean."""
     seed: int = 0
     """Seed of everything random."""
     out: Annotated[
-        Path | None, arg(metavar="FOLDER", help_behavior_hint="(default: runs/reproduce/NAME-PRESET-SEED)")
+        Path | None, arg(metavar="FOLDER", help_behavior_hint="(default: runs/reproduce/NAME-[SETTING-]PRESET-SEED)")
     ] = None
     """Where to save it."""
     json: Flag = False
@@ -70,9 +72,17 @@ class Reproduce:
 def run(words: list[str]) -> None:
     """Run `unweave reproduce NAME`."""
     options = parse(Reproduce, words or ["--help"], "reproduce")
-    folder = options.out or Path("runs", "reproduce", f"{options.name}-{options.preset}-{options.seed}")
+    chosen = f"{options.name}-{options.setting}" if options.setting else options.name
+    folder = options.out or Path("runs", "reproduce", f"{chosen}-{options.preset}-{options.seed}")
     with _watching() as watch, writing(folder):
-        outcome = reproduce(options.name, preset=options.preset, seed=options.seed, out=folder, watch=watch)
+        outcome = reproduce(
+            options.name,
+            preset=options.preset,
+            setting=options.setting,
+            seed=options.seed,
+            out=folder,
+            watch=watch,
+        )
     if options.json:
         return print(to_json({"folder": str(folder)} | outcome.record()))
     print(
@@ -89,7 +99,10 @@ def _following(outcome: Outcome) -> str:
     """Return the command of the next larger preset, or else of the list."""
     presets = list(find(outcome.name).presets)
     larger = presets[presets.index(outcome.preset) + 1 :]
-    return f"unweave reproduce {outcome.name} --preset {larger[0]}" if larger else "unweave reproduce list"
+    if not larger:
+        return "unweave reproduce list"
+    chosen = f" --setting {outcome.settings['setting']}" if find(outcome.name).variants else ""
+    return f"unweave reproduce {outcome.name}{chosen} --preset {larger[0]}"
 
 
 @contextmanager

@@ -30,6 +30,9 @@ COMPARE: dict[str, Callable[[Integers, int], Mask]] = {
     ">=": np.greater_equal,
 }
 PARTS = ("train", "held-out")
+MARGINALS = ("", "uniform")
+ROUNDS, EVEN = 20_000, 1e-9
+"""Scalings of rows and columns at most, and the share of itself by which the probability of a value may be off."""
 
 
 class Reweighted(Wrapper):
@@ -72,22 +75,29 @@ class Correlated(Reweighted):
 
     A small `strength` ties them closely; a large one leaves them independent. Several pairs are joined
     by "&": "x+y&shape+scale".
+
+    Each of the two is then drawn more rarely at its ends than in its middle. With `marginals` "uniform" rows and
+    columns of p are scaled (Sinkhorn) until every value of either factor is as probable as any other of it.
     """
 
     suffix = "correlated"
 
-    def __init__(self, base: Dataset, *, pair: str = "", strength: float = 0.2) -> None:
+    def __init__(self, base: Dataset, *, pair: str = "", strength: float = 0.2, marginals: str = "") -> None:
         require_grid(base, "a correlation of factors")
         if isinstance(strength, bool) or not isinstance(strength, Real) or not 0 < float(strength) < math.inf:
             raise UsageError(f"strength must be a positive number, not {strength!r}")
+        if marginals not in MARGINALS:
+            raise UsageError(f"marginals is 'uniform' or left out, not {marginals!r}")
         couples = [_couple(base.factors, text) for text in str(pair).split("&")]
         factors = base.factors.from_index(np.arange(len(base)))
         weights = np.ones(len(base))
         for axes in couples:
-            a, b = (factors[:, axis] / (base.factors.sizes[axis] - 1) for axis in axes)
-            weights *= np.exp(-((a - b) ** 2) / (2 * float(strength) ** 2))
+            a, b = (np.linspace(0, 1, base.factors.sizes[axis]) for axis in axes)
+            logs = -((a[:, None] - b) ** 2) / (2 * float(strength) ** 2)
+            weights *= np.exp(_uniform(logs) if marginals else logs)[factors[:, axes[0]], factors[:, axes[1]]]
         written = "&".join("+".join(base.factors.names[axis] for axis in axes) for axes in couples)
-        super().__init__(base, weights, pair=written, strength=float(strength))
+        options: dict[str, Option] = {"marginals": marginals} if marginals else {}
+        super().__init__(base, weights, pair=written, strength=float(strength), **options)
 
 
 class Restricted(Reweighted):
@@ -145,6 +155,18 @@ def _couple(space: FactorSpace, text: str) -> tuple[int, int]:
         if space.sizes[axis] == 1:
             raise UsageError(f"factor '{space.names[axis]}' has one value and correlates with nothing")
     return axes
+
+
+def _uniform(logs: Floats) -> Floats:
+    """Scale rows and columns of a table of log-weights (a, b) until all rows, and all columns, have the same sum."""
+    for _ in range(ROUNDS):
+        logs = logs - np.logaddexp.reduce(logs, axis=0)
+        rows = np.logaddexp.reduce(logs, axis=1)
+        if np.ptp(rows) <= EVEN:
+            return logs
+        logs = logs - rows[:, None]
+    sizes = f"{logs.shape[0]} and {logs.shape[1]} values"
+    raise UsageError(f"no uniform marginals were found for a pair of {sizes}: choose a larger strength")
 
 
 def _evaluate(text: str, space: FactorSpace, factors: Integers) -> tuple[Mask, str]:

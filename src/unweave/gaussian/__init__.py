@@ -12,6 +12,7 @@ from unweave.gaussian.descent import descend
 from unweave.gaussian.im import ImScore, im_score
 from unweave.gaussian.information import mutual_information
 from unweave.gaussian.iterations import Solutions, blahut_arimoto
+from unweave.gaussian.matching import MatchedInformation, matched_information
 from unweave.gaussian.model import Decoder, Encoder, World, independent_groups, loss
 from unweave.gaussian.scenarios import SCENARIOS, Scenario
 from unweave.gaussian.scores import Scores, score
@@ -22,6 +23,7 @@ __all__ = [
     "Encoder",
     "ImBounds",
     "ImScore",
+    "MatchedInformation",
     "Scenario",
     "Scores",
     "Solutions",
@@ -32,6 +34,7 @@ __all__ = [
     "im_score",
     "independent_groups",
     "loss",
+    "matched_information",
     "mutual_information",
     "score",
 ]

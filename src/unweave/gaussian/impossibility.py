@@ -113,7 +113,8 @@ def householder(dimensions: int, alpha: float) -> NDArray[np.float64]:
 
         A = I - 2 v v^T,    v_1 = sqrt(alpha),  v_i = sqrt((1 - alpha) / (d - 1)) for i > 1
 
-    An alpha between 0 and 1 with an entry that is 0 is refused: 1/2, which swaps two coordinates and mixes none.
+    An alpha between 0 and 1 with an entry that is 0 is refused: 1/2, where the first coordinate of f(z) no longer
+    depends on that of z. With d = 2 this swaps the two and mixes none; with more it still mixes the others.
 
     >>> householder(4, 0.25).tolist()[0]
     [0.5, -0.5, -0.5, -0.5]

@@ -10,14 +10,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unweave.errors import UsageError, unknown
+from unweave.gaussian.matrices import SINGULAR
 from unweave.gaussian.model import Decoder, Encoder, World
 
 Noise = Literal["full", "diagonal", "isotropic"]
-Start = Literal["random", "principal"]
+Start = Literal["random", "principal", "encoder", "authors"]
+Stop = Literal["tolerance", "rest"]
 REST = 1e-9
 """Iterates that move by at most this share of their size have come to rest."""
-CEILING = 1e4
-"""Precision of a code, in units of the prior, above which its noise no longer matters to any score."""
+AUTHORS_REST = 1e-8
+"""How far an encoder moves at most where `stop` is "rest", codes and data in units of their deviations."""
+CEILING = 100.0
+"""Precision of codes, as a multiple of what the data give a code of the true model, above which they are diverging."""
 STEPS = 1000
 
 CONVERGED, STOPPED, DIVERGED, UNFINISHED, OUTSIDE = "converged", "stopped", "diverged", "unfinished", "outside"
@@ -35,8 +39,25 @@ class Solutions:
     ever more information, cut off; "unfinished": out of steps, still moving, inside; "outside": never came inside."""
     error: np.ndarray
     """E |Y - A X|^2 as a share of E |Y|^2."""
+    misfit: np.ndarray
+    """|A A^T + S_Z - S_Y| / |S_Y| in the spectral norm: how far the decoder's covariance of Y is from the true one."""
     steps: np.ndarray
     """The iteration that this is."""
+
+    @property
+    def precision(self) -> np.ndarray:
+        """The mean precision of the encoder's noise, in units of the prior's."""
+        return np.trace(np.linalg.inv(self.encoder.noise), axis1=1, axis2=2) / self.encoder.noise.shape[1]
+
+    def best_of(self, starts: int) -> Solutions:
+        """Return, of every `starts` neighbouring cells, the one of the least misfit; diverged ones only if all are."""
+        order = np.where(self.state == DIVERGED, np.inf, self.misfit).reshape(-1, starts)
+        chosen = np.arange(len(order)) * starts + order.argmin(axis=1)
+        return Solutions(
+            Encoder(*(part[chosen] for part in self.encoder)),
+            Decoder(*(part[chosen] for part in self.decoder)),
+            *(getattr(self, name)[chosen] for name in PER_CELL),
+        )
 
     @classmethod
     def joined(cls, parts: Sequence[Solutions]) -> Solutions:
@@ -48,8 +69,11 @@ class Solutions:
         return cls(
             Encoder(*(row(pieces) for pieces in zip(*(part.encoder for part in parts), strict=True))),
             Decoder(*(row(pieces) for pieces in zip(*(part.decoder for part in parts), strict=True))),
-            *(row(getattr(part, name) for part in parts) for name in ("state", "error", "steps")),
+            *(row(getattr(part, name) for part in parts) for name in PER_CELL),
         )
+
+
+PER_CELL = ("state", "error", "misfit", "steps")
 
 
 def blahut_arimoto(
@@ -60,6 +84,7 @@ def blahut_arimoto(
     seeds: ArrayLike = 0,
     noise: Noise = "full",
     start: Start = "random",
+    stop: Stop = "tolerance",
     tolerance: float = 0.05,
     steps: int = STEPS,
 ) -> Solutions:
@@ -76,11 +101,17 @@ def blahut_arimoto(
 
     With gamma < 1 and lambda = 0 the best solution ignores Y, with gamma > 1 its information is infinite: the paper
     asks for a reconstruction error of at most 5 %. So the last iterate with an error of at most `tolerance` (a share of
-    tr S_Y) is kept, and `Solutions.state` says how it ended; codes of more than 1e4 times the prior's precision end it
-    too. A cell that is never inside keeps the iterate of least error.
+    tr S_Y) is kept, and `Solutions.state` says how it ended; codes of 100 times the precision that the data give end it
+    too. A cell that is never inside keeps the iterate of least error. With `stop` "rest" there is neither tolerance nor
+    ceiling: a cell ends when B and S_W move by at most 1e-8. Codes whose noise goes to 0 come to rest in this sense.
+    Only a share of 1e-12 that is left of a variance of Y, or of the prior's in the noise of codes, is a divergence.
 
-    `start` is a decoder with white noise of the world's variance and "random" weights, independent N(0, 1), or the
-    "principal" axes of Y, scaled to their deviations and turned by a random rotation; random by the cell's seed.
+    `start` is random by the cell's seed. A decoder with white noise of the world's variance and "random" weights,
+    independent Gaussians of the mean variance of Y, or the "principal" axes of Y, scaled to their deviations and turned
+    by a random rotation; or an "encoder" with weights from U(0, 1), for Y in units of its mean deviation, and S_W from
+    scikit-learn's make_spd_matrix. "authors" is the same with weights for Y in whatever unit it has, as they ran it.
+    All others are the same in every unit of Y, and so are the ends of cells if lambda is given in that unit.
+
     `gamma`, `lam` and `seeds` are broadcast against each other and flattened.
     """
     g, lam, seeds = _cells(world, gamma, lam, seeds, tolerance, steps)
@@ -88,8 +119,10 @@ def blahut_arimoto(
         raise unknown("noise of a decoder", str(noise), NOISES)
     if start not in STARTS:
         raise unknown("start of the iterations", str(start), STARTS)
-    weights = np.stack([STARTS[start](world, np.random.default_rng(seed)) for seed in seeds])
-    cells = _Cells(world, g, lam, noise, tolerance, weights)
+    if stop not in STOPS:
+        raise unknown("way to stop", str(stop), STOPS)
+    begun = _begin(world, g, lam, [STARTS[start](world, np.random.default_rng(seed)) for seed in seeds])
+    cells = _Cells(world, g, lam, noise, tolerance if stop == "tolerance" else None, begun)
     for step in range(1, steps + 1):
         if not cells.advance(step):
             break
@@ -119,10 +152,22 @@ def _cells(
     return g, lm, sd
 
 
+def _begin(
+    world: World, gamma: np.ndarray, lam: np.ndarray, starts: Sequence[Encoder | Decoder]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return P and Q of every cell: those of the encoder it starts from, or of the best one for its first decoder."""
+    weights = np.stack([start.weights for start in starts])
+    if isinstance(starts[0], Encoder):
+        q = np.linalg.inv(np.stack([start.noise for start in starts]))
+        return q @ weights, q
+    p = (gamma / world.noise + 2 * lam)[:, None, None] * weights.swapaxes(1, 2)
+    return p, np.eye(world.m) + p @ weights
+
+
 class _Cells:
     """The cells still under way, and what has been kept of all of them.
 
-    An iterate is A, P and Q = I + P A, which is the precision of the encoder's noise.
+    An iterate is A, P, Q = I + P A, which is the precision of the encoder's noise S_W, and B = S_W P.
     """
 
     def __init__(
@@ -131,39 +176,44 @@ class _Cells:
         gamma: np.ndarray,
         lam: np.ndarray,
         noise: Noise,
-        tolerance: float,
-        start: np.ndarray,
+        tolerance: float | None,
+        begun: tuple[np.ndarray, np.ndarray],
     ) -> None:
-        cells, n, m = start.shape
+        self.p, self.q = begun
+        self.w = np.linalg.inv(self.q)
+        self.b = self.w @ self.p
+        cells, m, n = self.p.shape
         self.y, self.power = world.sigma_y, np.trace(world.sigma_y)
+        self.unit = _unit(world)
         self.noise: Noise = noise
-        self.tolerance = tolerance
+        self.bounded = tolerance is not None
+        self.tolerance = np.inf if tolerance is None else tolerance
+        spectrum = np.linalg.eigvalsh(self.y)
+        data = gamma * spectrum[-1] / spectrum[0] + 2 * np.abs(lam) * spectrum[-1]
+        self.ceiling = m * (CEILING * data if self.bounded else np.full(cells, 1 / SINGULAR))
         self.gamma, self.lam = gamma[:, None, None], lam[:, None, None]
-        self.a = start
-        self.p = (self.gamma / world.noise + 2 * self.lam) * start.swapaxes(1, 2)
-        self.q = np.eye(m) + self.p @ self.a
+        self.a = np.zeros((cells, n, m))
         self.alive = np.arange(cells)
         self.inside = np.zeros(cells, dtype=bool)  # whether an iterate within the tolerance has been kept
         self.state = np.full(cells, UNFINISHED, dtype="<U10")
-        self.kept_a, self.kept_p, self.kept_q = (
-            np.empty((cells, n, m)),
-            np.empty((cells, m, n)),
-            np.empty((cells, m, m)),
-        )
+        self.kept_a, self.kept_b, self.kept_w = self.a.copy(), self.b.copy(), self.w.copy()
         self.error, self.steps = np.full(cells, np.inf), np.zeros(cells, dtype=int)
 
     def advance(self, step: int) -> bool:
         """Make one iteration of every cell under way; tell whether any is left."""
-        py = self.p @ self.y
-        # The decoder of eq. 10 for B = Q^-1 P and S_W = Q^-1 is A = S_Y P^T (Q + P S_Y P^T)^-1 Q.
-        turned = np.linalg.solve(self.q + py @ self.p.swapaxes(1, 2), py)
-        a = turned.swapaxes(1, 2) @ self.q
-        errors = np.diag(self.y) - (turned * py).sum(axis=1)  # the diagonal of S_Y - A B S_Y
+        # Eq. 10 in B and S_W: in P and Q it is shorter, but singular where one code knows nothing and another all.
+        by = self.b @ self.y
+        a = np.linalg.solve(by @ self.b.swapaxes(1, 2) + self.w, by).swapaxes(1, 2)
+        least = SINGULAR * np.diag(self.y)
+        errors = np.maximum(
+            np.diag(self.y) - (a * by.swapaxes(1, 2)).sum(axis=2), least
+        )  # the diagonal of S_Y - A B S_Y
+        exact = np.any(errors <= least, axis=1)
         error = errors.sum(axis=1) / self.power
         self._keep(step, a, error)
         p = self.gamma * self._weighed(a, errors) + 2 * self.lam * a.swapaxes(1, 2)
         q = p @ a
-        self._go_on(a, p, np.eye(q.shape[1]) + (q + q.swapaxes(1, 2)) / 2, error)
+        self._go_on(a, p, np.eye(q.shape[1]) + (q + q.swapaxes(1, 2)) / 2, error, exact)
         return len(self.alive) > 0
 
     def _weighed(self, a: np.ndarray, errors: np.ndarray) -> np.ndarray:
@@ -180,18 +230,19 @@ class _Cells:
         inside = error <= self.tolerance
         better = inside | (~self.inside[cells] & (error < self.error[cells]))
         chosen = cells[better]
-        self.kept_a[chosen], self.kept_p[chosen], self.kept_q[chosen] = a[better], self.p[better], self.q[better]
+        self.kept_a[chosen], self.kept_b[chosen], self.kept_w[chosen] = a[better], self.b[better], self.w[better]
         self.error[chosen], self.steps[chosen] = error[better], step
         self.inside[cells[inside]] = True
 
-    def _go_on(self, a: np.ndarray, p: np.ndarray, q: np.ndarray, error: np.ndarray) -> None:
-        """Decide which cells have ended, and how, and go on with the others."""
+    def _go_on(self, a: np.ndarray, p: np.ndarray, q: np.ndarray, error: np.ndarray, exact: np.ndarray) -> None:
+        """Decide which cells have ended, and how, and continue with the others."""
         cells = self.alive
         outside = error > self.tolerance
         left = outside & self.inside[cells]
-        endless = np.trace(q, axis1=1, axis2=2) > CEILING * q.shape[1]
-        moved = np.abs(q - self.q).max(axis=(1, 2)) + np.abs(a - self.a).max(axis=(1, 2))
-        still = moved <= REST * np.abs(q).max(axis=(1, 2))
+        endless = exact | (np.trace(q, axis1=1, axis2=2) > self.ceiling[cells])
+        w = np.linalg.inv(q)
+        b = w @ p
+        still = self._still(a, q, b, w)
         for state, where in (
             (UNFINISHED, ~outside),
             (OUTSIDE, outside),
@@ -202,15 +253,24 @@ class _Cells:
             self.state[cells[where]] = state
         going = ~(left | still | endless)
         self.alive = cells[going]
-        self.a, self.p, self.q = a[going], p[going], q[going]
+        self.a, self.p, self.q, self.b, self.w = (each[going] for each in (a, p, q, b, w))
         self.gamma, self.lam = self.gamma[going], self.lam[going]
+
+    def _still(self, a: np.ndarray, q: np.ndarray, b: np.ndarray, w: np.ndarray) -> np.ndarray:
+        """Tell which cells have come to rest: relative to their size, or in absolute terms without a tolerance."""
+        if self.bounded:
+            moved = np.abs(q - self.q).max(axis=(1, 2)) + np.abs(a - self.a).max(axis=(1, 2)) / self.unit
+            return moved <= REST * np.abs(q).max(axis=(1, 2))
+        weights, noise = np.abs(b - self.b).max(axis=(1, 2)) * self.unit, np.abs(w - self.w).max(axis=(1, 2))
+        return np.maximum(weights, noise) <= AUTHORS_REST
 
     def solutions(self) -> Solutions:
         """Return what has been kept, with the covariances written out."""
-        a, p, q = self.kept_a, self.kept_p, self.kept_q
-        encoder = Encoder(np.linalg.solve(q, p), np.linalg.inv(q))
+        a, encoder = self.kept_a, Encoder(self.kept_b, self.kept_w)
         noise = NOISES[self.noise](self.y - a @ encoder.weights @ self.y)
-        return Solutions(encoder, Decoder(a, noise), self.state, self.error, self.steps)
+        missed = np.linalg.norm(a @ a.swapaxes(1, 2) + noise - self.y, 2, axis=(1, 2))
+        misfit = missed / np.linalg.norm(self.y, 2)
+        return Solutions(encoder, Decoder(a, noise), self.state, self.error, misfit, self.steps)
 
 
 def _diagonal(covariance: np.ndarray) -> np.ndarray:
@@ -229,16 +289,44 @@ NOISES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 """What a decoder of each kind keeps of the covariance of the error."""
 
 
-def _random(world: World, rng: np.random.Generator) -> np.ndarray:
-    return rng.normal(size=(world.n, world.m))
+def _unit(world: World) -> float:
+    """Return the mean deviation of the observed variables, which starts and moves are measured by."""
+    return float(np.sqrt(np.trace(world.sigma_y) / world.n))
 
 
-def _principal(world: World, rng: np.random.Generator) -> np.ndarray:
+def _random(world: World, rng: np.random.Generator) -> Decoder:
+    return Decoder(_unit(world) * rng.normal(size=(world.n, world.m)), world.noise * np.eye(world.n))
+
+
+def _principal(world: World, rng: np.random.Generator) -> Decoder:
     values, axes = np.linalg.eigh(world.sigma_y)
     turn, triangle = np.linalg.qr(rng.normal(size=(world.m, world.m)))
     turn = turn * np.sign(np.diag(triangle))  # uniform over all rotations and reflections
-    return axes[:, -world.m :] * np.sqrt(values[-world.m :]) @ turn
+    weights = axes[:, -world.m :] * np.sqrt(values[-world.m :]) @ turn
+    return Decoder(weights, world.noise * np.eye(world.n))
 
 
-STARTS: dict[str, Callable[[World, np.random.Generator], np.ndarray]] = {"random": _random, "principal": _principal}
-"""The decoder's weights at the start, (n, m)."""
+def _authors(world: World, rng: np.random.Generator) -> Encoder:
+    weights = rng.uniform(size=(world.m, world.n))
+    return Encoder(weights, positive_definite(rng.uniform(size=(world.m, world.m)), rng.uniform(size=world.m)))
+
+
+def _encoder(world: World, rng: np.random.Generator) -> Encoder:
+    weights, noise = _authors(world, rng)
+    return Encoder(weights / _unit(world), noise)
+
+
+def positive_definite(square: np.ndarray, spread: np.ndarray) -> np.ndarray:
+    """Return the matrix that scikit-learn's make_spd_matrix makes of these draws from U(0, 1)."""
+    left, _, right = np.linalg.svd(square.T @ square)
+    return left @ (1.0 + np.diag(spread)) @ right  # the 1 goes to every entry, as there
+
+
+STARTS: dict[str, Callable[[World, np.random.Generator], Encoder | Decoder]] = {
+    "random": _random,
+    "principal": _principal,
+    "encoder": _encoder,
+    "authors": _authors,
+}
+"""The decoder or the encoder that a cell starts from."""
+STOPS = ("tolerance", "rest")

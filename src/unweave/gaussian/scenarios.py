@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from unweave.errors import UsageError
 from unweave.gaussian.model import World
+
+Numbers = float | Sequence[float]
+"""One for all factors, or one for each."""
 
 
 @dataclass(frozen=True)
@@ -25,24 +29,42 @@ class Scenario:
     """Codes."""
     about: str
 
-    def sigma_v(self, *, weight: float = 1.0, variance: float = 1.0, own: float = 0.1) -> np.ndarray:
+    def sigma_v(self, *, weight: Numbers = 1.0, variance: Numbers = 1.0, own: Numbers = 0.1) -> np.ndarray:
         """Return the covariance of the factors [Vu2024]_.
 
-        `weight` is the paper's alpha and beta, `variance` that of factors without a parent, `own` that of the noise
-        z_k of the others. The paper gives none of the numbers.
+        `weight` is that of a parent, the paper's alpha and beta, `variance` that of factors without a parent, `own`
+        that of the noise z_k of the others. Each is a number for all factors, or one for each: of `variance` those of
+        children do not count, of the others those of factors without a parent. The paper gives none of the numbers.
         """
-        if not (variance > 0 and own > 0 and np.isfinite([weight, variance, own]).all()):
-            raise UsageError(f"the variances of factors must be above 0, not {variance} and {own}")
+        weights, variances, noises = (
+            self._each(*pair) for pair in (("weight", weight), ("variance", variance), ("own", own))
+        )
+        if not (
+            np.isfinite(weights).all()
+            and all((each > 0).all() and np.isfinite(each).all() for each in (variances, noises))
+        ):
+            raise UsageError(
+                f"the variances of factors must be above 0 and weights finite, not {variance}, {own}, {weight}"
+            )
         loadings = np.zeros((len(self.parents),) * 2)  # factors as sums of independent terms
         for child, parent in enumerate(self.parents):
             if parent is not None:
-                loadings[child] = weight * loadings[parent]
-            loadings[child, child] = np.sqrt(variance if parent is None else own)
+                loadings[child] = weights[child] * loadings[parent]
+            loadings[child, child] = np.sqrt((variances if parent is None else noises)[child])
         return loadings @ loadings.T
 
-    def world(self, *, weight: float = 1.0, variance: float = 1.0, own: float = 0.1, noise: float = 0.01) -> World:
+    def world(
+        self, *, weight: Numbers = 1.0, variance: Numbers = 1.0, own: Numbers = 0.1, noise: float = 0.01
+    ) -> World:
         """Return the world of this scenario, with `noise` the variance of the observed variables' noise."""
         return World(self.sigma_v(weight=weight, variance=variance, own=own), n=self.n, m=self.m, noise=noise)
+
+    def _each(self, name: str, numbers: Numbers) -> np.ndarray:
+        """Return one number for each factor."""
+        given = np.atleast_1d(np.asarray(numbers, dtype=np.float64))
+        if given.shape not in ((1,), (len(self.parents),)):
+            raise UsageError(f"{name} is one number, or one for each of {len(self.parents)} factors, not {given.size}")
+        return np.broadcast_to(given, (len(self.parents),))
 
 
 SCENARIOS = {

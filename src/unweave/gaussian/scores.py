@@ -8,8 +8,10 @@ from itertools import product
 
 import numpy as np
 
+from unweave.errors import UsageError
 from unweave.gaussian.im import TIE, im_score
 from unweave.gaussian.information import tables
+from unweave.gaussian.matching import match
 from unweave.gaussian.model import Groups, World, as_partition
 
 MOST_ASSIGNMENTS = 5000
@@ -35,6 +37,8 @@ class Scores:
     dci_completeness: np.ndarray
     dci_informativeness: np.ndarray
     total_correlation: np.ndarray
+    matched: np.ndarray
+    """Information of codes matched with single factors [Vu2026]_, in nats."""
 
     def succeeded(self, truth: Groups) -> tuple[np.ndarray, np.ndarray]:
         r"""Tell in which cells I_m, and SAP, find the true groups of factors.
@@ -51,13 +55,16 @@ class Scores:
         return im, sap
 
 
-def score(world: World, sigma_x: np.ndarray, sigma_xv: np.ndarray) -> Scores:
+def score(world: World, sigma_x: np.ndarray, sigma_xv: np.ndarray, *, tie: float = TIE) -> Scores:
     r"""Score codes of covariances `sigma_x` (cells, m, m) and `sigma_xv` (cells, m, s) in a world.
 
     MIG [Chen2018]_ is the mean over factors of the gap in I(x_i; v_k) between the best code and the next, as a share of
     I(x; v_k): a continuous factor has no entropy to divide by that would not depend on its unit. DCI [Eastwood2018]_
     has the sizes of standardised regression coefficients for importances, and informativeness 1 - sqrt(1 - R^2), the
     mean over factors. The total correlation [Watanabe1960]_ is that of the codes, in nats.
+
+    Assignments within `tie` nats of the best are as good, and the one with the fewest groups is taken. With 0 the
+    largest value decides, even among codes that know next to nothing.
     """
     spread, width = np.sqrt(np.diag(world.sigma_v)), np.sqrt(np.diagonal(sigma_x, axis1=1, axis2=2))
     correlations = sigma_xv / width[:, :, None] / spread  # (cells, m, s)
@@ -65,7 +72,7 @@ def score(world: World, sigma_x: np.ndarray, sigma_xv: np.ndarray) -> Scores:
     squared = np.minimum(correlations**2, 1.0)
     weights = np.linalg.solve(codes, correlations)  # of standardised codes, to predict standardised factors
     explained = np.clip((weights * correlations).sum(axis=1), 0.0, 1 - 1e-15)  # R^2 of all codes, (cells, s)
-    values, groups = _im_of_cells(correlations, world.sigma_v / spread[:, None] / spread)
+    values, groups = _im_of_cells(correlations, world.sigma_v / spread[:, None] / spread, tie)
     return Scores(
         im=values,
         im_groups=groups,
@@ -76,6 +83,7 @@ def score(world: World, sigma_x: np.ndarray, sigma_xv: np.ndarray) -> Scores:
         dci_completeness=_disentanglement(np.abs(weights).swapaxes(1, 2)),
         dci_informativeness=(1 - np.sqrt(1 - explained)).mean(axis=1),
         total_correlation=np.maximum(-0.5 * np.linalg.slogdet(codes)[1], 0.0),
+        matched=np.array([match(known).value for known in _nats(squared)]),
     )
 
 
@@ -117,10 +125,14 @@ def _disentanglement(importance: np.ndarray) -> np.ndarray:
     return np.where(total > 0, np.clip(1 - lacking, 0.0, 1.0), 0.0)
 
 
-def _im_of_cells(cross: np.ndarray, factors: np.ndarray) -> tuple[np.ndarray, tuple[tuple[frozenset[int], ...], ...]]:
+def _im_of_cells(
+    cross: np.ndarray, factors: np.ndarray, tie: float
+) -> tuple[np.ndarray, tuple[tuple[frozenset[int], ...], ...]]:
     """Return I_m of every cell, and its groups, from correlations (cells, m, s) and (s, s)."""
     m, s = cross.shape[1:]
     if m**s > MOST_ASSIGNMENTS:
+        if tie != TIE:
+            raise UsageError(f"a tie of {tie:g} is for at most {MOST_ASSIGNMENTS:,} assignments, not {m}**{s}")
         found = [im_score(np.eye(m), each, factors) for each in cross]  # of codes only the variances count
         return np.array([score.value for score in found]), tuple(score.groups for score in found)
     sets, groups = _assignments(s, m)
@@ -136,7 +148,7 @@ def _im_of_cells(cross: np.ndarray, factors: np.ndarray) -> tuple[np.ndarray, tu
         part = slice(first, first + step)
         values = sum(known[part, i][:, sets[:, i]] for i in range(m)) - penalties  # (cells, assignments)
         best[part] = values.max(axis=1)
-        chosen[part] = (values >= best[part, None] - TIE).argmax(axis=1)  # the first, in the order of ties
+        chosen[part] = (values >= best[part, None] - tie).argmax(axis=1)  # the first, in the order of ties
     return np.maximum(best, 0.0), tuple(groups[k] for k in chosen.tolist())
 
 

@@ -5,19 +5,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
-from unweave.errors import UsageError
-from unweave.gaussian.iterations import STEPS, Noise, Solutions, Start, blahut_arimoto
+from unweave.errors import UsageError, unknown
+from unweave.gaussian.im import TIE
+from unweave.gaussian.iterations import DIVERGED, OUTSIDE, STEPS, Noise, Solutions, Start, Stop, blahut_arimoto
 from unweave.gaussian.model import World
 from unweave.gaussian.scores import Scores, score
 
 GAMMAS = (0.98, 0.99, 1.0, 1.01, 1.02)
 LAMBDAS = (-0.02, -0.01, 0.0, 0.01, 0.02)
 """The grid of [Vu2024]_."""
+Codes = Literal["true", "identity"]
+CODES = ("true", "identity")
 NAMES = {
     "im": "I_m",
+    "matched": "matched information",
     "sap": "SAP",
     "mig": "MIG",
     "dci_disentanglement": "DCI disentanglement",
@@ -42,6 +47,8 @@ class Study:
     """Of all cells, in one row."""
     scores: Scores
     """Of all cells, in one row."""
+    codes: Codes = "true"
+    """The covariance of codes that the scores have."""
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -53,9 +60,14 @@ class Study:
         return getattr(self.scores, name).reshape(self.shape)
 
     @property
+    def seen(self) -> tuple[np.ndarray, np.ndarray]:
+        """The covariances of codes, and of codes and factors, that the scores of all cells are computed from."""
+        return _seen(self.world, self.solutions, self.codes)
+
+    @property
     def successes(self) -> tuple[np.ndarray, np.ndarray]:
-        """Tell where I_m, and SAP, find the true groups; a cell outside the tolerance has not succeeded."""
-        inside = self.solutions.state != "outside"
+        """Tell where I_m, and SAP, find the true groups; no cell succeeds that is outside the tolerance or diverged."""
+        inside = ~np.isin(self.solutions.state, (OUTSIDE, DIVERGED))
         im, sap = self.scores.succeeded(self.world.groups)
         return (im & inside).reshape(self.shape), (sap & inside).reshape(self.shape)
 
@@ -88,26 +100,40 @@ def study(
     seed: int = 0,
     noise: Noise = "full",
     start: Start = "principal",
+    stop: Stop = "tolerance",
+    best_of: int = 1,
+    codes: Codes = "true",
+    tie: float = TIE,
     tolerance: float = 0.05,
     steps: int = STEPS,
     watch: Callable[[int, int], None] = lambda done, total: None,
 ) -> Study:
-    """Solve every (gamma, lambda) of a grid from `repeats` starts of its own, and score the codes.
+    """Solve every (gamma, lambda) of a grid `repeats` times, and score the codes.
 
-    Options are those of `blahut_arimoto`. Every cell has a start of its own, drawn by `seed`.
+    Every cell has starts of its own, drawn by `seed`: `best_of` of them, of which the one of the least misfit is kept.
+    Scores take the codes' covariance as it is ("true") or as that of the prior ("identity"), which some do instead;
+    `tie` is that of `score`. Other options are those of `blahut_arimoto`.
     """
-    if repeats < 1 or not len(gammas) or not len(lambdas):
+    if codes not in CODES:
+        raise unknown("covariance of codes", str(codes), CODES)
+    if repeats < 1 or best_of < 1 or not len(gammas) or not len(lambdas):
         raise UsageError("a study needs at least one gamma, one lambda and one start")
-    shape = (len(gammas), len(lambdas), repeats)
-    g, lam, _ = np.meshgrid(np.asarray(gammas, float), np.asarray(lambdas, float), np.empty(repeats), indexing="ij")
+    starts = np.empty(repeats * best_of)
+    g, lam, _ = np.meshgrid(np.asarray(gammas, float), np.asarray(lambdas, float), starts, indexing="ij")
     cells = g.size
     seeds = np.random.SeedSequence(seed).generate_state(cells, np.uint32).astype(np.int64)
     parts = []
     for first in range(0, cells, BATCH):
         watch(first, cells)
         part = slice(first, first + BATCH)
-        options = {"noise": noise, "start": start, "tolerance": tolerance, "steps": steps}
+        options = {"noise": noise, "start": start, "stop": stop, "tolerance": tolerance, "steps": steps}
         parts.append(blahut_arimoto(world, g.ravel()[part], lam.ravel()[part], seeds=seeds[part], **options))
-    solutions = Solutions.joined(parts)
-    found = score(world, *world.seen_by(solutions.encoder))
-    return Study(world, np.asarray(gammas, float), np.asarray(lambdas, float), shape[2], solutions, found)
+    solutions = Solutions.joined(parts).best_of(best_of)
+    scores = score(world, *_seen(world, solutions, codes), tie=tie)
+    return Study(world, np.asarray(gammas, float), np.asarray(lambdas, float), repeats, solutions, scores, codes)
+
+
+def _seen(world: World, solutions: Solutions, codes: Codes) -> tuple[np.ndarray, np.ndarray]:
+    """Return the covariances of codes, and of codes and factors, that scores are computed from."""
+    sigma_x, sigma_xv = world.seen_by(solutions.encoder)
+    return (np.broadcast_to(np.eye(world.m), sigma_x.shape) if codes == "identity" else sigma_x), sigma_xv

@@ -5,6 +5,7 @@ To add one: a file with a subclass of `Reproduction`, and a line in `RESULTS`.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
@@ -37,27 +38,37 @@ def reproduce(
     name: str,
     *,
     preset: str = "small",
+    setting: str | None = None,
     seed: int = 0,
     out: str | PathLike[str] | None = None,
     watch: Watch | None = None,
 ) -> Outcome:
     """Reproduce the published result called `name`.
 
-    `preset` says how much of it: "smoke" (seconds), "small" or "paper" (as published). The same seed gives the same
+    `preset` says how much of it: "smoke" (seconds), "small" or "paper" (as published). A few results can be run as
+    different experiments: `setting` names one, the first in `variants` if left out. The same seed gives the same
     numbers. With `out`, a folder, the outcome is saved there when all of it is known: `result.json`, `result.md`,
     a PNG for each figure, and tables.
     """
     kind = find(name)
     if preset not in kind.presets:
         raise unknown("preset", preset, kind.presets)
+    settings = kind.presets[preset]
+    if kind.variants:
+        setting = setting or kind.variants[0]
+        settings = replace(settings, setting=setting)
+    if setting and setting not in kind.variants:
+        if not kind.variants:
+            raise UsageError(f"{name} has no settings to choose from; leave --setting out")
+        raise unknown("setting", setting, kind.variants)
     if seed < 0:
         raise UsageError(f"the seed must be 0 or more, not {seed}")
     folder = None if out is None else Path(out)
     if folder:
-        refuse_folder(folder, name, preset, seed)
+        refuse_folder(folder, name, preset, seed, setting)
     start = perf_counter()
-    findings = kind().run(kind.presets[preset], seed=seed, watch=watch or (lambda what, done, total: None))
-    outcome = Outcome.of(name, kind, preset, seed, findings, seconds=perf_counter() - start)
+    findings = kind().run(settings, seed=seed, watch=watch or (lambda what, done, total: None))
+    outcome = Outcome.of(name, kind, preset, seed, findings, seconds=perf_counter() - start, setting=setting)
     if folder:
         save(outcome, folder)
     return outcome

@@ -25,6 +25,8 @@ class Row:
     low: float
     high: float
     """The 95 % interval of ours, from `low` on."""
+    published_interval: tuple[float, float] | None = None
+    """That of the published number, where it can be known."""
 
     @property
     def difference(self) -> float | None:
@@ -52,6 +54,8 @@ class Reproduction(ABC):
     """What it says, in one line."""
     presets: ClassVar[Mapping[str, Any]]
     """Settings by name, of a type of the result's own: smoke (seconds), small (minutes) and paper (as published)."""
+    variants: ClassVar[tuple[str, ...]] = ()
+    """Names of the experiments that it can be run as, the usual one first. Settings then have a field `setting`."""
 
     @abstractmethod
     def run(self, settings: Any, *, seed: int, watch: Watch) -> Findings:

@@ -46,16 +46,24 @@ class Outcome:
 
     @classmethod
     def of(
-        cls, name: str, kind: type[Reproduction], preset: str, seed: int, findings: Findings, seconds: float
+        cls,
+        name: str,
+        kind: type[Reproduction],
+        preset: str,
+        seed: int,
+        findings: Findings,
+        seconds: float,
+        setting: str | None = None,
     ) -> Outcome:
         """Return the findings of a result with where, how and when they were found."""
+        chosen = f" --setting {setting}" if setting else ""
         return cls(
             name=name,
             summary=kind.summary,
             source=re.sub(r"\]_", "]", kind.source),
-            command=f"unweave reproduce {name} --preset {preset} --seed {seed}",
+            command=f"unweave reproduce {name}{chosen} --preset {preset} --seed {seed}",
             preset=preset,
-            settings=_plain(kind.presets[preset]),
+            settings=_plain(kind.presets[preset]) | ({"setting": setting} if setting else {}),
             seed=seed,
             versions={"python": platform.python_version()} | {package: version(package) for package in PACKAGES},
             finished=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -95,7 +103,7 @@ class Outcome:
         return "\n\n".join(filter(None, parts)) + "\n"
 
 
-def refuse_folder(folder: Path, name: str, preset: str, seed: int) -> None:
+def refuse_folder(folder: Path, name: str, preset: str, seed: int, setting: str | None = None) -> None:
     """Refuse, before any work, a folder that cannot be written, or that holds another result."""
     nearest = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     if not nearest.is_dir():
@@ -105,12 +113,14 @@ def refuse_folder(folder: Path, name: str, preset: str, seed: int) -> None:
     try:
         held = json.loads((folder / RECORD).read_text(encoding="utf-8"))
         other = {key: held[key] for key in ("name", "preset", "seed")}
+        other["setting"] = held["settings"].get("setting")
     except FileNotFoundError:
         return
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         raise UsageError(f"'{folder / RECORD}' is not the record of a result; choose another folder") from None
-    if other != {"name": name, "preset": preset, "seed": seed}:
+    if other != {"name": name, "preset": preset, "seed": seed, "setting": setting}:
         told = f"{other['name']}, preset {other['preset']}, seed {other['seed']}"
+        told += f", setting {other['setting']}" if other["setting"] else ""
         raise UsageError(f"'{folder}' holds another result ({told}); choose another folder")
 
 
@@ -143,18 +153,25 @@ def _plain(settings: Any) -> Any:
 
 def _numbers(row: Row) -> dict[str, Any]:
     values = {name: getattr(row, name) for name in ("published", "ours", "low", "high", "difference")}
-    return {"what": row.what} | {name: None if value is None else float(value) for name, value in values.items()}
+    told: dict[str, Any] = {name: None if value is None else float(value) for name, value in values.items()}
+    if row.published_interval:
+        told["published_interval"] = list(map(float, row.published_interval))
+    return {"what": row.what} | told
 
 
 def _texts(row: Row) -> dict[str, str]:
     bounded = isfinite(row.low) and isfinite(row.high)
     return {
         "result": row.what,
-        "published": _number(row.published),
+        "published": _number(row.published) + _within(row.published_interval),
         "ours": _number(row.ours),
         "interval": f"{_number(row.low)} … {_number(row.high)}" if bounded else "–",
         "difference": _number(row.difference),
     }
+
+
+def _within(interval: tuple[float, float] | None) -> str:
+    return f" ({_number(interval[0])} … {_number(interval[1])})" if interval else ""
 
 
 def _number(value: float | None) -> str:
