@@ -121,7 +121,7 @@ PRESETS: dict[str, Preset] = {
             "vae": {},
             "beta-vae": {"beta": 4.0},
             "annealed-vae": {"gamma": 1000.0, "capacity": Schedule(0.0, 25.0, 100_000)},
-            "factor-vae": {"gamma": 30.0, "same_batch": True},
+            "factor-vae": {"gamma": 30.0, "same_batch": True, "adversary_lr": 1e-4},
             "dip-vae": {"kind": "I", "lambda_od": 10.0, "lambda_d": 100.0},
             "beta-tcvae": {"beta": 6.0},
         },

@@ -36,7 +36,7 @@ class Method(ABC):
     trainer adds them up, so what is logged is what is optimised.
 
     Beside `penalty` a method may override what it draws (`groups`, `fewest`, `labelled`, `draw`, `check`), the
-    bottleneck it needs, what it makes of the posteriors (`posterior`), what it takes from the data set (`filled`),
+    bottleneck it needs, what it makes of the posteriors (`posterior`), what it takes from the run (`filled`),
     what is logged and not optimised (`watch`), and may have an `adversary` with an objective of its own. One whose
     terms look at the batch, or make random choices, overrides `terms`.
     """
@@ -84,8 +84,8 @@ class Method(ABC):
         """Return the indices (groups, n) of a batch's images."""
         return data.sample(n, rng)[None]
 
-    def filled(self, data: Dataset) -> Self:
-        """Return the method with the fields that were left to the data set: by default, none is."""
+    def filled(self, data: Dataset, lr: float) -> Self:
+        """Return the method with the fields that were left to the data set and the run's rate: by default, none is."""
         return self
 
     def check(self, data: Dataset) -> None:  # noqa: B027
@@ -94,6 +94,11 @@ class Method(ABC):
     def adversary(self, latents: int) -> nn.Module | None:
         """Return a network that is trained against the model, or None."""
         return None
+
+    @property
+    def adversary_rate(self) -> float:
+        """The learning rate of the adversary, where there is one."""
+        raise NotImplementedError(f"{type(self).__name__} has an adversary without a rate")
 
     def adversary_loss(self, model: Model, z: Tensor, another: Callable[[], Tensor]) -> Tensor:
         """Return what the adversary minimises, from detached codes: of the batch, and of another one, if it asks."""

@@ -48,7 +48,7 @@ class BetaTCVAE(Method):
         if self.data_size < 0:
             raise UsageError(f"data_size is a number of images, not {self.data_size}")
 
-    def filled(self, data: Dataset) -> Self:
+    def filled(self, data: Dataset, lr: float) -> Self:
         """Return the method with the number of images, where the estimator needs it."""
         return self if self.estimator == "weighted" or self.data_size else replace(self, data_size=len(data))
 

@@ -17,7 +17,7 @@ def resolved(config: Config, data: Dataset) -> Config:
 
     A configuration that does not suit the data is refused, or warned of.
     """
-    method = in_steps(config.method.filled(data), config.training.steps)
+    method = in_steps(config.method.filled(data, config.training.lr), config.training.steps)
     method = replace(method, loss=_loss(method.loss, data, standardise=config.training.standardise))
     method.check(data)
     if config.training.batch < method.fewest:

@@ -53,7 +53,8 @@ class TrainingState:
         optimiser = _optimiser(model, config.training)
         adversary = None
         if model.adversary is not None:
-            adversary = torch.optim.Adam(model.adversary.parameters(), lr=1e-4, betas=(0.5, 0.9), fused=True)
+            rate = config.method.adversary_rate
+            adversary = torch.optim.Adam(model.adversary.parameters(), lr=rate, betas=(0.5, 0.9), fused=True)
         supervision = config.labels and Supervision(config.labels, data, streams.labels)
         return cls(model, optimiser, adversary, supervision, streams, History(log_every))
 
