@@ -24,7 +24,7 @@ class AnnealedVAE(Method):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.require_positive("gamma", "capacity")
+        self.require_not_negative("gamma", "capacity")
 
     def penalty(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
         """Return how far the batch's mean KL is from the capacity, weighted."""

@@ -64,7 +64,7 @@ class Method(ABC):
 
     def terms(self, model: Model, batch: Batch, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
         """Return every term of the objective on a batch, its posteriors and one sample z of each."""
-        reconstruction = loss_of(self.loss).distance(batch.x, model.decode(z))
+        reconstruction = loss_of(self.loss).distance(batch.x, model.decode(z)).mean()
         return {"reconstruction": reconstruction, **self.penalty(model, q, z, step)}
 
     def watch(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
@@ -104,6 +104,6 @@ class Method(ABC):
         """Return what the adversary minimises, from detached codes: of the batch, and of another one, if it asks."""
         raise NotImplementedError(f"{type(self).__name__} has an adversary without an objective")
 
-    def require_positive(self, *names: str) -> None:
+    def require_not_negative(self, *names: str) -> None:
         """Refuse hyper-parameters, numbers or schedules, that are ever negative or not finite."""
         require_not_negative(self, *names)

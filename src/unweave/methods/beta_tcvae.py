@@ -42,7 +42,7 @@ class BetaTCVAE(Method):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.require_positive("beta", "alpha", "gamma")
+        self.require_not_negative("beta", "alpha", "gamma")
         if self.estimator not in ESTIMATORS:
             raise unknown("estimator", self.estimator, ESTIMATORS)
         if self.data_size < 0:

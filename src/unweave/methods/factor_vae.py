@@ -44,7 +44,7 @@ class FactorVAE(Method):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.require_positive("gamma")
+        self.require_not_negative("gamma")
         if self.adversary_units < 1:
             raise UsageError(f"the adversary needs at least one unit a layer, not {self.adversary_units}")
         if self.adversary_lr is not None and not 0 < self.adversary_lr < math.inf:

@@ -31,7 +31,7 @@ class QLAE(Method):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.require_positive("quantisation", "commitment")
+        self.require_not_negative("quantisation", "commitment")
 
     def penalty(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
         """Return the weighted terms of quantisation and commitment."""

@@ -35,7 +35,7 @@ class SlowVAE(Pairs):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.require_positive("beta", "gamma", "rate")
+        self.require_not_negative("beta", "gamma", "rate")
         if extremes(self.rate)[0] == 0:
             raise UsageError("rate must be a positive number, not 0")
 

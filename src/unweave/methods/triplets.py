@@ -41,7 +41,7 @@ class TripletLoss(Method):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.require_positive("scale", "margin")
+        self.require_not_negative("scale", "margin")
         if self.norm not in NORMS:
             raise unknown("distance of codes", self.norm, NORMS)
 

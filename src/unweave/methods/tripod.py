@@ -38,7 +38,7 @@ class Tripod(Method):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.require_positive("multi_information", "hessian")
+        self.require_not_negative("multi_information", "hessian")
 
     def terms(self, model: Model, batch: Batch, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
         """Return the reconstruction, the weighted multi-information and the weighted Hessian penalty."""
