@@ -102,7 +102,8 @@ class Config:
 
     def build(self, shape: Shape, generator: torch.Generator) -> Model:
         """Return the model that this method trains, its weights drawn from `generator`."""
-        return self.net.build(shape, generator, self.method.bottleneck, self.method.adversary)
+        method = self.method
+        return self.net.build(shape, generator, method.bottleneck, method.adversary, **method.bottleneck_options)
 
     def differences(self, other: Config) -> list[str]:
         """Return, as readable text, every setting in which `other` differs."""

@@ -58,6 +58,11 @@ class Method(ABC):
         if self.loss != "auto":
             loss_of(self.loss)  # refuses what is no loss
 
+    @property
+    def bottleneck_options(self) -> dict[str, int]:
+        """What the bottleneck is built with, beside the numbers of features and latents: by default, nothing."""
+        return {}
+
     @abstractmethod
     def penalty(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
         """Return the terms beside the reconstruction, for posteriors q and one sample z of each."""

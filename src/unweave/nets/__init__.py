@@ -52,10 +52,11 @@ class Net:
         generator: torch.Generator,
         bottleneck: str = "gaussian",
         adversary: Callable[[int], nn.Module | None] | None = None,
+        **options: int,
     ) -> Model:
         """Return a new model for images of `shape` (H, W, C), its weights drawn from `generator`.
 
-        `bottleneck` names the layer between encoder and decoder, `adversary` makes a network that is trained against
+        `bottleneck` names the layer between encoder and decoder, which takes the `options`; `adversary` makes a network that is trained against
         the model from the number of latents; a method says which it needs.
 
         The layers are made on the meta device first, so that torch's own initialisation neither
@@ -63,7 +64,8 @@ class Net:
         """
         with torch.device("meta"):
             body = NETS[self.name](shape, self.latents, self.width)
-            model = Model(body, shape, self.latents, bottleneck, adversary(self.latents) if adversary else None)
+            layer = BOTTLENECKS[bottleneck](body.features, self.latents, **options)
+            model = Model(body, shape, self.latents, layer, adversary(self.latents) if adversary else None)
         model.to_empty(device="cpu")
         model.initialise(body.draw, generator)
         return model.to(memory_format=torch.channels_last)  # pyright: ignore[reportCallIssue]
