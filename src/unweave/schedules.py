@@ -27,7 +27,8 @@ class Schedule:
     """A number that goes from `start` to `end` in a straight line over `steps` steps, and stays there.
 
     With the shape "step" it jumps instead, after `steps` steps; with "cycle" it begins again every `steps` steps, of
-    which the line takes the first half [Fu2019]_. Its length may also be a `share` of the run, which becomes a number of steps when the run is set up.
+    which the line takes the first half [Fu2019]_. Its length may also be a `share` of the run, which becomes a number
+    of steps when the run is set up.
 
     >>> Schedule(1.0, 4.0, 300).at(100)
     2.0
@@ -70,7 +71,7 @@ class Schedule:
             return cls(start, end, int(found["steps"]), shape=shape)
         except ValueError:
             raise UsageError(
-                f"'{text}' is neither a number nor a schedule such as 1:4@10000, 1:4@50% or 0:4@25%:cycle (from:to@steps)"
+                f"'{text}' is neither a number nor a schedule such as 1:4@10000, 1:4@50% or 0:4@25%:cycle"
             ) from None
 
     def __str__(self) -> str:

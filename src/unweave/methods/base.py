@@ -76,13 +76,13 @@ class Method(ABC):
         """Return what is to be logged beside the terms, and is no part of the objective: by default, nothing."""
         return {}
 
-    def posterior(self, q: Posterior, step: int) -> Posterior:
+    def posterior(self, q: Posterior, batch: Batch, step: int) -> Posterior:
         """Return what the method makes of the encoder's posteriors: by default, the same."""
         return q
 
     def infer(self, model: Model, batch: Batch, step: int, noise: torch.Generator) -> tuple[Posterior, Tensor]:
         """Return the posteriors of a batch, and one sample z of each."""
-        q = self.posterior(model.encode(batch.x), step)
+        q = self.posterior(model.encode(batch.x), batch, step)
         return q, q.sample(noise)
 
     def draw(self, data: Dataset, n: int, rng: np.random.Generator) -> np.ndarray:
@@ -93,8 +93,8 @@ class Method(ABC):
         """Return the method with the fields that were left to the data set and the run's rate: by default, none is."""
         return self
 
-    def check(self, data: Dataset) -> None:  # noqa: B027
-        """Raise a `UsageError` if the data set does not suit the method."""
+    def check(self, data: Dataset, latents: int) -> None:  # noqa: B027
+        """Raise a `UsageError` if the data set, or the number of latents for it, does not suit the method."""
 
     def adversary(self, latents: int) -> nn.Module | None:
         """Return a network that is trained against the model, or None."""

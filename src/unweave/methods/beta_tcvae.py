@@ -52,7 +52,7 @@ class BetaTCVAE(Method):
         """Return the method with the number of images, where the estimator needs it."""
         return self if self.estimator == "weighted" or self.data_size else replace(self, data_size=len(data))
 
-    def check(self, data: Dataset) -> None:
+    def check(self, data: Dataset, latents: int) -> None:
         """Refuse a stratified estimate with another number of images than there are."""
         if self.estimator == "stratified" and (self.data_size != len(data) or len(data) < 2):
             raise UsageError(f"the stratified estimator needs data_size={len(data)} (2 or more) for '{data.name}'")

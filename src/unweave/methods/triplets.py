@@ -92,7 +92,7 @@ class Triplets(TripletLoss):
         """Return the indices (3, n) of anchors, positives and negatives."""
         return draw_triplets(data, n, rng, by=self.by, category=self.category or 0)
 
-    def check(self, data: Dataset) -> None:
+    def check(self, data: Dataset, latents: int) -> None:
         """Refuse data whose factors order nothing: none of them varies, or the one that is the category does not."""
         sizes = data.factors.sizes
         category = data.factors.axis(self.category or 0)

@@ -56,8 +56,8 @@ class Net:
     ) -> Model:
         """Return a new model for images of `shape` (H, W, C), its weights drawn from `generator`.
 
-        `bottleneck` names the layer between encoder and decoder, which takes the `options`; `adversary` makes a network that is trained against
-        the model from the number of latents; a method says which it needs.
+        `bottleneck` names the layer between encoder and decoder, which takes the `options`; `adversary` makes a
+        network that is trained against the model from the number of latents. A method says which it needs.
 
         The layers are made on the meta device first, so that torch's own initialisation neither
         costs time nor touches the global random state.

@@ -19,7 +19,7 @@ def resolved(config: Config, data: Dataset) -> Config:
     """
     method = in_steps(config.method.filled(data, config.training.lr), config.training.steps)
     method = replace(method, loss=_loss(method.loss, data, standardise=config.training.standardise))
-    method.check(data)
+    method.check(data, config.net.latents)
     if config.training.batch < method.fewest:
         few = f"a batch of at least {method.fewest} images, not {config.training.batch}"
         raise UsageError(f"{method_name(method)} needs {few}")
