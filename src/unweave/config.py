@@ -39,7 +39,7 @@ class Training:
     precision: str = "fp32"
     """Arithmetic of the network: fp32 or bf16 (autocast)."""
     weight_decay: float = later(0.0)
-    """Weight decay of AdamW: a step takes lr * weight_decay of each weight matrix away; 0: Adam."""
+    """Weight decay of AdamW: a step takes lr * weight_decay of each weight away, not of biases; 0: Adam."""
     clip: float = later(0.0)
     """Cut every entry of the gradient to [-clip, clip]; 0: not at all."""
 

@@ -15,7 +15,7 @@ from unweave.errors import UsageError, unknown
 from unweave.nets.body import Body, Builder, Shape
 from unweave.nets.bottleneck import Gaussian, Point, Posterior
 from unweave.nets.bottlenecks import BOTTLENECKS
-from unweave.nets.conv import conv, dlib
+from unweave.nets.conv import conv, disent, dlib
 from unweave.nets.mlp import mlp
 from unweave.nets.model import Model
 from unweave.nets.qlae import qlae
@@ -24,7 +24,14 @@ from unweave.nets.tripod import tripod
 __all__ = ["BOTTLENECKS", "NETS", "Body", "Gaussian", "Model", "Net", "Point", "Posterior", "Shape"]
 
 WIDEST = 100
-NETS: dict[str, Builder] = {"conv": conv, "dlib": dlib, "mlp": mlp, "qlae": qlae, "tripod": tripod}
+NETS: dict[str, Builder] = {
+    "conv": conv,
+    "disent": disent,
+    "dlib": dlib,
+    "mlp": mlp,
+    "qlae": qlae,
+    "tripod": tripod,
+}
 
 
 @dataclass(frozen=True)
@@ -32,7 +39,8 @@ class Net:
     """Which network, and how large: enough to build it again."""
 
     name: str = "conv"
-    """Architecture: conv (the thesis' table A.1), dlib (disentanglement_lib's), mlp, qlae or tripod (large)."""
+    """Architecture: conv (the thesis' table A.1), disent (as its code pads it), dlib (disentanglement_lib's), mlp,
+    qlae or tripod (large)."""
     latents: int = 10
     """Number of latent units."""
     width: float = 1.0
