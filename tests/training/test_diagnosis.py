@@ -32,7 +32,15 @@ ROW = {"step": 5000, "kl": 12.0}
         (Quantised(FINE.mean, FINE.mean.round(), 10), {}, {}),
         (FAR, {}, {"kl": r"the KL term is 5\d\d nats, where 12 tell all images apart.*Try a larger weight"}),
         (FAR, {"kl": 0.0}, {}),
-        (FINE, {"watched/adversary": 0.9}, {"adversary": "wrong more often than a coin.*higher --adversary-lr"}),
+        (FINE, {"watched/adversary": 0.9}, {"adversary": "more often wrong than a coin.*higher --adversary-lr"}),
+        (
+            FAR,
+            {"watched/adversary": 0.65},
+            {
+                "kl": "the KL term is",
+                "adversary": "tells nothing apart .*, while codes are far .*higher --adversary-lr",
+            },
+        ),
         (FINE, {"watched/adversary": 0.01}, {"adversary": "hardly ever wrong.*larger --gamma"}),
     ],
 )

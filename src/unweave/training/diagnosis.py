@@ -20,6 +20,8 @@ CHANCE = math.log(2)
 """Cross-entropy of an adversary that tells nothing apart."""
 FOOLED = 1.05
 """Times chance: above it the adversary is wrong more often than a coin."""
+USELESS = 0.9
+"""Times chance: above it, with codes far from the prior, the adversary does not see what there is to see."""
 UNBEATEN = 0.05
 """Times chance: below it the adversary is hardly ever wrong."""
 INFORMATION = 4.0
@@ -61,7 +63,7 @@ def troubles(row: Mapping[str, float], q: Posterior, images: int) -> dict[str, s
     if log_variances is not None and row.get("kl") != 0:  # a KL term without a weight may be anything
         found["kl"] = _far_from_the_prior(float(carries.sum()), len(carries), images)
     if (entropy := row.get(f"{WATCHED}adversary")) is not None:
-        found["adversary"] = _adversary(entropy)
+        found["adversary"] = _adversary(entropy, far=bool(found.get("kl")))
     return {kind: text for kind, text in found.items() if text}
 
 
@@ -71,17 +73,16 @@ def _far_from_the_prior(nats: float, latents: int, images: int) -> str | None:
         return None
     return (
         f"the KL term is {nats:.0f} nats, where {enough:.0f} tell all images apart: codes are far from the prior. "
-        "Try a larger weight of the KL term (beta) or a lower --lr and, where there is an adversary, one no slower "
-        "than the model (--adversary-lr)."
+        "Try a larger weight of the KL term (beta) or a lower --lr."
     )
 
 
-def _adversary(entropy: float) -> str | None:
-    if entropy > FOOLED * CHANCE:
+def _adversary(entropy: float, *, far: bool) -> str | None:
+    if entropy > (USELESS if far else FOOLED) * CHANCE:
+        why = "while codes are far from the prior" if far else "more often wrong than a coin"
         return (
-            f"the adversary is wrong more often than a coin (cross-entropy {entropy:.2f}, by chance {CHANCE:.2f}): the "
-            "model outruns it, and the total correlation is not what is reported. Try a higher --adversary-lr, or a "
-            "lower --lr or --gamma."
+            f"the adversary tells nothing apart (cross-entropy {entropy:.2f}, by chance {CHANCE:.2f}), {why}: the model "
+            "outruns it. Try a higher --adversary-lr, or a lower --lr or --gamma."
         )
     if entropy < UNBEATEN * CHANCE:
         return (
