@@ -81,8 +81,8 @@ def _adversary(entropy: float, *, far: bool) -> str | None:
     if entropy > (USELESS if far else FOOLED) * CHANCE:
         why = "while codes are far from the prior" if far else "more often wrong than a coin"
         return (
-            f"the adversary tells nothing apart (cross-entropy {entropy:.2f}, by chance {CHANCE:.2f}), {why}: the model "
-            "outruns it. Try a higher --adversary-lr, or a lower --lr or --gamma."
+            f"the adversary tells nothing apart (cross-entropy {entropy:.2f}, by chance {CHANCE:.2f}), {why}: the "
+            "model outruns it. Try a higher --adversary-lr, or a lower --lr or --gamma."
         )
     if entropy < UNBEATEN * CHANCE:
         return (
