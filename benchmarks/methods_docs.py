@@ -57,6 +57,7 @@ OTHERS = {
 }
 """The same of those that were run once."""
 REMARKS = {
+    "factor-vae": " with an adversary at 1e-4 against the model's 1e-3, the rate of earlier versions",
     "semi-supervised": " with 1,000 labels beside a β-VAE",
     "tripod": " with the Hessian penalty of earlier versions, whose ratio was that of the batch's means",
 }
@@ -123,7 +124,10 @@ def sentence(page: str) -> str | None:
         count = COUNTS[len(read().filter(table="compared", data="rooms3d", method=COMPARED[page]))]
         where = " on rooms3d, ".join(both(COMPARED[page], data) for data in ("rooms3d", "xysquares")) + " on xysquares"
         more = f" (kind I; kind II has {both('DIP-VAE-II', 'rooms3d')} on rooms3d)" if page == "dip-vae" else ""
-        text = f"MIG and DCI's disentanglement after 3,000 steps at 32 × 32, over {count}: {where}{more}; {link}"
+        remark = REMARKS.get(page, "")
+        text = (
+            f"MIG and DCI's disentanglement after 3,000 steps at 32 × 32{remark}, over {count}: {where}{more}; {link}"
+        )
         return start + text
     if page in OTHERS:
         run = read().filter(table="others", method=OTHERS[page]).row(0, named=True)
