@@ -1,9 +1,9 @@
 """A comparison of methods on data whose factors are known: `python benchmarks/methods.py --out comparison`.
 
 Every method of `compared` is trained with every seed, all on the same number of images a step, and scored; with
-`--others` those of `others`. The command goes on where it stopped: a run that is there already is neither trained nor
-scored again. All scores go to OUT/scores.csv, means ± standard deviations over the seeds to the screen and to
-OUT/scores.md; docs/results/methods.md shows what they were.
+`--others` those of `others`, with `--only` some of them. The command goes on where it stopped: a run that is there
+already is neither trained nor scored again. Means ± standard deviations over the seeds go to the screen; with
+`--write-docs` every run goes to docs/results/methods.csv, and from there into the pages (`methods_docs.py`).
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import os
-from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import methods_docs
 import polars
 
 from unweave.data import Labels
@@ -100,8 +101,9 @@ def others(steps: int) -> list[Case]:
 
 @dataclass(frozen=True)
 class Job:
-    """One run of the comparison, and where it goes."""
+    """One run of the comparison, the table it is for, and where it goes."""
 
+    table: str
     case: Case
     data: str
     steps: int
@@ -109,7 +111,7 @@ class Job:
     folder: Path
 
 
-def score(job: Job) -> dict[str, object]:
+def score(job: Job) -> dict[str, Any]:
     """Train and evaluate a run, and return its scores as one row."""
     import torch
 
@@ -134,46 +136,30 @@ def score(job: Job) -> dict[str, object]:
         scores = run.evaluate(METRICS, preset="fast", samples=10_000, test_samples=5_000, intervals=False)
     values = dict(scores.drop_nulls("value").select("metric", "value").iter_rows())
     spent = {"training seconds": run.status["seconds"]}
-    return {"data": job.data, "method": job.case.label, "seed": job.seed, **values, **spent}
+    return {"table": job.table, "data": job.data, "method": job.case.label, "seed": job.seed, **values, **spent}
 
 
 def jobs(options: argparse.Namespace) -> list[Job]:
     """Return all runs: seed after seed, so that those there are when time runs out cover all methods."""
     found = []
+    table = "others" if options.others else "compared"
     cases = (others if options.others else compared)(options.steps)
+    cases = [case for case in cases if not options.only or case.label in options.only]
     for seed in range(options.seeds):
         for data in DATA:
             for case in cases:
                 if data in case.data:
                     name = case.label.replace(", ", "-").replace(" = ", "=").replace(" ", "-")
-                    found.append(Job(case, data, options.steps, seed, options.out / f"{name}-{data}-{seed}"))
+                    found.append(Job(table, case, data, options.steps, seed, options.out / f"{name}-{data}-{seed}"))
     return found
-
-
-def summary(rows: list[Mapping[str, object]]) -> str:
-    """Return means ± standard deviations over the seeds as Markdown, one table a data set."""
-    table = polars.DataFrame(rows)
-    scores = [name for name in table.columns if name not in ("data", "method", "seed")]
-    lines = []
-    for (data,), of_data in table.group_by("data", maintain_order=True):
-        lines += [f"### {data}", "", "| method | " + " | ".join(scores) + " |", "|---" * (len(scores) + 1) + "|"]
-        for (label,), runs in of_data.group_by("method", maintain_order=True):
-            lines.append(f"| {label} | " + " | ".join(_cell(runs[name]) for name in scores) + " |")
-        lines.append("")
-    return "\n".join(lines)
-
-
-def _cell(values: polars.Series) -> str:
-    """Return mean ± standard deviation, or one value as it is."""
-    digits = 0 if "seconds" in values.name else 3
-    mean, deviation = values.mean(), values.std()
-    return f"{mean:.{digits}f}" if deviation is None else f"{mean:.{digits}f} ± {deviation:.{digits}f}"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path("comparison"))
     parser.add_argument("--others", action="store_true", help="the methods that the comparison leaves out")
+    parser.add_argument("--only", nargs="+", metavar="LABEL", help="only these, by their names in the table")
+    parser.add_argument("--write-docs", action="store_true", help="store all runs, and write the docs' tables")
     parser.add_argument("--steps", type=int, default=3000)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--workers", type=int, default=2)
@@ -181,17 +167,18 @@ def main() -> None:
     for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
         os.environ[name] = "1"  # one thread a worker
     work = jobs(options)
-    rows: dict[Job, Mapping[str, object]] = {}
+    rows: dict[Job, dict[str, Any]] = {}
     with ProcessPoolExecutor(options.workers, mp_context=multiprocessing.get_context("spawn")) as pool:
         futures = {pool.submit(score, job): job for job in work}
         for future in as_completed(futures):
             rows[futures[future]] = row = future.result()
             print(f"{len(rows)} of {len(work)}: {row}", flush=True)
-    ordered = [rows[job] for job in work]
-    name = "others" if options.others else "scores"
-    polars.DataFrame(ordered).write_csv(options.out / f"{name}.csv")
-    (options.out / f"{name}.md").write_text(summary(ordered), encoding="utf-8")
-    print(summary(ordered))
+    ordered = polars.DataFrame([rows[job] for job in work])
+    for (data,), runs in ordered.group_by("data", maintain_order=True):
+        print(f"### {data}", methods_docs.table(runs, seconds=True), sep="\n\n")
+    if options.write_docs:
+        methods_docs.store(ordered.to_dicts())
+        methods_docs.write()
 
 
 if __name__ == "__main__":

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import make_dataclass
 
 import pytest
 
 from unweave.config import Config, Training
 from unweave.data.labels import Labels
 from unweave.errors import UsageError
-from unweave.methods import BetaVAE, Schedule
+from unweave.methods import METHODS, BetaVAE, Schedule
 from unweave.nets import Net
+from unweave.schedules import Scheduled
 
 CONFIG = Config(BetaVAE(beta=4, loss="bce"), {"name": "xysquares", "spacing": 8, "size": 64})
 
@@ -97,3 +99,15 @@ def test_a_method_outside_the_table_is_told_to_join_it():
 
     with pytest.raises(UsageError, match=r"add Mine to unweave\.methods\.METHODS"):
         Config(Mine(), CONFIG.data).to_json()
+
+
+def test_schedules_and_floats_are_known_by_type_however_annotations_are_written(monkeypatch):
+    """`make_dataclass` has the types themselves, as a module without postponed annotations has."""
+    own = [("weight", Scheduled, 1.0), ("bound", float | None, None)]
+    kind = make_dataclass("Mine", own, bases=(BetaVAE,), frozen=True)
+    monkeypatch.setitem(METHODS, "mine", kind)
+    config = Config(kind(weight=Schedule(0, 1, 10), bound=2), CONFIG.data)
+    again = Config.from_json(json.loads(json.dumps(config.to_json())))
+    assert again == config
+    assert again.id == config.id == Config(kind(weight=Schedule(0, 1, 10), bound=2.0), CONFIG.data).id
+    assert Config(kind(weight=1), CONFIG.data).id == Config(kind(weight=1.0), CONFIG.data).id

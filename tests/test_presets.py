@@ -90,6 +90,25 @@ def test_tripod_s_weights_are_those_of_the_data_set():
     assert (other.multi_information, other.hessian) == (1e-4, 1e-2)
 
 
+def test_what_depends_on_the_data_set_s_name():
+    class Robot(Table):
+        name = "mpi3d-toy"
+
+    robot = Robot(np.zeros((4, 8, 8, 3), np.uint8), np.indices((2, 2)).reshape(2, -1).T)
+    assert preset("qlae", "qlae", robot)["weight_decay"] == 0.001
+    unsupervised = [preset("thesis-5.5", "ada-tvae-unsupervised", data)["method"] for data in ("xysquares", "shapes2d")]
+    assert [method.loss for method in unsupervised] == ["mse-box:radius=31", "mse"]
+
+
+def test_what_the_sources_code_does():
+    pairs = [preset(name, "ada-gvae", "xysquares") for name in presets_for("ada-gvae")]
+    assert {settings["method"].rule for settings in pairs} == {"dlib"}
+    assert {settings["net"] for settings in pairs} == {"disent"}
+    factor = preset("dlib", "factor-vae", "xysquares")
+    assert (factor["steps"], factor["method"].adversary_lr) == (150_000, 1e-4)
+    assert preset("dlib", "vae", "xysquares")["steps"] == 300_000
+
+
 def test_factors_of_one_value_do_not_count():
     factors = np.array([[0, 0, 0], [1, 0, 0]])
     settings = preset("tripod", "tripod", Table(np.zeros((2, 8, 8, 1), np.uint8), factors))
@@ -109,7 +128,7 @@ def test_what_is_given_wins():
 def test_a_run_records_the_settings_themselves(tmp_path):
     given = {"steps": 2, "batch": 4, "width": 0.02, "threads": 1, "out": tmp_path / "run"}
     run = unweave.train(**preset("thesis-3.3.4", "beta-vae", "xysquares:size=32", **given))
-    assert run.settings.net == Net("conv", 9, 0.02)
+    assert run.settings.net == Net("disent", 9, 0.02)
     assert run.settings.training.standardise
     assert run.settings.method == BetaVAE(beta=0.001, normalise_beta=True, loss="mse")
     assert math.isfinite(run.log()["loss"][-1])

@@ -15,17 +15,42 @@ def test_a_line_and_then_its_end():
     assert [schedule.at(step) for step in range(6)] == [0.0, 2.5, 5.0, 7.5, 10.0, 10.0]
 
 
-@pytest.mark.parametrize("text", ["1:4@10000", "0.5:0@1", "1e-05:2@30", "1:0.5@100%", "0:4@2.5%"])
+@pytest.mark.parametrize(
+    "text", ["1:4@10000", "0.5:0@1", "1e-05:2@30", "1:0.5@100%", "0:4@2.5%", "1:4@9:step", "0:4@25%:cycle"]
+)
 def test_written_and_read(text):
     assert str(Schedule.read(text)) == text
 
 
 @pytest.mark.parametrize(
-    "text", ["", "4", "1:4", "1@3", "a:b@3", "1:4@0", "1:4@2.5", "1:inf@3", "1:2:3@4", "1:2@0%", "1:2@101%", "1:2@%"]
+    "text",
+    [
+        "",
+        "4",
+        "1:4",
+        "1@3",
+        "a:b@3",
+        "1:4@0",
+        "1:4@2.5",
+        "1:inf@3",
+        "1:2:3@4",
+        "1:2@0%",
+        "1:2@101%",
+        "1:2@%",
+        "1:2@3:sine",
+        "1:2@3:",
+    ],
 )
 def test_what_is_no_schedule(text):
     with pytest.raises(UsageError, match="schedule"):
         Schedule.read(text)
+
+
+def test_a_step_jumps_and_a_cycle_begins_again():
+    assert [Schedule(1, 4, 3, shape="step").at(step) for step in range(5)] == [1, 1, 1, 4, 4]
+    cycle = Schedule.read("2:4@50%:cycle").in_steps(16)
+    assert [cycle.at(step) for step in range(9)] == [2, 2.5, 3, 3.5, 4, 4, 4, 4, 2]
+    assert BetaVAE(beta=cycle).beta == Schedule(2, 4, 8, shape="cycle")
 
 
 def test_a_share_becomes_steps_of_the_run():

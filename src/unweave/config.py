@@ -7,19 +7,19 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 
 from unweave.data.labels import Labels
 from unweave.errors import UsageError, unknown
+from unweave.fields import earlier_values, later, types_of
 from unweave.methods import METHODS, Method, Schedule
 from unweave.nets import Model, Net, Shape
 from unweave.schedules import require_not_negative
 
 PRECISIONS = ("fp32", "bf16")
-LATER = {"later": True}
-"""Marks a field that came later: at its default it is not written, so that earlier runs keep their identity."""
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,9 @@ class Training:
     """Give every channel mean 0 and deviation 1 (the thesis' table A.2); needs the loss mse."""
     precision: str = "fp32"
     """Arithmetic of the network: fp32 or bf16 (autocast)."""
-    weight_decay: float = field(default=0.0, metadata=LATER)
-    """Weight decay of AdamW: a step takes lr * weight_decay of each weight matrix away; 0: Adam."""
-    clip: float = field(default=0.0, metadata=LATER)
+    weight_decay: float = later(0.0)
+    """Weight decay of AdamW: a step takes lr * weight_decay of each weight away, not of biases; 0: Adam."""
+    clip: float = later(0.0)
     """Cut every entry of the gradient to [-clip, clip]; 0: not at all."""
 
     def __post_init__(self) -> None:
@@ -85,11 +85,11 @@ class Config:
                 raise unknown("method", name, METHODS)
             labels = values.get("labels")
             return cls(
-                METHODS[name](**_with_schedules(METHODS[name], method)),
+                _from_plain(METHODS[name], method),
                 dict(values["data"]),
-                Net(**values["net"]),
-                Training(**values["training"]),
-                None if labels is None else Labels(**_with_schedules(Labels, labels)),
+                _from_plain(Net, values["net"]),
+                _from_plain(Training, values["training"]),
+                None if labels is None else _from_plain(Labels, labels),
             )
         except (KeyError, TypeError) as error:
             raise UsageError(f"this is not the configuration of a run: {error}") from error
@@ -102,7 +102,8 @@ class Config:
 
     def build(self, shape: Shape, generator: torch.Generator) -> Model:
         """Return the model that this method trains, its weights drawn from `generator`."""
-        return self.net.build(shape, generator, self.method.bottleneck, self.method.adversary)
+        method = self.method
+        return self.net.build(shape, generator, method.bottleneck, method.adversary, **method.bottleneck_options)
 
     def differences(self, other: Config) -> list[str]:
         """Return, as readable text, every setting in which `other` differs."""
@@ -128,23 +129,30 @@ def _plain(settings: Method | Net | Training | Labels) -> dict[str, Any]:
 
     So 4 and 4.0 are one run.
     """
-    plain: dict[str, Any] = {}
-    for spec in fields(settings):
-        value = getattr(settings, spec.name)
-        if spec.metadata.get("later") and value == spec.default:
-            continue
-        number = spec.type in ("float", "Scheduled") and not isinstance(value, Schedule)
-        plain[spec.name] = str(value) if isinstance(value, Schedule) else float(value) if number else value
-    return plain
-
-
-def _with_schedules(kind: type[Method | Labels], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a dataclass with every schedule that is written as text read."""
-    scheduled = {spec.name for spec in fields(kind) if spec.type == "Scheduled"}
+    kind = type(settings)
+    types, earlier = types_of(kind), earlier_values(kind)
+    values = {spec.name: getattr(settings, spec.name) for spec in fields(settings)}
     return {
-        name: Schedule.read(value) if name in scheduled and isinstance(value, str) else value
+        name: _as_json(value, types[name])
         for name, value in values.items()
+        if name not in earlier or value != earlier[name]
     }
+
+
+def _as_json(value: Any, types: frozenset[type]) -> Any:
+    if isinstance(value, Schedule):
+        return str(value)
+    return float(value) if float in types and value is not None else value
+
+
+def _from_plain(kind: type[T], values: Mapping[str, Any]) -> T:
+    """Return the dataclass that `_plain` wrote, schedules read, and what came after it as it was then."""
+    scheduled = {name for name, types in types_of(kind).items() if Schedule in types}
+    read = {
+        name: Schedule.read(value) if name in scheduled and isinstance(value, str) else value
+        for name, value in dict(values).items()
+    }
+    return kind(**{**earlier_values(kind), **read})
 
 
 def _flat(values: Mapping[str, Any]) -> dict[str, Any]:

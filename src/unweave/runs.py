@@ -183,8 +183,7 @@ class Run:
         def losses(rows: np.ndarray) -> np.ndarray:
             x = self.model.pixels(images[rows])
             y = self.model.decode(torch.from_numpy(codes[rows]).to(self.model.device))
-            # A loss is a mean over its batch, and may mix pixels but not images: one image at a time.
-            return torch.stack([distance(x[[i]], y[[i]]) for i in range(len(x))]).cpu().numpy()
+            return distance(x, y).cpu().numpy()
 
         return np.concatenate(self._in_chunks(losses, np.arange(len(self._checked(images)))))
 

@@ -4,20 +4,31 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar
 
-from unweave.errors import UsageError
+from unweave.errors import UsageError, unknown
 
-WRITTEN = re.compile(r"(?P<start>[^:@]+):(?P<end>[^:@]+)@(?:(?P<steps>[^:@%]+)|(?P<percent>[^:@%]+)%)")
+LENGTH = r"(?:(?P<steps>[^:@%]+)|(?P<percent>[^:@%]+)%)"
+WRITTEN = re.compile(rf"(?P<start>[^:@]+):(?P<end>[^:@]+)@{LENGTH}(?::(?P<shape>[a-z]+))?")
 Settings = TypeVar("Settings")
+
+PARTS: dict[str, Callable[[float], float]] = {
+    "line": lambda time: min(time, 1.0),
+    "step": lambda time: float(time >= 1),
+    "cycle": lambda time: min(2 * (time % 1), 1.0),
+}
+"""From the time, in lengths of the schedule, to the part of the way from its start to its end."""
 
 
 @dataclass(frozen=True)
 class Schedule:
     """A number that goes from `start` to `end` in a straight line over `steps` steps, and stays there.
 
-    Its length may also be a `share` of the run, which becomes a number of steps when the run is set up.
+    With the shape "step" it jumps instead, after `steps` steps; with "cycle" it begins again every `steps` steps, of
+    which the line takes the first half [Fu2019]_. Its length may also be a `share` of the run, which becomes a number
+    of steps when the run is set up.
 
     >>> Schedule(1.0, 4.0, 300).at(100)
     2.0
@@ -25,6 +36,8 @@ class Schedule:
     '1:4@300'
     >>> str(Schedule.read("1:4@50%").in_steps(2000))
     '1:4@1000'
+    >>> [Schedule.read("0:1@4:cycle").at(step) for step in range(6)]
+    [0.0, 0.5, 1.0, 1.0, 0.0, 0.5]
     """
 
     start: float
@@ -32,8 +45,12 @@ class Schedule:
     steps: int | None = None
     share: float | None = None
     """The part of the run that it takes, above 0 and at most 1, instead of `steps`."""
+    shape: str = "line"
+    """How it goes from start to end: line, step or cycle."""
 
     def __post_init__(self) -> None:
+        if self.shape not in PARTS:
+            raise unknown("shape of a schedule", self.shape, PARTS)
         if (self.steps is None) == (self.share is None):
             raise UsageError("a schedule takes either a number of steps or a share of the run")
         if not (math.isfinite(self.start) and math.isfinite(self.end) and (self.steps is None or self.steps >= 1)):
@@ -43,33 +60,36 @@ class Schedule:
 
     @classmethod
     def read(cls, text: str) -> Schedule:
-        """Return the schedule written as START:END@STEPS or START:END@SHARE%."""
+        """Return the schedule written as START:END@STEPS or START:END@SHARE%, with :step or :cycle behind it or not."""
         found = WRITTEN.fullmatch(text)
         try:
             if found is None:
                 raise ValueError
-            start, end = float(found["start"]), float(found["end"])
+            start, end, shape = float(found["start"]), float(found["end"]), found["shape"] or "line"
             if found["percent"]:
-                return cls(start, end, share=float(found["percent"]) / 100)
-            return cls(start, end, int(found["steps"]))
+                return cls(start, end, share=float(found["percent"]) / 100, shape=shape)
+            return cls(start, end, int(found["steps"]), shape=shape)
         except ValueError:
             raise UsageError(
-                f"'{text}' is neither a number nor a schedule such as 1:4@10000 or 1:4@50% (from:to@steps)"
+                f"'{text}' is neither a number nor a schedule such as 1:4@10000, 1:4@50% or 0:4@25%:cycle"
             ) from None
 
     def __str__(self) -> str:
         length = f"{100 * self.share:g}%" if self.share is not None else self.steps
-        return f"{self.start:g}:{self.end:g}@{length}"
+        shape = "" if self.shape == "line" else f":{self.shape}"
+        return f"{self.start:g}:{self.end:g}@{length}{shape}"
 
     def at(self, step: int) -> float:
         """Return the number before step `step`, counted from 0."""
         if self.steps is None:
             raise ValueError(f"'{self}' is a share of a run; in_steps says of which")
-        return self.start + (self.end - self.start) * min(step / self.steps, 1.0)
+        return self.start + (self.end - self.start) * PARTS[self.shape](step / self.steps)
 
     def in_steps(self, run: int) -> Schedule:
         """Return the schedule in steps, for a run of this many."""
-        return self if self.share is None else Schedule(self.start, self.end, max(round(self.share * run), 1))
+        if self.share is None:
+            return self
+        return replace(self, steps=max(round(self.share * run), 1), share=None)
 
 
 Scheduled = float | Schedule

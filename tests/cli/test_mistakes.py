@@ -40,7 +40,7 @@ MISTAKES = {
     ("evaluate",): "name a run first, or give --codes and --factors; for example: unweave evaluate runs/first",
     ("data", "list", "now"): "'now' is one word too many for 'data list'; for example: unweave data list",
     # a value that is none
-    (*TRAIN, "--beta", "x"): "'x' is neither a number nor a schedule such as 1:4@10000 or 1:4@50% (from:to@steps)",
+    (*TRAIN, "--beta", "x"): "'x' is neither a number nor a schedule such as 1:4@10000, 1:4@50% or 0:4@25%:cycle",
     (*TRAIN, "--steps", "1.5"): "--steps: '1.5' is not a whole number",
     (*TRAIN, "--threads", "two"): "--threads: 'two' is not a whole number",
     (*TRAIN, "--beta", "-1"): "beta must be a number that is not negative, not -1.0",

@@ -57,19 +57,21 @@ def test_pairs_are_as_likely_in_both_directions():
     assert (np.abs(count - count.T) < 5 * np.sqrt(count + count.T + 1)).all()
 
 
+@pytest.mark.parametrize("rule", ["redrawn", "dlib"])
 @pytest.mark.parametrize("changed", [None, 2])
-def test_the_rule_of_disentanglement_lib(changed):
-    # How many factors differ: one or m are drawn again, each keeps its value with probability 1 / size.
+def test_factors_that_are_drawn_again(changed, rule):
+    # How many factors differ: m (or, in disentanglement_lib, one or m) are drawn again, each keeps its value with
+    # probability 1 / size.
     sizes, expected = [size for size in SIZES if size > 1], np.zeros(VARYING + 1)
     for m in [changed] if changed else range(1, VARYING):
-        for number in (1, m):
+        for number in (1, m) if rule == "dlib" else (m, m):
             for chosen in combinations(sizes, number):
                 for kept in product((True, False), repeat=number):
                     odds = [1 / s if same else 1 - 1 / s for s, same in zip(chosen, kept, strict=True)]
                     share = 0.5 / comb(VARYING, number) / (1 if changed else VARYING - 1)
                     expected[number - sum(kept)] += share * np.prod(odds)
     assert expected.sum() == pytest.approx(1)
-    a, b = pairs(20_000, changed=changed, rule="dlib")
+    a, b = pairs(20_000, changed=changed, rule=rule)
     count = np.bincount((a != b).sum(axis=1), minlength=VARYING + 1)
     assert near(count[expected > 0], 20_000, expected[expected > 0])
     assert not count[expected == 0].any()

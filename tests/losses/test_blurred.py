@@ -55,7 +55,8 @@ def test_bands_the_fourier_transform_and_torchs_convolution_agree(family, radius
 def test_the_loss_is_the_sum_of_the_two_squared_errors_of_images_and_blurred_images(name, weight):
     x, y = images(), images().flip(0)
     blur = (GaussBlurred if "gauss" in name else BoxBlurred)(radius=2 if "radius" in name else 31).blur
-    expected = ((x - y).square().sum() + weight * (blur(x) - blur(y)).square().sum()) / 2
+    errors, blurred = (x - y).square(), (blur(x) - blur(y)).square()
+    expected = errors.sum((1, 2, 3)) + weight * blurred.sum((1, 2, 3))
     torch.testing.assert_close(loss_of(name).distance(x, y), expected)
 
 
@@ -78,12 +79,13 @@ def test_gradients_are_those_of_finite_differences(tmp_path):
     x, y = images(5, 6), images(5, 6).flip(0).requires_grad_()
     step = 1e-2
     for name in ("mse-box:radius=2", "mse-gauss:radius=3", f"mse-kernel:path={tmp_path / 'kernel.npy'}"):
-        (gradient,) = torch.autograd.grad(loss_of(name).distance(x, y), y)
+        (gradient,) = torch.autograd.grad(loss_of(name).distance(x, y).sum(), y)
         for place in ((0, 0, 0, 0), (1, 2, 4, 5), (0, 1, 2, 3)):
             moved = torch.zeros_like(x)
             moved[place] = step
             with torch.no_grad():  # the loss is a quadratic, so central differences are exact
-                slope = (loss_of(name).distance(x, y + moved) - loss_of(name).distance(x, y - moved)) / (2 * step)
+                ahead, behind = (loss_of(name).distance(x, y + sign * moved).sum() for sign in (1, -1))
+                slope = (ahead - behind) / (2 * step)
             torch.testing.assert_close(gradient[place], slope, atol=2e-3, rtol=2e-3)
 
 

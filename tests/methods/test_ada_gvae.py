@@ -18,6 +18,8 @@ from unweave.nets import Gaussian, Net
 
 KINDS = [AdaGVAE, AdaMLVAE]
 LATENTS = 6
+NOTHING = Batch(torch.empty(0), 2)
+"""A batch for methods that look at posteriors alone."""
 
 
 def seeded(seed: int) -> torch.Generator:
@@ -61,7 +63,7 @@ def average_of(kind: type[AdaptiveVAE], a: Normal, b: Normal) -> Normal:
 @pytest.mark.parametrize("eta", [0.2, 0.5, 0.9])
 @pytest.mark.parametrize("kind", KINDS)
 def test_shared_latents_are_averaged(kind, eta, difference, q):
-    result = kind(eta=eta, difference=difference).posterior(q, 0)
+    result = kind(eta=eta, difference=difference).posterior(q, NOTHING, 0)
     slowly = averaged_slowly(kind, q, eta, difference)
     mean = torch.tensor([[latent.mean for latent in row] for row in slowly], dtype=torch.float64)
     variance = torch.tensor([[latent.variance for latent in row] for row in slowly], dtype=torch.float64)
@@ -72,10 +74,22 @@ def test_shared_latents_are_averaged(kind, eta, difference, q):
     assert (same.sum(1) < LATENTS).all(), "the latent that differs most is never shared"
 
 
+@pytest.mark.parametrize("count", [1, 3, LATENTS])
+@pytest.mark.parametrize("kind", KINDS)
+def test_with_the_number_of_changed_factors_known_that_many_latents_are_kept(kind, count, q):
+    result = kind(changed=count, known_count=True, eta=0.1).posterior(q, NOTHING, 0)
+    for row in range(4):
+        a, b = (Normal(q.mean[i], torch.exp(q.log_variance[i] / 2)) for i in (row, row + 4))
+        delta = kl_divergence(a, b) + kl_divergence(b, a)
+        kept = sorted(delta.argsort()[LATENTS - count :].tolist())
+        assert (result.mean[row] != result.mean[row + 4]).nonzero().flatten().tolist() == kept
+        assert torch.equal(result.mean[row, kept], q.mean[row, kept])
+
+
 def test_averages_by_hand():
     q = Gaussian(torch.tensor([[1.0, 0.0], [3.0, 9.0]]), torch.tensor([[1.0, 1.0], [3.0, 1.0]]).log())
     for kind, mean, variance in ((AdaGVAE, 2.0, 2.0), (AdaMLVAE, 1.5, 1.5)):
-        result = kind().posterior(q, 0)
+        result = kind().posterior(q, NOTHING, 0)
         torch.testing.assert_close(result.mean, torch.tensor([[mean, 0.0], [mean, 9.0]]))
         assert isinstance(result, Gaussian)
         torch.testing.assert_close(result.log_variance[:, 0], torch.full((2,), math.log(variance)))
@@ -107,18 +121,18 @@ def test_with_nothing_shared_it_is_the_beta_vae(kind):
 def test_images_that_are_the_same_share_nothing_and_nothing_breaks():
     same = Gaussian(torch.ones(4, 3), torch.zeros(4, 3))
     for kind in KINDS:
-        torch.testing.assert_close(kind().posterior(same, 0).mean, same.mean)
+        torch.testing.assert_close(kind().posterior(same, NOTHING, 0).mean, same.mean)
 
 
 def test_pairs_are_drawn_as_asked():
     grid = Table(np.zeros((24, 2, 2, 1), np.uint8), [[i, j, k] for i in range(2) for j in range(3) for k in range(4)])
     a, b = (grid.values(part) for part in AdaGVAE(changed=2).draw(grid, 200, np.random.default_rng(0)))
     assert ((a != b).sum(1) == 2).all()
-    AdaGVAE(changed=3).check(grid)
+    AdaGVAE(changed=3).check(grid, 10)
     with pytest.raises(UsageError, match="3 factors that vary"):
-        AdaGVAE(changed=4).check(grid)
+        AdaGVAE(changed=4).check(grid, 10)
     with pytest.raises(UsageError, match="not a full grid"):
-        AdaMLVAE().check(Table(np.zeros((2, 2, 2, 1), np.uint8), [[0, 0], [1, 1]]))
+        AdaMLVAE().check(Table(np.zeros((2, 2, 2, 1), np.uint8), [[0, 0], [1, 1]]), 10)
 
 
 @pytest.mark.parametrize(
@@ -129,6 +143,7 @@ def test_pairs_are_drawn_as_asked():
         ({"eta": Schedule(0.5, -0.1, 3)}, "eta must lie between 0 and 1, not 0.5:-0.1@3"),
         ({"difference": "absolut"}, "did you mean 'absolute'"),
         ({"changed": 0}, "at least 1 factor"),
+        ({"known_count": True}, "known_count needs the number of factors"),
         ({"rule": "lib"}, "no rule of pairs"),
         ({"beta": -1}, "beta must be"),
     ],

@@ -105,12 +105,12 @@ def test_triplets_are_drawn_as_asked():
     factors = [[i, j] for i in range(3) for j in range(9)][::2]
     data = Table(np.zeros((len(factors), 2, 2, 1), np.uint8), factors, names=["shape", "x"])
     method = BetaTVAE(by="category", category="shape")
-    method.check(data)
+    method.check(data, 10)
     a, p, n = (data.values(part)[:, 0] for part in method.draw(data, 300, np.random.default_rng(0)))
     assert ((a != p) <= (a != n)).all()
     assert ((a == p) & (a != n)).mean() > 0.3
     with pytest.raises(UsageError, match="no factor is called 'colour'"):
-        TAE(category="colour").check(data)
+        TAE(category="colour").check(data, 10)
 
 
 @pytest.mark.parametrize(

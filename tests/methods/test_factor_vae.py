@@ -8,11 +8,15 @@ import pytest
 import torch
 from torch import nn
 
+import unweave
+from unweave.config import Config, Training
 from unweave.errors import UsageError
 from unweave.methods.base import Batch
 from unweave.methods.factor_vae import FactorVAE, shuffle
 from unweave.methods.vae import VAE
 from unweave.nets import Gaussian, Model, Net
+from unweave.training.resolve import resolved
+from unweave.training.state import TrainingState
 
 SMALL = FactorVAE(gamma=5, adversary_units=16)
 
@@ -124,3 +128,30 @@ def test_bad_settings_are_refused():
         FactorVAE(gamma=-1)
     with pytest.raises(UsageError, match="at least one unit"):
         FactorVAE(adversary_units=0)
+    with pytest.raises(UsageError, match="adversary's learning rate must be positive"):
+        FactorVAE(adversary_lr=0)
+
+
+def adversary_rate(method: FactorVAE, lr: float) -> float:
+    data = unweave.load("xysquares:size=32")
+    training = Training(lr=lr, batch=4)
+    config = resolved(Config(method, data.description, Net("mlp", 4, 0.02), training), data)
+    adversary = TrainingState.initial(config, data, torch.device("cpu"), 1).adversary
+    assert adversary is not None
+    return adversary.param_groups[0]["lr"]
+
+
+def test_the_adversary_learns_at_the_run_s_rate_unless_it_is_given_its_own():
+    assert adversary_rate(SMALL, 1e-3) == 1e-3
+    assert adversary_rate(SMALL, 2e-5) == 2e-5
+    assert adversary_rate(FactorVAE(adversary_units=16, adversary_lr=3e-4), 1e-3) == 3e-4
+
+
+def test_a_record_from_before_the_rate_was_a_field_keeps_its_rate_and_identity():
+    config = Config(FactorVAE(loss="mse", adversary_lr=1e-4), {"name": "xysquares", "spacing": 8, "size": 64})
+    assert "adversary_lr" not in config.to_json()["method"]
+    assert config.id == "ef69470ba3a17e47"
+    assert Config.from_json(config.to_json()) == config
+    other = Config(FactorVAE(loss="mse", adversary_lr=1e-3), config.data)
+    assert Config.from_json(other.to_json()) == other
+    assert other.id != config.id

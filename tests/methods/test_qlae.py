@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 
@@ -72,7 +73,18 @@ def test_a_trained_run_has_codes_of_ten_values_and_opens_again(tmp_path):
     assert head.moves.any()
 
 
+def test_the_number_of_values_is_a_field_and_kept_with_the_run(tmp_path):
+    unweave.train(QLAE(values=3), data="xysquares:size=32", steps=2, batch=8, net="mlp", width=0.05, out=tmp_path)
+    opened = unweave.Run.open(tmp_path)
+    head = opened.model.bottleneck
+    assert isinstance(head, CodebookHead)
+    assert head.codebook.shape == (10, 3)
+    assert len(np.unique(opened.encode(opened.data.images(range(50)))[:, 0])) <= 3
+
+
 def test_wrong_weights_are_refused():
+    with pytest.raises(UsageError, match="at least 2 values"):
+        QLAE(values=1)
     with pytest.raises(UsageError, match="quantisation must be"):
         QLAE(quantisation=-0.1)
     with pytest.raises(UsageError, match="commitment must be"):

@@ -76,6 +76,22 @@ def test_terms_and_the_beta_vae_as_a_limit():
     torch.testing.assert_close(full["kl"], q.kl().sum() / 12)
 
 
+def test_the_authors_count_the_cross_entropy_twice():
+    """Their code: gamma ((cross-entropy there + cross-entropy back) - entropy), a mean over pairs and over images."""
+    model = Net("mlp", latents=5, width=0.02).build((32, 32, 3), seeded(0))
+    batch = Batch(torch.rand(6, 3, 32, 32, generator=seeded(1)), 2)
+    method = SlowVAE(gamma=10, rate=2, double_cross_entropy=True, loss="mse")
+    q, z = method.infer(model, batch, 0, seeded(2))
+    assert isinstance(q, Gaussian)
+    mean, deviation = q.mean.detach().numpy(), (q.log_variance / 2).exp().detach().numpy()
+    entropy = stats.norm(0, deviation).entropy().sum(1).mean()
+    total = np.sqrt(deviation[:3] ** 2 + deviation[3:] ** 2)
+    magnitude = stats.foldnorm(np.abs(mean[:3] - mean[3:]) / total, scale=total).mean()
+    crossed = (2 * magnitude - np.log(2 / 2)).sum(1).mean()
+    found = method.penalty(model, q, z, 0)["transition"].item()
+    assert found == pytest.approx(10 / 2 * (2 * crossed - entropy), rel=1e-5)
+
+
 def test_gradients_are_finite_where_two_codes_are_the_same():
     mean, log_variance = torch.zeros(1, 2, requires_grad=True), torch.full((1, 2), -30.0, requires_grad=True)
     q = Gaussian(mean, log_variance)

@@ -50,6 +50,16 @@ def test_conv_is_the_table_of_the_thesis():
     ]
 
 
+@pytest.mark.parametrize(("side", "flat"), [(64, 1600), (32, 1600), (128, 1600), (48, 64 * 4 * 4)])
+def test_disent_is_conv_padded_by_two(side, flat):
+    """As in the thesis' code: 64, 33, 17, 9, 5 pixels, so that 5 × 5 × 64 = 1600 numbers go to 256."""
+    model, plain = build("disent", (side, side, 3)), build("conv", (side, side, 3))
+    assert {c.padding for c in layers(model.encoder, nn.Conv2d)} == {(2, 2)}
+    assert [(c.in_features, c.out_features) for c in layers(model.encoder, nn.Linear)] == [(flat, 256)]
+    shapes = [[p.shape for p in each.decoder.parameters()] for each in (model, plain)]
+    assert shapes[0] == shapes[1]
+
+
 def test_dlib_is_the_net_of_disentanglement_lib():
     model = build("dlib", (64, 64, 1))
     down = layers(model.encoder, nn.Conv2d)

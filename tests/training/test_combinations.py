@@ -46,7 +46,7 @@ def table(factors: np.ndarray, side: int = 8) -> Table:
 def test_two_steps_give_finite_terms_whose_sum_is_the_loss(name, loss, quick_train, monkeypatch):
     drawn, draw = [], XYSquares.images
     monkeypatch.setattr(XYSquares, "images", lambda self, rows: drawn.append(len(rows)) or draw(self, rows))
-    run = quick_train(method=method(name, loss), steps=2, batch=BATCH, log_every=1)
+    run = quick_train(method=method(name, loss), steps=2, batch=BATCH, latents=6, log_every=1)
     rows = run.log().drop("step", "seconds").to_dicts()
     assert len(rows) == 2
     for row in rows:

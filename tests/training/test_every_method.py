@@ -16,7 +16,7 @@ every_method = pytest.mark.parametrize("name", METHODS)
 
 @every_method
 def test_it_resumes_bit_for_bit(name, quick_train, tmp_path):
-    options = {"method": name, "steps": 12, "log_every": 3, "checkpoint_every": 6, "batch": 8}
+    options = {"method": name, "steps": 12, "log_every": 3, "checkpoint_every": 6, "batch": 8, "latents": 6}
     whole = quick_train(**options, out=tmp_path / "whole")
     with pytest.raises(Stop):
         quick_train(**options, out=tmp_path / "cut", watch=stop_at(9))
@@ -30,7 +30,7 @@ def test_it_resumes_bit_for_bit(name, quick_train, tmp_path):
 @every_method
 def test_its_objective_falls(name, quick_train):
     """From the first steps to the last, on average; a term that is scheduled to grow has not grown much by then."""
-    loss = quick_train(method=name, steps=150, log_every=10, width=0.05, lr=1e-3).log()["loss"].to_numpy()
+    loss = quick_train(method=name, steps=150, log_every=10, width=0.05, latents=6).log()["loss"].to_numpy()
     assert loss[-3:].mean() < loss[:2].mean()
 
 

@@ -24,21 +24,22 @@ from unweave.methods import (
 from .test_loop import Stop, assert_same, stop_at, weights
 
 
-def is_matrix(name: str) -> bool:
+def decays(name: str) -> bool:
     return name.endswith("weight")
 
 
-def test_decay_is_decoupled_and_of_weight_matrices_alone(quick_train, tmp_path):
+@pytest.mark.parametrize("net", ["mlp", "qlae"])  # the second has normalisations, whose scales decay too
+def test_decay_is_decoupled_and_of_weights_alone(net, quick_train, tmp_path):
     """After one step: what Adam gives, less lr * decay times where the step began."""
     lr, decay = 1e-3, 0.7
     still, plain, decayed = (
-        weights(quick_train(method=QLAE(), steps=1, out=tmp_path / str(i), lr=rate, weight_decay=w))
+        weights(quick_train(method=QLAE(), steps=1, net=net, out=tmp_path / str(i), lr=rate, weight_decay=w))
         for i, (rate, w) in enumerate([(1e-12, 0.0), (lr, 0.0), (lr, decay)])
     )
     for name, start in still.items():
-        taken = lr * decay * start if is_matrix(name) else 0 * start
+        taken = lr * decay * start if decays(name) else 0 * start
         np.testing.assert_allclose(decayed[name], plain[name] - taken, atol=2e-7, err_msg=name)
-    assert any(is_matrix(name) and np.abs(plain[name] - value).max() > 1e-5 for name, value in decayed.items())
+    assert any(decays(name) and np.abs(plain[name] - value).max() > 1e-5 for name, value in decayed.items())
 
 
 def test_clipping_cuts_every_entry_of_the_gradient(quick_train, monkeypatch):

@@ -14,7 +14,7 @@ from unweave.data.table import require_grid
 from unweave.data.wrapper import Wrapper
 from unweave.errors import UsageError, unknown
 
-RULES = ("exact", "dlib")
+RULES = ("exact", "redrawn", "dlib")
 TRIES = 1000
 """How often a partner is drawn again where combinations are held out."""
 
@@ -38,8 +38,9 @@ def draw_pairs(
     With the rule "exact", `changed` factors take another value, and the others stay; None draws their number for
     each pair, uniformly from 1 to F - 1, with F the number of factors that have more than one value.
 
-    The rule "dlib" is disentanglement_lib's: with probability one half a single factor is drawn again, otherwise
-    `changed` of them (or 1 to F - 1), and the new value may be the old one: a pair may be twice the same image.
+    With the rule "redrawn", that of the paper [Locatello2020]_, they are drawn again, and the new value may be the old
+    one: a pair may be twice the same image. The rule "dlib" is disentanglement_lib's: the same, but with probability
+    one half a single factor is drawn again.
 
     First images are drawn as the set draws them, new values uniformly, even where factors are correlated; but what the
     set never draws is no partner either.
@@ -101,7 +102,7 @@ def _partners(
         count = np.where(rng.random(len(first)) < 0.5, 1, count)
     keys = np.where(sizes > 1, rng.random(factors.shape), 2.0)  # factors of one value come last
     chosen = keys.argsort(axis=1).argsort(axis=1) < count[:, None]
-    if rule == "dlib":
+    if rule != "exact":
         new = rng.integers(0, sizes, size=factors.shape)
     else:
         new = (factors + 1 + rng.integers(0, np.maximum(sizes - 1, 1), size=factors.shape)) % sizes

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from unweave.errors import UsageError
 from unweave.losses.blur import Weights, separable_blur
+from unweave.losses.pixelwise import PIXELS
 
 WIDEST = 1023
 
@@ -24,12 +25,12 @@ class Blurred(ABC):
     """
 
     def distance(self, x: Tensor, mean: Tensor) -> Tensor:
-        """Return the loss of pixels and the decoder's output: summed over pixels, averaged over the batch."""
+        """Return the loss (n,) of pixels and the decoder's output: summed over pixels."""
         # Blurring is linear: the difference of blurred images is the blurred difference.
         with torch.autocast(x.device.type, enabled=False):
             difference = mean.float() - x
             blurred = self.blur(difference)
-            return (difference.square().sum() + self.alpha * blurred.square().sum()) / len(x)
+            return difference.square().sum(PIXELS) + self.alpha * blurred.square().sum(PIXELS)
 
     @abstractmethod
     def blur(self, images: Tensor) -> Tensor:

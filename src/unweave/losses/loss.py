@@ -13,6 +13,6 @@ class Loss:
     """A reconstruction loss and the meaning it gives to the decoder's output."""
 
     distance: Callable[[Tensor, Tensor], Tensor]
-    """(pixels, decoder output) to one number: summed over pixels, averaged over the batch."""
+    """(pixels, decoder output), both (n, C, H, W), to one number an image, (n,): summed over pixels."""
     mean: Callable[[Tensor], Tensor]
     """Decoder output to the expected pixels."""

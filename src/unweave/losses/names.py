@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from functools import cache
 
 from unweave.errors import UsageError, unknown
+from unweave.fields import types_of
 from unweave.losses.blurred import Blurred, BoxBlurred, GaussBlurred
 from unweave.losses.kernel import KernelBlurred
 from unweave.losses.loss import Loss
@@ -17,7 +17,7 @@ LOSSES: dict[str, Loss] = {"bce": Loss(bce, sigmoid), "mse": Loss(mse, identity)
 FAMILIES: dict[str, type[Blurred]] = {"mse-box": BoxBlurred, "mse-gauss": GaussBlurred, "mse-kernel": KernelBlurred}
 """Losses with options: `loss_of("mse-box:radius=15")` is that of `FAMILIES["mse-box"](radius=15)`."""
 
-READERS = {"int": int, "float": float, "float | None": float, "str": str}
+READERS: tuple[type[int | float | str], ...] = (int, float, str)
 
 
 @cache
@@ -57,7 +57,7 @@ def _read(text: str) -> Loss | Blurred:
 
 
 def _with_options(family: type[Blurred], name: str, written: str) -> Blurred:
-    kinds = {spec.name: str(spec.type) for spec in fields(family)}
+    kinds = {name: next(kind for kind in READERS if kind in types) for name, types in types_of(family).items()}
     options = {}
     for part in filter(None, written.split(",")):
         option, equals, value = (word.strip() for word in part.partition("="))
@@ -68,8 +68,8 @@ def _with_options(family: type[Blurred], name: str, written: str) -> Blurred:
         if option in options:
             raise UsageError(f"the option {option} of {name} is given twice")
         try:
-            options[option] = READERS[kinds[option]](value)
+            options[option] = kinds[option](value)
         except ValueError:
-            kind = "whole number" if kinds[option] == "int" else "number"
+            kind = "whole number" if kinds[option] is int else "number"
             raise UsageError(f"the option {option} of {name} must be a {kind}, not '{value}'") from None
     return family(**options)

@@ -13,6 +13,7 @@ from unweave.methods.beta_tvae import BetaTVAE
 from unweave.methods.beta_vae import BetaVAE
 from unweave.methods.dip_vae import DIPVAE
 from unweave.methods.factor_vae import FactorVAE
+from unweave.methods.gvae import GVAE, MLVAE
 from unweave.methods.hfs import HFS
 from unweave.methods.info_vae import InfoVAE
 from unweave.methods.qlae import QLAE
@@ -33,6 +34,8 @@ METHODS: dict[str, type[Method]] = {
     "ae": AE,
     "ada-gvae": AdaGVAE,
     "ada-ml-vae": AdaMLVAE,
+    "gvae": GVAE,
+    "ml-vae": MLVAE,
     "slow-vae": SlowVAE,
     "beta-tvae": BetaTVAE,
     "ada-tvae": AdaTVAE,
@@ -47,8 +50,10 @@ METHODS: dict[str, type[Method]] = {
 __all__ = [
     "AE",
     "DIPVAE",
+    "GVAE",
     "HFS",
     "METHODS",
+    "MLVAE",
     "QLAE",
     "TAE",
     "VAE",

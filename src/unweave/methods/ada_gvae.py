@@ -2,47 +2,44 @@
 
 from __future__ import annotations
 
-import math
-from abc import abstractmethod
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor
 
-from unweave.errors import unknown
-from unweave.methods.adaptive import DIFFERENCES, parts, require_fraction, shared
-from unweave.methods.beta_vae import BetaVAE
-from unweave.methods.pairs import Pairs
-from unweave.nets import Gaussian, Posterior
+from unweave.errors import UsageError, unknown
+from unweave.fields import later
+from unweave.methods.adaptive import DIFFERENCES, all_but_largest, require_fraction, shared
+from unweave.methods.base import Batch
+from unweave.methods.shared_posteriors import SharedPosteriors, mean_posterior, product_posterior
+from unweave.nets import Gaussian
 from unweave.schedules import Scheduled, value_at
 
 
 @dataclass(frozen=True)
-class AdaptiveVAE(Pairs, BetaVAE):
+class AdaptiveVAE(SharedPosteriors):
     """A beta-VAE whose two posteriors of a pair are averaged in the latents that the pair seems to share."""
 
     eta: Scheduled = 0.5
     """Share of the way from the least to the largest difference below which latents are shared; 0: none is."""
     difference: str = "symmetric-kl"
     """How far apart two posteriors are: symmetric-kl, kl (of the first from the second, as published) or absolute."""
+    known_count: bool = later(False)
+    """Share all latents but the `changed` that differ most, whatever eta: how many factors change is known."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         require_fraction(self, "eta")
         if self.difference not in DIFFERENCES:
             raise unknown("difference of posteriors", self.difference, DIFFERENCES)
+        if self.known_count and self.changed is None:
+            raise UsageError("known_count needs the number of factors that change within a pair: give changed")
 
-    def posterior(self, q: Posterior, step: int) -> Posterior:
-        """Return the posteriors with what is shared averaged."""
-        assert isinstance(q, Gaussian), "the bottleneck is Gaussian"
-        a, b = parts(q, 2)
-        same = shared(DIFFERENCES[self.difference](a, b), value_at(self.eta, step)).repeat(2, 1)
-        mean, log_variance = (value.repeat(2, 1) for value in self.average(a, b))
-        return Gaussian(torch.where(same, mean, q.mean), torch.where(same, log_variance, q.log_variance))
-
-    @abstractmethod
-    def average(self, a: Gaussian, b: Gaussian) -> tuple[Tensor, Tensor]:
-        """Return mean and log-variance of the average of two posteriors."""
+    def same(self, a: Gaussian, b: Gaussian, batch: Batch, step: int) -> Tensor:
+        """Return the latents in which the posteriors are close."""
+        delta = DIFFERENCES[self.difference](a, b)
+        if self.known_count and self.changed is not None:
+            return all_but_largest(delta, self.changed)
+        return shared(delta, value_at(self.eta, step))
 
 
 @dataclass(frozen=True)
@@ -54,7 +51,7 @@ class AdaGVAE(AdaptiveVAE):
 
     def average(self, a: Gaussian, b: Gaussian) -> tuple[Tensor, Tensor]:
         """Return the means of the means and of the variances."""
-        return (a.mean + b.mean) / 2, torch.logaddexp(a.log_variance, b.log_variance) - math.log(2)
+        return mean_posterior(a, b)
 
 
 @dataclass(frozen=True)
@@ -67,6 +64,4 @@ class AdaMLVAE(AdaptiveVAE):
 
     def average(self, a: Gaussian, b: Gaussian) -> tuple[Tensor, Tensor]:
         """Return the means weighted by the precisions, and the mean precision."""
-        log_variance = math.log(2) - torch.logaddexp(-a.log_variance, -b.log_variance)
-        weight = torch.sigmoid(b.log_variance - a.log_variance)
-        return weight * a.mean + (1 - weight) * b.mean, log_variance
+        return product_posterior(a, b)

@@ -70,9 +70,8 @@ class UnsupervisedAdaTVAE(AdaptiveTripletVAE):
         """Return the reconstruction loss of images of x against others that stand for what a decoder gave."""
         loss = loss_of(self.loss)
         output = torch.logit(x, eps=1e-6) if loss.mean is sigmoid else x
-        distance = torch.vmap(lambda i, j: loss.distance(i[None], j[None]))
         parts = zip(rows.split(CHUNK), others.split(CHUNK), strict=True)
-        return torch.cat([distance(x[i], output[j]) for i, j in parts])
+        return torch.cat([loss.distance(x[i], output[j]) for i, j in parts])
 
 
 def distinct_triples(images: int, count: int, choices: torch.Generator) -> Tensor:

@@ -52,6 +52,12 @@ def shared(delta: Tensor, eta: float) -> Tensor:
     return delta < low + eta * (high - low)
 
 
+@torch.no_grad()
+def all_but_largest(delta: Tensor, count: int) -> Tensor:
+    """Return which latents two images share, where as many as `count` are not: those that differ most."""
+    return delta.argsort(dim=1, descending=True, stable=True).argsort(dim=1) >= count
+
+
 def parts(q: Q, groups: int) -> list[Q]:
     """Return the posteriors of the first images that were drawn together, of the second …"""
     n = len(q.mean) // groups

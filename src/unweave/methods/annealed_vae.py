@@ -10,7 +10,8 @@ from unweave.methods.base import Method
 from unweave.nets import Model, Posterior
 from unweave.schedules import Schedule, Scheduled, value_at
 
-GROWING = Schedule(0.0, 25.0, 100_000)
+GROWING = Schedule(0.0, 25.0, share=1 / 3)
+"""The study's 100,000 of 300,000 steps [Locatello2019]_."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class AnnealedVAE(Method):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.require_positive("gamma", "capacity")
+        self.require_not_negative("gamma", "capacity")
 
     def penalty(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
         """Return how far the batch's mean KL is from the capacity, weighted."""

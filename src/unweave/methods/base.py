@@ -36,7 +36,7 @@ class Method(ABC):
     trainer adds them up, so what is logged is what is optimised.
 
     Beside `penalty` a method may override what it draws (`groups`, `fewest`, `labelled`, `draw`, `check`), the
-    bottleneck it needs, what it makes of the posteriors (`posterior`), what it takes from the data set (`filled`),
+    bottleneck it needs, what it makes of the posteriors (`posterior`), what it takes from the run (`filled`),
     what is logged and not optimised (`watch`), and may have an `adversary` with an objective of its own. One whose
     terms look at the batch, or make random choices, overrides `terms`.
     """
@@ -58,47 +58,57 @@ class Method(ABC):
         if self.loss != "auto":
             loss_of(self.loss)  # refuses what is no loss
 
+    @property
+    def bottleneck_options(self) -> dict[str, int]:
+        """What the bottleneck is built with, beside the numbers of features and latents: by default, nothing."""
+        return {}
+
     @abstractmethod
     def penalty(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
         """Return the terms beside the reconstruction, for posteriors q and one sample z of each."""
 
     def terms(self, model: Model, batch: Batch, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
         """Return every term of the objective on a batch, its posteriors and one sample z of each."""
-        reconstruction = loss_of(self.loss).distance(batch.x, model.decode(z))
+        reconstruction = loss_of(self.loss).distance(batch.x, model.decode(z)).mean()
         return {"reconstruction": reconstruction, **self.penalty(model, q, z, step)}
 
     def watch(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
         """Return what is to be logged beside the terms, and is no part of the objective: by default, nothing."""
         return {}
 
-    def posterior(self, q: Posterior, step: int) -> Posterior:
+    def posterior(self, q: Posterior, batch: Batch, step: int) -> Posterior:
         """Return what the method makes of the encoder's posteriors: by default, the same."""
         return q
 
     def infer(self, model: Model, batch: Batch, step: int, noise: torch.Generator) -> tuple[Posterior, Tensor]:
         """Return the posteriors of a batch, and one sample z of each."""
-        q = self.posterior(model.encode(batch.x), step)
+        q = self.posterior(model.encode(batch.x), batch, step)
         return q, q.sample(noise)
 
     def draw(self, data: Dataset, n: int, rng: np.random.Generator) -> np.ndarray:
         """Return the indices (groups, n) of a batch's images."""
         return data.sample(n, rng)[None]
 
-    def filled(self, data: Dataset) -> Self:
-        """Return the method with the fields that were left to the data set: by default, none is."""
+    def filled(self, data: Dataset, lr: float) -> Self:
+        """Return the method with the fields that were left to the data set and the run's rate: by default, none is."""
         return self
 
-    def check(self, data: Dataset) -> None:  # noqa: B027
-        """Raise a `UsageError` if the data set does not suit the method."""
+    def check(self, data: Dataset, latents: int) -> None:  # noqa: B027
+        """Raise a `UsageError` if the data set, or the number of latents for it, does not suit the method."""
 
     def adversary(self, latents: int) -> nn.Module | None:
         """Return a network that is trained against the model, or None."""
         return None
 
+    @property
+    def adversary_rate(self) -> float:
+        """The learning rate of the adversary, where there is one."""
+        raise NotImplementedError(f"{type(self).__name__} has an adversary without a rate")
+
     def adversary_loss(self, model: Model, z: Tensor, another: Callable[[], Tensor]) -> Tensor:
         """Return what the adversary minimises, from detached codes: of the batch, and of another one, if it asks."""
         raise NotImplementedError(f"{type(self).__name__} has an adversary without an objective")
 
-    def require_positive(self, *names: str) -> None:
+    def require_not_negative(self, *names: str) -> None:
         """Refuse hyper-parameters, numbers or schedules, that are ever negative or not finite."""
         require_not_negative(self, *names)

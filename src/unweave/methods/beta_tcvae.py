@@ -42,17 +42,17 @@ class BetaTCVAE(Method):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.require_positive("beta", "alpha", "gamma")
+        self.require_not_negative("beta", "alpha", "gamma")
         if self.estimator not in ESTIMATORS:
             raise unknown("estimator", self.estimator, ESTIMATORS)
         if self.data_size < 0:
             raise UsageError(f"data_size is a number of images, not {self.data_size}")
 
-    def filled(self, data: Dataset) -> Self:
+    def filled(self, data: Dataset, lr: float) -> Self:
         """Return the method with the number of images, where the estimator needs it."""
         return self if self.estimator == "weighted" or self.data_size else replace(self, data_size=len(data))
 
-    def check(self, data: Dataset) -> None:
+    def check(self, data: Dataset, latents: int) -> None:
         """Refuse a stratified estimate with another number of images than there are."""
         if self.estimator == "stratified" and (self.data_size != len(data) or len(data) < 2):
             raise UsageError(f"the stratified estimator needs data_size={len(data)} (2 or more) for '{data.name}'")

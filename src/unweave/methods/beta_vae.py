@@ -23,7 +23,7 @@ class BetaVAE(Method):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.require_positive("beta")
+        self.require_not_negative("beta")
 
     def penalty(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
         """Return the weighted KL term."""

@@ -33,7 +33,7 @@ class DIPVAE(Method):
         super().__post_init__()
         if self.kind not in KINDS:
             raise unknown("kind of DIP-VAE", self.kind, KINDS)
-        self.require_positive("lambda_od", "lambda_d")
+        self.require_not_negative("lambda_od", "lambda_d")
 
     def penalty(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
         """Return the KL term and the two weighted terms of the covariance."""

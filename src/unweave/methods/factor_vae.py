@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
 
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 from torch.nn import functional
 
+from unweave.data import Dataset
 from unweave.errors import UsageError
+from unweave.fields import later
 from unweave.methods.base import Method
 from unweave.nets import Model, Posterior
 from unweave.schedules import Scheduled, value_at
@@ -36,12 +39,26 @@ class FactorVAE(Method):
     """Shuffle the latents of the batch itself, as disentanglement_lib does; the paper shuffles those of another one."""
     adversary_units: int = 1000
     """Units in each of the adversary's six hidden layers."""
+    adversary_lr: float | None = later(None, earlier=1e-4)
+    """Learning rate of the adversary; by default the run's own: an adversary slower than the encoder is outrun."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.require_positive("gamma")
+        self.require_not_negative("gamma")
         if self.adversary_units < 1:
             raise UsageError(f"the adversary needs at least one unit a layer, not {self.adversary_units}")
+        if self.adversary_lr is not None and not 0 < self.adversary_lr < math.inf:
+            raise UsageError(f"the adversary's learning rate must be positive, not {self.adversary_lr}")
+
+    def filled(self, data: Dataset, lr: float) -> Self:
+        """Return the method with the rate of its adversary."""
+        return self if self.adversary_lr is not None else replace(self, adversary_lr=lr)
+
+    @property
+    def adversary_rate(self) -> float:
+        """The learning rate of the adversary."""
+        assert self.adversary_lr is not None, "it is resolved before training"
+        return self.adversary_lr
 
     def adversary(self, latents: int) -> nn.Module:
         """Return the discriminator: codes (n, latents) to two logits, of codes as they are and of shuffled ones."""

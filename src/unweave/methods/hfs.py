@@ -36,7 +36,7 @@ class HFS(BetaVAE):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.require_positive("gamma", "delta")
+        self.require_not_negative("gamma", "delta")
         if self.pairs < 1:
             raise UsageError(f"pairs must be at least 1, not {self.pairs}")
 

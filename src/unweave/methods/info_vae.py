@@ -37,7 +37,7 @@ class InfoVAE(Method):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.require_positive("lambda_mmd")
+        self.require_not_negative("lambda_mmd")
         if self.kernel not in KERNELS:
             raise unknown("kernel", self.kernel, KERNELS)
         if not 0 < self.bandwidth < math.inf:

@@ -22,7 +22,8 @@ class Pairs(Method):
     changed: int | None = None
     """Factors that differ within a pair; by default another number for each pair, 1 to all but one."""
     rule: str = "exact"
-    """How pairs are drawn: exact (that many factors differ), or dlib, disentanglement_lib's (at most that many)."""
+    """How pairs are drawn: exact (that many factors differ), redrawn (that many are drawn again, and may come out
+    as they were), or dlib, disentanglement_lib's (redrawn, and half of the time one factor only)."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -35,6 +36,6 @@ class Pairs(Method):
         """Return the indices (2, n) of a batch's pairs."""
         return draw_pairs(data, n, rng, changed=self.changed, rule=self.rule)
 
-    def check(self, data: Dataset) -> None:
+    def check(self, data: Dataset, latents: int) -> None:
         """Refuse data in which factors cannot be changed at will."""
         require_pairs(data, self.changed, self.rule)

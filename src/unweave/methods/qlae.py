@@ -8,9 +8,11 @@ from typing import ClassVar
 
 from torch import Tensor
 
+from unweave.errors import UsageError
+from unweave.fields import later
 from unweave.methods.base import Method
 from unweave.nets import Model, Posterior
-from unweave.nets.quantised import Quantised
+from unweave.nets.quantised import VALUES, Quantised
 from unweave.schedules import Scheduled, value_at
 
 
@@ -18,7 +20,7 @@ from unweave.schedules import Scheduled, value_at
 class QLAE(Method):
     r"""QLAE [Hsu2023]_: -log p(x|v) + pixels * mean_j (quantisation (sg[c_j] - v_j)^2 + commitment (c_j - sg[v_j])^2).
 
-    Each latent is one of ten learned values: v_j is the one nearest to the encoder's c_j, and sg stops gradients. The
+    Each latent is one of a few learned values: v_j is the one nearest to the encoder's c_j, and sg stops gradients. The
     paper's terms are means over pixels and latents; times the number of pixels, its weights keep their meaning.
     """
 
@@ -29,9 +31,19 @@ class QLAE(Method):
     commitment: Scheduled = 0.01
     """Weight of the term that draws codes to their values, relative to the mean loss of a pixel."""
 
+    values: int = later(VALUES)
+    """Values that each latent can take."""
+
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.require_positive("quantisation", "commitment")
+        self.require_not_negative("quantisation", "commitment")
+        if self.values < 2:
+            raise UsageError(f"a latent takes at least 2 values, not {self.values}")
+
+    @property
+    def bottleneck_options(self) -> dict[str, int]:
+        """The number of values."""
+        return {"values": self.values}
 
     def penalty(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
         """Return the weighted terms of quantisation and commitment."""

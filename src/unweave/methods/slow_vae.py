@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from unweave.errors import UsageError
+from unweave.fields import later
 from unweave.methods.adaptive import parts
 from unweave.methods.pairs import Pairs
 from unweave.nets import Gaussian, Model, Posterior
@@ -32,10 +33,12 @@ class SlowVAE(Pairs):
     """Weight of the KL term of an image given the other of its pair."""
     rate: Scheduled = 6.0
     """Rate of the Laplace prior on changes; a larger one expects smaller changes."""
+    double_cross_entropy: bool = later(False)
+    """Count the cross-entropy of the transition twice and its entropy once, as the authors' code does."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.require_positive("beta", "gamma", "rate")
+        self.require_not_negative("beta", "gamma", "rate")
         if extremes(self.rate)[0] == 0:
             raise UsageError("rate must be a positive number, not 0")
 
@@ -44,19 +47,26 @@ class SlowVAE(Pairs):
         assert isinstance(q, Gaussian), "the bottleneck is Gaussian"
         a, b = parts(q, 2)
         alone = q.kl().sum(1).mean()
-        given = transition_kl(a, b, value_at(self.rate, step)).sum(1).mean()
+        rate = value_at(self.rate, step)
+        given = transition_kl(a, b, rate).sum(1).mean()
+        if self.double_cross_entropy:
+            given = given + transition_cross_entropy(a, b, rate).sum(1).mean()
         return {"kl": value_at(self.beta, step) / 2 * alone, "transition": value_at(self.gamma, step) / 2 * given}
 
 
 def transition_kl(a: Gaussian, b: Gaussian, rate: float) -> Tensor:
-    """Return the mean of E_a KL(b || Laplace(z_a)) and E_b KL(a || Laplace(z_b)), exact, for every pair and latent.
-
-    Minus the entropy of a Gaussian, minus log(rate / 2), plus rate times E|z_a - z_b|, and the difference of the two
-    is Gaussian too.
-    """
+    """Return the mean of E_a KL(b || Laplace(z_a)) and E_b KL(a || Laplace(z_b)), exact, for every pair and latent."""
     entropy = ENTROPY + (a.log_variance + b.log_variance) / 4
+    return transition_cross_entropy(a, b, rate) - entropy
+
+
+def transition_cross_entropy(a: Gaussian, b: Gaussian, rate: float) -> Tensor:
+    """Return -E log p(z_b|z_a), the same in both directions: rate * E|z_a - z_b| - log(rate / 2).
+
+    The difference of two Gaussian numbers is Gaussian too.
+    """
     spread = torch.logaddexp(a.log_variance, b.log_variance)
-    return -entropy - math.log(rate / 2) + rate * mean_magnitude(a.mean - b.mean, spread)
+    return rate * mean_magnitude(a.mean - b.mean, spread) - math.log(rate / 2)
 
 
 def mean_magnitude(mean: Tensor, log_variance: Tensor) -> Tensor:

@@ -41,7 +41,7 @@ class TripletLoss(Method):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.require_positive("scale", "margin")
+        self.require_not_negative("scale", "margin")
         if self.norm not in NORMS:
             raise unknown("distance of codes", self.norm, NORMS)
 
@@ -92,7 +92,7 @@ class Triplets(TripletLoss):
         """Return the indices (3, n) of anchors, positives and negatives."""
         return draw_triplets(data, n, rng, by=self.by, category=self.category or 0)
 
-    def check(self, data: Dataset) -> None:
+    def check(self, data: Dataset, latents: int) -> None:
         """Refuse data whose factors order nothing: none of them varies, or the one that is the category does not."""
         sizes = data.factors.sizes
         category = data.factors.axis(self.category or 0)

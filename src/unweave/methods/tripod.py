@@ -9,13 +9,17 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
+from unweave.errors import UsageError
+from unweave.fields import later
 from unweave.methods.base import Batch, Method
 from unweave.nets import Model, Posterior
 from unweave.nets.modulated import ModulatedDecoder
-from unweave.nets.quantised import Quantised
+from unweave.nets.quantised import LEVELS, Quantised
 from unweave.schedules import Scheduled, value_at
 
 REACH = 0.1  # of the finite differences, in deviations of a code
+LEAST = 1e-3
+"""Of the batch's mean, the least denominator: a piecewise linear decoder may have no curvature at all at an image."""
 LINEAR = (nn.Linear, nn.Conv2d, nn.ConvTranspose2d, nn.Flatten, nn.Unflatten)
 
 
@@ -23,7 +27,7 @@ LINEAR = (nn.Linear, nn.Conv2d, nn.ConvTranspose2d, nn.Flatten, nn.Unflatten)
 class Tripod(Method):
     r"""Tripod [Hsu2024]_: -log p(x|z) + pixels * (multi_information * KLM(z) + hessian * NHP(decoder, z)).
 
-    Codes are rounded to twelve levels in [-1, 1]. KLM is the latent multi-information by kernel density estimates, NHP
+    Codes are rounded to a few levels in [-1, 1]. KLM is the latent multi-information by kernel density estimates, NHP
     the share of the decoder's second derivatives that mixes latents, on its hidden layers. The paper's reconstruction
     is a mean over pixels; times the number of pixels, its weights keep their meaning.
     """
@@ -36,9 +40,19 @@ class Tripod(Method):
     hessian: Scheduled = 1e-2
     """Weight of the normalised Hessian penalty, relative to the mean loss of a pixel."""
 
+    levels: int = later(LEVELS)
+    """Levels that codes are rounded to."""
+
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.require_positive("multi_information", "hessian")
+        self.require_not_negative("multi_information", "hessian")
+        if self.levels < 2:
+            raise UsageError(f"codes are rounded to at least 2 levels, not {self.levels}")
+
+    @property
+    def bottleneck_options(self) -> dict[str, int]:
+        """The number of levels."""
+        return {"levels": self.levels}
 
     def terms(self, model: Model, batch: Batch, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
         """Return the reconstruction, the weighted multi-information and the weighted Hessian penalty."""
@@ -87,9 +101,8 @@ def hessian_penalty(decoder: nn.Module, z: Tensor, probes: Tensor) -> Tensor:
     """Return, summed over hidden layers, the share of the squared second derivatives that mixes latents.
 
     For the Hessian H of a unit, the variance of v'Hv is 2 sum_{i≠j} H_ij^2 if v are random signs, and 2 sum_{ij} H_ij^2
-    if v are normal. The penalty is the ratio of the two, both means over a layer's units and the batch, with second
-    central differences for v'Hv. Where all second derivatives lie on the diagonal it is zero. (The authors' code takes
-    the ratio for each image; our decoders are piecewise linear or nearly so, and some image's denominator vanishes.)
+    if v are normal. The penalty is the mean over images of the ratio of the two, each a mean over a layer's units, with
+    second central differences for v'Hv. Where all second derivatives lie on the diagonal it is zero.
     """
     moves = REACH * probes
     codes = torch.stack([z + moves, z - moves])  # (2 sides, 2 kinds, 2 directions, n, latents)
@@ -98,8 +111,8 @@ def hessian_penalty(decoder: nn.Module, z: Tensor, probes: Tensor) -> Tensor:
         ahead, behind = layer.unflatten(0, codes.shape[:4])
         # A second difference is (ahead + behind - 2 centre) / REACH^2; the centre is the same for both directions.
         one, two = ((ahead + behind) / REACH**2).unbind(1)
-        mixing, whole = (one - two).square().flatten(1).mean(1) / 4  # the variance of two numbers
-        total = total + mixing / (whole + 1e-10)
+        mixing, whole = (one - two).square().flatten(2).mean(2) / 4  # the variance of two numbers: (2, n)
+        total = total + (mixing / (whole.clamp(min=LEAST * whole.mean().item()) + 1e-10)).mean()
     return total
 
 

@@ -15,7 +15,7 @@ from unweave.errors import UsageError, unknown
 from unweave.nets.body import Body, Builder, Shape
 from unweave.nets.bottleneck import Gaussian, Point, Posterior
 from unweave.nets.bottlenecks import BOTTLENECKS
-from unweave.nets.conv import conv, dlib
+from unweave.nets.conv import conv, disent, dlib
 from unweave.nets.mlp import mlp
 from unweave.nets.model import Model
 from unweave.nets.qlae import qlae
@@ -24,7 +24,14 @@ from unweave.nets.tripod import tripod
 __all__ = ["BOTTLENECKS", "NETS", "Body", "Gaussian", "Model", "Net", "Point", "Posterior", "Shape"]
 
 WIDEST = 100
-NETS: dict[str, Builder] = {"conv": conv, "dlib": dlib, "mlp": mlp, "qlae": qlae, "tripod": tripod}
+NETS: dict[str, Builder] = {
+    "conv": conv,
+    "disent": disent,
+    "dlib": dlib,
+    "mlp": mlp,
+    "qlae": qlae,
+    "tripod": tripod,
+}
 
 
 @dataclass(frozen=True)
@@ -32,7 +39,8 @@ class Net:
     """Which network, and how large: enough to build it again."""
 
     name: str = "conv"
-    """Architecture: conv (the thesis' table A.1), dlib (disentanglement_lib's), mlp, qlae or tripod (large)."""
+    """Architecture: conv (the thesis' table A.1), disent (as its code pads it), dlib (disentanglement_lib's), mlp,
+    qlae or tripod (large)."""
     latents: int = 10
     """Number of latent units."""
     width: float = 1.0
@@ -52,18 +60,20 @@ class Net:
         generator: torch.Generator,
         bottleneck: str = "gaussian",
         adversary: Callable[[int], nn.Module | None] | None = None,
+        **options: int,
     ) -> Model:
         """Return a new model for images of `shape` (H, W, C), its weights drawn from `generator`.
 
-        `bottleneck` names the layer between encoder and decoder, `adversary` makes a network that is trained against
-        the model from the number of latents; a method says which it needs.
+        `bottleneck` names the layer between encoder and decoder, which takes the `options`; `adversary` makes a
+        network that is trained against the model from the number of latents. A method says which it needs.
 
         The layers are made on the meta device first, so that torch's own initialisation neither
         costs time nor touches the global random state.
         """
         with torch.device("meta"):
             body = NETS[self.name](shape, self.latents, self.width)
-            model = Model(body, shape, self.latents, bottleneck, adversary(self.latents) if adversary else None)
+            layer = BOTTLENECKS[bottleneck](body.features, self.latents, **options)
+            model = Model(body, shape, self.latents, layer, adversary(self.latents) if adversary else None)
         model.to_empty(device="cpu")
         model.initialise(body.draw, generator)
         return model.to(memory_format=torch.channels_last)  # pyright: ignore[reportCallIssue]

@@ -9,10 +9,10 @@ from torch import nn
 from unweave.nets.bottleneck import GaussianHead, PointHead
 from unweave.nets.quantised import CodebookHead, GridHead
 
-BOTTLENECKS: dict[str, Callable[[int, int], nn.Module]] = {
+BOTTLENECKS: dict[str, Callable[..., nn.Module]] = {
     "gaussian": GaussianHead,
     "point": PointHead,
     "codebook": CodebookHead,
     "grid": GridHead,
 }
-"""From the number of features and of latents to the layer between encoder and decoder."""
+"""From the number of features and of latents, and options, to the layer between encoder and decoder."""

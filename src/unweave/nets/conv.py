@@ -1,6 +1,6 @@
-"""Convolutional encoders and decoders: the thesis' (table A.1) and disentanglement_lib's.
+"""Convolutional encoders and decoders: the thesis' (table A.1), as its code pads it too, and disentanglement_lib's.
 
-Both halve the image until its side is at most four pixels, or odd: four times at 64 × 64, three at 32, five at 128.
+All halve the image until its side is at most four pixels, or odd: four times at 64 × 64, three at 32, five at 128.
 """
 
 from __future__ import annotations
@@ -26,6 +26,12 @@ def conv(shape: Shape, latents: int, width: float) -> Body:
     return Body(encoder, decoder, features, glorot_normal)
 
 
+def disent(shape: Shape, latents: int, width: float) -> Body:
+    """Return `conv` with the padding of the thesis' code: by two pixels, so that 64 × 64 ends as 5 × 5 × 64 = 1600."""
+    encoder, decoder, features = _pair(shape, latents, width, kernels=(4, 4, 4, 4), more_padding=1)
+    return Body(encoder, decoder, features, glorot_normal)
+
+
 def dlib(shape: Shape, latents: int, width: float) -> Body:
     """Return disentanglement_lib's net [Locatello2019]_: from the third stage on, the encoder's kernels are 2 × 2.
 
@@ -35,7 +41,10 @@ def dlib(shape: Shape, latents: int, width: float) -> Body:
     return Body(encoder, decoder, features, glorot_uniform)
 
 
-def _pair(shape: Shape, latents: int, width: float, kernels: Sequence[int]) -> tuple[nn.Module, nn.Module, int]:
+def _pair(
+    shape: Shape, latents: int, width: float, kernels: Sequence[int], more_padding: int = 0
+) -> tuple[nn.Module, nn.Module, int]:
+    """Return encoder, decoder and the number of features; padding beyond an exact half is the encoder's alone."""
     height, breadth, channels = shape
     count = halvings(height, breadth)
     inner = (height >> count, breadth >> count)
@@ -44,10 +53,14 @@ def _pair(shape: Shape, latents: int, width: float, kernels: Sequence[int]) -> t
     flat = stages[-1] * inner[0] * inner[1]
 
     down: list[nn.Module] = []
+    sides = (height, breadth)
     for stage, (before, after) in enumerate(zip([channels, *stages], stages, strict=False)):
         kernel = kernels[min(stage, len(kernels) - 1)]
-        down += [nn.Conv2d(before, after, kernel, 2, padding=(kernel - 2) // 2), nn.ReLU(inplace=True)]
-    encoder = nn.Sequential(*down, nn.Flatten(), nn.Linear(flat, hidden), nn.ReLU(inplace=True))
+        padding = (kernel - 2) // 2 + more_padding
+        down += [nn.Conv2d(before, after, kernel, 2, padding), nn.ReLU(inplace=True)]
+        sides = tuple((side + 2 * padding - kernel) // 2 + 1 for side in sides)
+    flattened = nn.Linear(stages[-1] * math.prod(sides), hidden)
+    encoder = nn.Sequential(*down, nn.Flatten(), flattened, nn.ReLU(inplace=True))
 
     # The decoder mirrors the encoder: 64 -> 64, 32, 32, C at 64 × 64.
     up: list[nn.Module] = []

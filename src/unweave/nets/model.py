@@ -8,7 +8,6 @@ from torch import Tensor, nn
 
 from unweave.nets.body import Body, Draw, Shape
 from unweave.nets.bottleneck import Posterior
-from unweave.nets.bottlenecks import BOTTLENECKS
 
 
 class Model(nn.Module):
@@ -22,13 +21,13 @@ class Model(nn.Module):
     pixel_deviation: Tensor
 
     def __init__(
-        self, body: Body, shape: Shape, latents: int, bottleneck: str = "gaussian", adversary: nn.Module | None = None
+        self, body: Body, shape: Shape, latents: int, bottleneck: nn.Module, adversary: nn.Module | None = None
     ) -> None:
         super().__init__()
         self.shape = shape
         self.latents = latents
         self.encoder = body.encoder
-        self.bottleneck = BOTTLENECKS[bottleneck](body.features, latents)
+        self.bottleneck = bottleneck
         self.decoder = body.decoder
         self.adversary = adversary
         self.register_buffer("pixel_mean", torch.zeros(shape[2], 1, 1))

@@ -10,9 +10,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 VALUES = 10
-"""Learned values a latent can take."""
+"""Learned values a latent can take, by default."""
 LEVELS = 12
-"""Levels of the fixed grid."""
+"""Levels of the fixed grid, by default."""
 
 
 @dataclass(frozen=True)
@@ -46,35 +46,36 @@ class Quantised:
 class CodebookHead(nn.Module):
     """A linear head, and learned values for each latent [Hsu2023]_: at first even steps of [-1/2, 1/2]."""
 
-    def __init__(self, features: int, latents: int) -> None:
+    def __init__(self, features: int, latents: int, values: int = VALUES) -> None:
         super().__init__()
         self.mean = nn.Linear(features, latents)
         # What is learned is how far the values have moved, for all parameters but weight matrices start at zero.
-        self.moves = nn.Parameter(torch.empty(latents, VALUES))
+        self.moves = nn.Parameter(torch.empty(latents, values))
 
     @property
     def codebook(self) -> Tensor:
-        """The values (latents, VALUES) that codes take."""
-        return torch.linspace(-0.5, 0.5, VALUES, device=self.moves.device) + self.moves
+        """The values (latents, values) that codes take."""
+        return torch.linspace(-0.5, 0.5, self.moves.shape[1], device=self.moves.device) + self.moves
 
     def forward(self, features: Tensor) -> Quantised:
         """Return the code, in float32 whatever the precision of the features."""
         continuous, codebook = self.mean(features).float(), self.codebook
         places = (continuous.detach()[..., None] - codebook.detach()).abs().argmin(-1)  # (n, latents)
         # Picked by a product, whose gradient is the same every time on every device.
-        nearest = (functional.one_hot(places, VALUES) * codebook).sum(-1)
-        return Quantised(continuous, nearest, VALUES)
+        nearest = (functional.one_hot(places, codebook.shape[1]) * codebook).sum(-1)
+        return Quantised(continuous, nearest, codebook.shape[1])
 
 
 class GridHead(nn.Module):
-    """A linear head, squashed by tanh and rounded to one of `LEVELS` even steps of [-1, 1] [Mentzer2024]_."""
+    """A linear head, squashed by tanh and rounded to one of `levels` even steps of [-1, 1] [Mentzer2024]_."""
 
-    def __init__(self, features: int, latents: int) -> None:
+    def __init__(self, features: int, latents: int, levels: int = LEVELS) -> None:
         super().__init__()
         self.mean = nn.Linear(features, latents)
+        self.levels = levels
 
     def forward(self, features: Tensor) -> Quantised:
         """Return the code, in float32 whatever the precision of the features."""
         continuous = torch.tanh(self.mean(features).float())
-        steps = (LEVELS - 1) / 2
-        return Quantised(continuous, ((continuous.detach() + 1) * steps).round() / steps - 1, LEVELS)
+        steps = (self.levels - 1) / 2
+        return Quantised(continuous, ((continuous.detach() + 1) * steps).round() / steps - 1, self.levels)

@@ -19,6 +19,7 @@ from unweave.methods import METHODS, Batch, Method
 from unweave.nets import Net
 from unweave.runs import STATUS, Run
 from unweave.training import trackers
+from unweave.training.diagnosis import Diagnosis
 from unweave.training.folder import claimed
 from unweave.training.interrupt import Interrupted, deferred_interrupts
 from unweave.training.memory import keep_freed_memory
@@ -125,6 +126,7 @@ def _fit(
     training, method, model = config.training, config.method, state.model
     device = model.device
     clock = time.perf_counter() - state.seconds
+    diagnosis = Diagnosis(len(data), training.steps)
     with deferred_interrupts() as stop, _exact(device):
         while state.step < training.steps:
             batch = _draw(method, data, training.batch, state)
@@ -156,6 +158,7 @@ def _fit(
                 row = state.history.close_window(state.step, state.seconds)
                 for tell in notify:
                     tell(row)
+                diagnosis.look(row, q)
             if save:
                 state.save(folder)
                 _write_status(state, folder, "unfinished")

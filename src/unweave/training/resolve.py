@@ -17,9 +17,9 @@ def resolved(config: Config, data: Dataset) -> Config:
 
     A configuration that does not suit the data is refused, or warned of.
     """
-    method = in_steps(config.method.filled(data), config.training.steps)
+    method = in_steps(config.method.filled(data, config.training.lr), config.training.steps)
     method = replace(method, loss=_loss(method.loss, data, standardise=config.training.standardise))
-    method.check(data)
+    method.check(data, config.net.latents)
     if config.training.batch < method.fewest:
         few = f"a batch of at least {method.fewest} images, not {config.training.batch}"
         raise UsageError(f"{method_name(method)} needs {few}")

@@ -53,7 +53,8 @@ class TrainingState:
         optimiser = _optimiser(model, config.training)
         adversary = None
         if model.adversary is not None:
-            adversary = torch.optim.Adam(model.adversary.parameters(), lr=1e-4, betas=(0.5, 0.9), fused=True)
+            rate = config.method.adversary_rate
+            adversary = torch.optim.Adam(model.adversary.parameters(), lr=rate, betas=(0.5, 0.9), fused=True)
         supervision = config.labels and Supervision(config.labels, data, streams.labels)
         return cls(model, optimiser, adversary, supervision, streams, History(log_every))
 
@@ -113,11 +114,11 @@ class TrainingState:
 
 
 def _optimiser(model: Model, training: Training) -> torch.optim.Optimizer:
-    """Return Adam, or AdamW, which lets weight matrices decay and neither biases nor codebooks."""
+    """Return Adam, or AdamW, which lets weights and scales of normalisations decay, not biases and codebooks."""
     if not training.weight_decay:
         return torch.optim.Adam(model.own_parameters(), lr=training.lr, fused=True)
-    matrices = {id(weight) for name, weight in model.named_parameters() if name.endswith("weight") and weight.ndim > 1}
-    decaying = [weight for weight in model.own_parameters() if id(weight) in matrices]
-    others = [weight for weight in model.own_parameters() if id(weight) not in matrices]
+    weights = {id(weight) for name, weight in model.named_parameters() if name.endswith("weight")}
+    decaying = [weight for weight in model.own_parameters() if id(weight) in weights]
+    others = [weight for weight in model.own_parameters() if id(weight) not in weights]
     groups = [{"params": decaying}, {"params": others, "weight_decay": 0.0}]
     return torch.optim.AdamW(groups, lr=training.lr, weight_decay=training.weight_decay, fused=True)

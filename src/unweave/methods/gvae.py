@@ -1,0 +1,58 @@
+"""VAEs of pairs whose shared factors are known: G-VAE and ML-VAE."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from unweave.data import Dataset
+from unweave.errors import UsageError
+from unweave.methods.base import Batch
+from unweave.methods.shared_posteriors import SharedPosteriors, mean_posterior, product_posterior
+from unweave.nets import Gaussian
+
+
+@dataclass(frozen=True)
+class KnownFactorsVAE(SharedPosteriors):
+    """A beta-VAE whose two posteriors of a pair are averaged, but in the latents of factors that differ.
+
+    Latent j is that of factor j; what further latents hold is shared by every pair.
+    """
+
+    labelled: ClassVar[bool] = True
+
+    def check(self, data: Dataset, latents: int) -> None:
+        """Refuse data in which factors cannot be changed at will, or that have more factors than the code latents."""
+        super().check(data, latents)
+        count = len(data.factors.names)
+        if count > latents:
+            raise UsageError(f"each of the {count} factors of '{data.name}' needs a latent of its own, not {latents}")
+
+    def same(self, a: Gaussian, b: Gaussian, batch: Batch, step: int) -> Tensor:
+        """Return all latents but those of factors that differ."""
+        assert batch.factors is not None, "the batch is labelled"
+        first, second = batch.factors.chunk(2)
+        same = torch.ones_like(a.mean, dtype=torch.bool)
+        same[:, : first.shape[1]] = first == second
+        return same
+
+
+@dataclass(frozen=True)
+class GVAE(KnownFactorsVAE):
+    r"""G-VAE [Hosoya2019]_: beta-VAE on pairs, with q = N((m1 + m2)/2, (v1 + v2)/2) in latents of shared factors."""
+
+    def average(self, a: Gaussian, b: Gaussian) -> tuple[Tensor, Tensor]:
+        """Return the means of the means and of the variances."""
+        return mean_posterior(a, b)
+
+
+@dataclass(frozen=True)
+class MLVAE(KnownFactorsVAE):
+    r"""ML-VAE [Bouchacourt2018]_: beta-VAE on pairs, with q1 q2 (normalised) in latents of shared factors."""
+
+    def average(self, a: Gaussian, b: Gaussian) -> tuple[Tensor, Tensor]:
+        """Return the means weighted by the precisions, and the mean precision."""
+        return product_posterior(a, b)
