@@ -38,7 +38,9 @@ CONFIG = "config.json"
 STATUS = "status.json"
 LOG = "log.parquet"
 WEIGHTS = "weights.safetensors"
+CHECKPOINT = "checkpoint.pt"
 SCORES = "scores.parquet"
+STATES = ("unfinished", "finished", "failed")
 T = TypeVar("T")
 CHUNK = 256
 """Images that go through the network at once when encoding or decoding."""
@@ -80,8 +82,7 @@ class Run:
     @property
     def status(self) -> dict[str, Any]:
         """What status.json says now."""
-        status = self.path / STATUS
-        return read_json(status) if status.is_file() else {"state": "unfinished", "step": 0}
+        return status_of(self.path)
 
     @property
     def state(self) -> str:
@@ -310,6 +311,25 @@ def _hash(content: bytes) -> str:
 def _hash_of_file(path: Path, *state: int) -> str:
     """Return the hash of a file that is in this state: a file that has changed is read again."""
     return _hash(path.read_bytes())
+
+
+def status_of(folder: Path) -> dict[str, Any]:
+    """Return what status.json in the folder of a run says; before its first checkpoint a run has none."""
+    path = folder / STATUS
+    return _checked_status(path, read_json(path)) if path.is_file() else {"state": "unfinished", "step": 0}
+
+
+def _checked_status(path: Path, status: dict[str, Any]) -> dict[str, Any]:
+    """Return a status as it is, if it says what it must, and in the right types."""
+    step, seconds = status.get("step"), status.get("seconds", 0.0)
+    right = status.get("state") in STATES and _is_count(step) and isinstance(seconds, int | float) and seconds >= 0
+    if not right:
+        raise UsageError(f"'{path}' is damaged: it must hold state, step and seconds; remove it, and train again")
+    return status
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 def read_json(path: Path) -> dict[str, Any]:

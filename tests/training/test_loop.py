@@ -19,8 +19,8 @@ import unweave
 from unweave.errors import UsageError
 from unweave.methods import VAE, Batch, BetaVAE
 from unweave.nets import Net
+from unweave.runs import CHECKPOINT
 from unweave.training import loop
-from unweave.training.state import CHECKPOINT
 
 
 def weights(run: unweave.Run) -> dict[str, np.ndarray]:
@@ -197,6 +197,38 @@ def test_a_run_without_a_checkpoint_has_nothing_to_lose(quick_train, monkeypatch
     with pytest.raises(UsageError, match="nothing to resume"):
         quick_train(resume=True)
     assert quick_train().settings.training.seed == 0
+
+
+@pytest.mark.parametrize("beta", [2, 3])
+def test_a_finished_run_whose_weights_are_gone_is_refused_and_keeps_its_configuration(quick_train, beta):
+    run = quick_train()
+    (run.path / "weights.safetensors").unlink()
+    before = (run.path / "config.json").read_bytes()
+    with pytest.raises(UsageError, match=r"had reached step 30, but its weights.safetensors is gone; put it back"):
+        quick_train(method=BetaVAE(beta=beta))
+    assert (run.path / "config.json").read_bytes() == before
+
+
+@pytest.mark.parametrize("steps_left", [True, False])
+def test_weights_that_are_gone_are_written_again_from_the_checkpoint(quick_train, tmp_path, monkeypatch, steps_left):
+    whole = quick_train()
+    if steps_left:
+        with pytest.raises(Stop):
+            quick_train(out=tmp_path / "cut", watch=stop_at(21))
+    else:  # killed after it had noted that it has finished
+        monkeypatch.setattr(loop.Path, "unlink", lambda self, missing_ok=False: None)
+        quick_train(out=tmp_path / "cut")
+        monkeypatch.undo()
+    (tmp_path / "cut" / "weights.safetensors").unlink()
+    with pytest.raises(UsageError, match="holds another run"):
+        quick_train(out=tmp_path / "cut", method=BetaVAE(beta=3))
+    assert_same(whole, quick_train(out=tmp_path / "cut", resume=True))
+
+
+def test_a_run_that_failed_before_its_first_checkpoint_has_nothing_to_lose(quick_train):
+    with pytest.raises(UsageError, match="no checkpoint was reached"):
+        quick_train(lr=1e30)
+    assert quick_train().settings.training.lr == 1e-3
 
 
 def test_resume_demands_a_run_and_its_refusal_a_new_folder(quick_train):

@@ -15,13 +15,11 @@ from unweave.data import Dataset
 from unweave.errors import UsageError
 from unweave.files import write_atomically
 from unweave.nets import Model
-from unweave.runs import LOG, WEIGHTS
+from unweave.runs import CHECKPOINT, LOG, WEIGHTS
 from unweave.tables import read_table, write_table
 from unweave.training.history import History
 from unweave.training.streams import Streams
 from unweave.training.supervision import Supervision
-
-CHECKPOINT = "checkpoint.pt"
 
 
 @dataclass
