@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from unweave.errors import UsageError
+
+TEMPORARY = re.compile(r"\.([^/\\]+)\.[0-9a-f]{12}\.tmp$")
+"""The name under which a file is written before it is whole."""
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -36,6 +40,11 @@ def write_atomically(path: Path, content: bytes) -> None:
     _flush_folder(path.parent)
 
 
+def is_temporary(path: Path) -> bool:
+    """Tell whether a killed process has left a file behind that it had begun to write: by its name, which is ours."""
+    return bool(TEMPORARY.match(path.name)) and path.is_file()
+
+
 def write_json(path: Path, value: object) -> None:
     """Write `value` as readable JSON, keys in their own order; NaN and infinities are refused.
 
@@ -52,7 +61,7 @@ def locked(folder: Path, taken: Callable[[], None]) -> Iterator[None]:
     Where another has it, `taken` is called: it raises, or else this waits.
     """
     with exclusive(folder / ".lock", taken):
-        for left_over in folder.glob(".*.tmp"):
+        for left_over in filter(is_temporary, folder.iterdir()):
             left_over.unlink()
         yield
 

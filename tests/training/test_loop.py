@@ -140,20 +140,33 @@ def test_the_number_of_steps_decides_only_where_a_run_ends(quick_train, tmp_path
     np.testing.assert_equal(weights(long), weights(short))
 
 
-def test_an_interrupt_saves_a_checkpoint_and_the_run_goes_on(quick_train, tmp_path):
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_an_interrupt_saves_a_checkpoint_and_the_run_goes_on(quick_train, tmp_path, name):
     whole = quick_train()
-    before = signal.getsignal(signal.SIGINT)
+    number = getattr(signal, name)
+    before = signal.getsignal(number)
 
     def interrupt(row: dict[str, float]) -> None:
         if row["step"] == 14:
-            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(number)
 
     with pytest.raises(KeyboardInterrupt):
         quick_train(out=tmp_path / "cut", watch=interrupt, checkpoint_every=1000)
     # The signal came after step 14's row, and is heard at the end of the next step.
     assert unweave.Run.open(tmp_path / "cut").step == 15
-    assert signal.getsignal(signal.SIGINT) is before
+    assert signal.getsignal(number) is before
     assert_same(whole, quick_train(out=tmp_path / "cut", checkpoint_every=1000, resume=True))
+
+
+def test_a_hangup_that_is_ignored_stays_so(quick_train):
+    """As under nohup, which is there for training to go on."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        run = quick_train(watch=lambda row: signal.raise_signal(signal.SIGHUP))
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert run.step == 30
 
 
 def test_training_works_outside_the_main_thread(quick_train):
