@@ -334,5 +334,63 @@ def test_damaged_files_are_one_clear_line(run):
         unweave.Run.open(run.path)
 
 
+@pytest.mark.parametrize(
+    "status",
+    [
+        "{}",
+        '{"state": "finished"}',
+        '{"state": "done", "step": 40}',
+        '{"state": ["finished"], "step": 40}',
+        '{"state": "finished", "step": "40"}',
+        '{"state": "finished", "step": -1}',
+        '{"state": "finished", "step": true}',
+        '{"state": "finished", "step": 40, "seconds": null}',
+        '{"state": "finished", "step": 40, "seconds": NaN}',
+    ],
+)
+def test_a_status_that_says_too_little_is_one_clear_line(run, status):
+    (run.path / "status.json").write_text(status)
+    with pytest.raises(UsageError, match=r"status.json' is damaged: it must hold state, step and seconds"):
+        _ = run.state
+
+
+def test_a_configuration_of_other_types_is_one_clear_line(run):
+    values = json.loads((run.path / "config.json").read_text())
+    (run.path / "config.json").write_text(json.dumps({**values, "net": {**values["net"], "latents": "3"}}))
+    with pytest.raises(UsageError, match=r"copy/config.json': this is not the configuration of a run: latents is '3'"):
+        unweave.Run.open(run.path)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [{"a": [1]}, {"step": [1]}, {"step": [1], "loss": ["low"]}, {"step": ["one"], "loss": [0.5]}, {}],
+)
+def test_a_log_with_other_columns_is_one_clear_line(run, columns):
+    polars.DataFrame(columns).write_parquet(run.path / "log.parquet")
+    with pytest.raises(UsageError, match=r"log.parquet' is damaged, remove it; its columns are: "):
+        run.log()
+
+
+@pytest.mark.parametrize(
+    "columns", [{"a": [1]}, {"metric": ["mig"], "value": ["high"]}, {"metric": [None], "value": [0.1]}, {}]
+)
+def test_scores_with_other_columns_are_one_clear_line(run, columns):
+    polars.DataFrame(columns).write_parquet(run.path / "scores.parquet")
+    with pytest.raises(UsageError, match=r"scores.parquet' is damaged, remove it; its columns are: "):
+        run.scores()
+
+
+@pytest.mark.parametrize("step", ["forty", ""])
+def test_weights_without_a_step_are_one_clear_line(run, step):
+    with pytest.raises(UsageError, match="does not hold this run's weights"):
+        _ = rewrite_weights(run, 1.0, step=step).model
+
+
+@pytest.mark.parametrize("factor", [float("nan"), float("inf")])
+def test_weights_that_are_no_numbers_are_one_clear_line(run, factor):
+    with pytest.raises(UsageError, match=r"weights.safetensors' holds weights that are no finite numbers"):
+        _ = rewrite_weights(run, factor).model
+
+
 def test_a_run_shows_what_it_is(run):
     assert "finished at step 40" in repr(run)

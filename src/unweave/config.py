@@ -7,7 +7,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, TypeVar, get_args, get_type_hints
 
 import torch
 
@@ -17,6 +17,7 @@ from unweave.methods import METHODS, Method, Schedule
 from unweave.nets import Model, Net, Shape
 from unweave.schedules import require_not_negative
 
+T = TypeVar("T")
 PRECISIONS = ("fp32", "bf16")
 LATER = {"later": True}
 """Marks a field that came later: at its default it is not written, so that earlier runs keep their identity."""
@@ -79,18 +80,14 @@ class Config:
     def from_json(cls, values: Mapping[str, Any]) -> Config:
         """Return the configuration that `to_json` wrote."""
         try:
-            method = dict(values["method"])
+            method, data, net, training = (_group(values, part) for part in ("method", "data", "net", "training"))
             name = method.pop("name")
             if name not in METHODS:
-                raise unknown("method", name, METHODS)
-            labels = values.get("labels")
-            return cls(
-                METHODS[name](**_with_schedules(METHODS[name], method)),
-                dict(values["data"]),
-                Net(**values["net"]),
-                Training(**values["training"]),
-                None if labels is None else Labels(**_with_schedules(Labels, labels)),
-            )
+                raise unknown("method", str(name), METHODS)
+            if not isinstance(data["name"], str):
+                raise TypeError(f"data.name is {data['name']!r}")
+            labels = None if values.get("labels") is None else _read(Labels, _group(values, "labels"))
+            return cls(_read(METHODS[name], method), data, _read(Net, net), _read(Training, training), labels)
         except (KeyError, TypeError) as error:
             raise UsageError(f"this is not the configuration of a run: {error}") from error
 
@@ -138,7 +135,30 @@ def _plain(settings: Method | Net | Training | Labels) -> dict[str, Any]:
     return plain
 
 
-def _with_schedules(kind: type[Method | Labels], values: Mapping[str, Any]) -> dict[str, Any]:
+def _group(values: Mapping[str, Any], part: str) -> dict[str, Any]:
+    """Return a part of a configuration, which is an object with settings."""
+    if not isinstance(values[part], Mapping):
+        raise TypeError(f"{part} is {values[part]!r}")
+    return dict(values[part])
+
+
+def _read(kind: type[T], values: Mapping[str, Any]) -> T:
+    """Return a dataclass with these fields, if each is of the type it must have: a file may hold anything."""
+    settings, hints = _with_schedules(kind, values), get_type_hints(kind)
+    for name, value in settings.items():
+        if name in hints and not _fits(value, get_args(hints[name]) or (hints[name],)):
+            raise TypeError(f"{name} is {value!r}")
+    return kind(**settings)
+
+
+def _fits(value: object, kinds: tuple[type, ...]) -> bool:
+    """Tell whether a value is of one of these types, as JSON has them: 4 is a float too, true is no number."""
+    if isinstance(value, bool):
+        return bool in kinds
+    return isinstance(value, kinds) or (isinstance(value, int) and float in kinds)
+
+
+def _with_schedules(kind: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a dataclass with every schedule that is written as text read."""
     scheduled = {spec.name for spec in fields(kind) if spec.type == "Scheduled"}
     return {

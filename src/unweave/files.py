@@ -23,11 +23,12 @@ def write_atomically(path: Path, content: bytes) -> None:
     renamed over `path`. On any error the temporary file is removed and `path` is as it was. A link is followed; what
     is no file, such as a folder or a device, is refused.
     """
-    if path.exists() and not path.is_file():  # a device would become a file, for root at least
-        raise UsageError(f"'{path}' is {'a folder' if path.is_dir() else 'no regular file'}; choose another name")
+    if path.is_dir():
+        raise UsageError(f"'{path}' is a folder; choose another name")
+    refuse_special(path)  # a device would become a file, for root at least
     if path.is_symlink():
         path = Path(os.path.realpath(path))
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
+    temporary = temporary_name(path)
     try:
         with temporary.open("xb") as file:
             file.write(content)
@@ -38,6 +39,17 @@ def write_atomically(path: Path, content: bytes) -> None:
         temporary.unlink(missing_ok=True)
         raise
     _flush_folder(path.parent)
+
+
+def refuse_special(path: Path) -> None:
+    """Refuse a pipe or a device, which may never end, or never begin; a file, a folder and nothing at all pass."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise UsageError(f"'{path}' is no regular file; choose another name")
+
+
+def temporary_name(path: Path) -> Path:
+    """Return the name in the same folder under which a file is written before it is whole."""
+    return path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
 
 
 def is_temporary(path: Path) -> bool:

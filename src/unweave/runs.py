@@ -29,7 +29,7 @@ from unweave.devices import choose_device
 from unweave.errors import UsageError
 from unweave.losses import loss_of
 from unweave.nets import Gaussian, Model
-from unweave.tables import merge_scores, read_scores, read_table
+from unweave.tables import merge_scores, read_log, read_scores
 
 if TYPE_CHECKING:
     import polars
@@ -64,7 +64,11 @@ class Run:
             raise UsageError(f"there is no folder '{path}'")
         if not (path / CONFIG).is_file():
             raise UsageError(f"'{path}' is not a run: it has no {CONFIG}")
-        run = cls(path, read_json(path / CONFIG), device)
+        values = read_json(path / CONFIG)
+        try:
+            run = cls(path, values, device)
+        except UsageError as error:
+            raise UsageError(f"'{path / CONFIG}': {error}") from error
         if data is not None:
             if data.description != run.settings.data:
                 raise UsageError(f"'{path}' was trained on {run.settings.data}, not on {data.description}")
@@ -131,17 +135,20 @@ class Run:
             metadata = json.loads(content[8 : _start_of_tensors(content)])["__metadata__"]
             height, width, channels = map(int, metadata["shape"].split(","))
             model = self.settings.build((height, width, channels), torch.Generator())
-            model.load_state_dict(load_tensors(content))
+            tensors, step = load_tensors(content), int(metadata["step"])
+            model.load_state_dict(tensors)
         except (SafetensorError, KeyError, TypeError, ValueError, RuntimeError) as error:
             raise UsageError(f"'{path}' does not hold this run's weights: {str(error).splitlines()[0]}") from error
-        return model.to(choose_device(self._device)).eval(), int(metadata["step"]), _hash(content)
+        if not all(tensor.isfinite().all() for tensor in tensors.values()):
+            raise UsageError(f"'{path}' holds weights that are no finite numbers; train again, with a smaller lr")
+        return model.to(choose_device(self._device)).eval(), step, _hash(content)
 
     def log(self) -> polars.DataFrame:
         """Return the training curve: step, seconds, loss and every term."""
         import polars
 
         path = self.path / LOG
-        return read_table(path) if path.is_file() else polars.DataFrame({"step": [], "loss": []})
+        return read_log(path) if path.is_file() else polars.DataFrame({"step": [], "loss": []})
 
     def posterior(self, images: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
         """Return means and log-variances, each (n, latents), of uint8 images (n, H, W, C).

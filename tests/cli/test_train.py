@@ -3,6 +3,7 @@ from __future__ import annotations
 import inspect
 import json
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -296,3 +297,27 @@ def test_a_wrong_preset_is_one_line(cli, words, message):
     assert (code, out) == (2, "")
     assert err.startswith(f"unweave: {message}")
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("damage", "text"),
+    [
+        ({"seconds": 0}, "had finished already: beta-vae on xysquares, 20 steps\nloss "),
+        ({"seconds": None}, "is damaged: it must hold state, step and seconds"),
+    ],
+)
+def test_a_finished_run_without_its_seconds(cli, run, tiny, tmp_path, damage, text):
+    folder = Path(shutil.copytree(run, tmp_path / "copy"))
+    status = json.loads((folder / "status.json").read_text())
+    (folder / "status.json").write_text(json.dumps({**status, **damage}))
+    code, out, err = cli("train", "beta-vae", *tiny, "--steps", "20", "--out", folder)
+    assert text in out + err
+    assert code == (0 if out else 2)
+
+
+def test_a_finished_run_without_its_log(cli, run, tiny, tmp_path):
+    folder = Path(shutil.copytree(run, tmp_path / "copy"))
+    (folder / "log.parquet").unlink()
+    code, out, err = cli("train", "beta-vae", *tiny, "--steps", "20", "--out", folder)
+    assert (code, err) == (0, "")
+    assert "\nits log is gone\n" in out

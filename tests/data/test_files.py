@@ -669,7 +669,7 @@ def test_a_given_file_replaces_a_broken_one_and_ends_a_begun_download(publish, t
     given.write_bytes(CONTENT)
     half(publish())
     (folder() / FILE).write_bytes(b"broken")
-    (folder() / ".copy.tmp").write_bytes(b"of a process that was killed")
+    (folder() / f".{FILE}.0123456789ab.tmp").write_bytes(b"of a process that was killed")
     assert_whole(files.fetch("shapes3d", from_file=[given]))
     assert_whole(files.fetch("shapes3d", from_file=[folder() / FILE]))
 

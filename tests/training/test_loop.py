@@ -294,6 +294,67 @@ def test_a_damaged_checkpoint_is_one_clear_line(quick_train, tmp_path):
         quick_train()
 
 
+def change_step(values: dict, by: int) -> dict:
+    return {**values, "step": values["step"] + by}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda values: [1, 2],
+        lambda values: {},
+        lambda values: {**values, "step": None},
+        lambda values: {**values, "step": 10.5},
+        lambda values: {**values, "seconds": float("nan")},
+        lambda values: {**values, "streams": {}},
+        lambda values: {**values, "window": None},
+        lambda values: {**values, "optimiser": values["model"]},
+        lambda values: change_step(values, 1),
+        lambda values: change_step(values, -3),
+        lambda values: change_step(values, 1000),
+    ],
+)
+def test_a_checkpoint_that_can_be_read_but_is_none_is_one_clear_line(quick_train, tmp_path, change):
+    """Also one that lies about its step: Adam counts for itself."""
+    with pytest.raises(Stop):
+        quick_train(watch=stop_at(21))
+    path = tmp_path / "run" / CHECKPOINT
+    values = torch.load(path, weights_only=True)
+    torch.save(change(values), path)
+    with pytest.raises(UsageError, match=r"checkpoint.pt' is damaged; remove the folder and train again"):
+        quick_train()
+
+
+class Command:
+    """What pickle would run when it is read."""
+
+    def __init__(self, path) -> None:
+        self.path = path
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.path),)
+
+
+def test_nothing_in_a_checkpoint_is_executed(quick_train, tmp_path):
+    with pytest.raises(Stop):
+        quick_train(watch=stop_at(21))
+    path, trap = tmp_path / "run" / CHECKPOINT, tmp_path / "executed"
+    torch.save({**torch.load(path, weights_only=True), "note": Command(trap)}, path)
+    with pytest.raises(UsageError, match="is damaged"):
+        quick_train()
+    assert not trap.exists()
+    torch.load(path, weights_only=False)  # the trap works
+    assert trap.exists()
+
+
+def test_a_log_that_is_gone_is_missed(quick_train, tmp_path):
+    with pytest.raises(Stop):
+        quick_train(watch=stop_at(21))
+    (tmp_path / "run" / "log.parquet").unlink()
+    with pytest.raises(UsageError, match=r"log.parquet' is gone; put it back, or remove the folder"):
+        quick_train()
+
+
 def test_a_full_disk_leaves_the_last_checkpoint_whole(quick_train, tmp_path, monkeypatch):
     whole = quick_train(out=tmp_path / "whole")
     calls = 0

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from unweave.data.download import NoFile, Watch, begun_at, discard, download, size_of
 from unweave.data.sources import SOURCES, Source, checksum
 from unweave.errors import UsageError, unknown
-from unweave.files import locked, write_atomically
+from unweave.files import locked, refuse_special, temporary_name, write_atomically
 from unweave.text import memory
 
 
@@ -167,7 +167,8 @@ def _keep(part: Path) -> str:
 
 def _copy(path: Path, folder: Path, name: str, watch: Watch | None) -> None:
     """Copy a file that was given; which one it is, its checksum says."""
-    part = folder / ".copy.tmp"
+    refuse_special(path)
+    part = temporary_name(folder / path.name)
     try:
         with path.open("rb") as origin, part.open("wb") as copy:
             total = os.fstat(origin.fileno()).st_size

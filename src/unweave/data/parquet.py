@@ -18,7 +18,7 @@ from unweave.data.factors import Integers
 from unweave.data.restricted import drawn_cells
 from unweave.data.table_files import Content, FileTable
 from unweave.errors import UsageError
-from unweave.files import exclusive, is_temporary, write_atomically, write_json
+from unweave.files import exclusive, is_temporary, refuse_special, write_atomically, write_json
 from unweave.text import memory, pairs
 
 if TYPE_CHECKING:
@@ -179,6 +179,7 @@ def _read_shard(file: Path) -> polars.DataFrame:
     import polars
     from polars.exceptions import PanicException, PolarsError
 
+    refuse_special(file)
     try:
         table = polars.read_parquet(file)
     except (PolarsError, PanicException) as error:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import polars
 import torch
@@ -16,7 +18,7 @@ from unweave.errors import UsageError
 from unweave.files import write_atomically
 from unweave.nets import Model
 from unweave.runs import CHECKPOINT, LOG, WEIGHTS
-from unweave.tables import read_table, write_table
+from unweave.tables import read_log, write_table
 from unweave.training.history import History
 from unweave.training.streams import Streams
 from unweave.training.supervision import Supervision
@@ -86,20 +88,26 @@ class TrainingState:
         path = folder / CHECKPOINT
         if not path.is_file():
             return
-        device = self.model.device
         try:
-            values = torch.load(path, map_location=device, weights_only=True)
+            self._restore(torch.load(path, map_location=self.model.device, weights_only=True))
         except Exception as error:  # torch raises many kinds for a damaged file
             raise UsageError(f"'{path}' is damaged; remove the folder and train again") from error
+        if not (folder / LOG).is_file():
+            raise UsageError(f"'{folder / LOG}' is gone; put it back, or remove the folder and train again")
+        self.history.rows = read_log(folder / LOG).filter(polars.col("step") <= self.step).to_dicts()
+
+    def _restore(self, values: dict[str, Any]) -> None:
+        """Continue from the content of a checkpoint; what is not one raises almost anything."""
         self.model.load_state_dict(values["model"])
         self.optimiser.load_state_dict(values["optimiser"])
         if self.adversary is not None:
             self.adversary.load_state_dict(values["adversary"])
         self.streams.restore(values["streams"])
-        self.history.restore(values["window"], device)
-        self.step, self.seconds = values["step"], values["seconds"]
-        rows = read_table(folder / LOG).filter(polars.col("step") <= self.step)
-        self.history.rows = rows.to_dicts()
+        self.history.restore(values["window"], self.model.device)
+        self.step, self.seconds = values["step"], float(values["seconds"])
+        taken = max(int(state["step"]) for state in self.optimiser.state.values())
+        if self.step != taken or not 0 <= self.seconds < math.inf:
+            raise ValueError(f"Adam has taken {taken} steps, not {self.step}, in {self.seconds} s")
 
     def _metadata(self) -> dict[str, str]:
         # The shape of the images: with it the model can be built where the data set is not at hand.
