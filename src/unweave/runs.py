@@ -2,10 +2,10 @@
 
 config.json          what decides the result, with the run's identity
 status.json          state, step, seconds, machine
-log.parquet          step, seconds, loss, terms…
+log.parquet          step, loss, terms…
 weights.safetensors  the model at its last checkpoint
 checkpoint.pt        what resuming needs besides; gone once the run has finished
-scores.parquet       metric, value, low, high, floor, ceiling, adjusted, seconds, options, step, weights
+scores.parquet       metric, value, low, high, floor, ceiling, adjusted, options, step, weights
 report.html          the page that `unweave report` draws
 """
 
@@ -28,7 +28,7 @@ from unweave.data import Dataset, load
 from unweave.devices import choose_device
 from unweave.errors import UsageError
 from unweave.losses import loss_of
-from unweave.nets import Gaussian, Model
+from unweave.nets import Gaussian, Model, Shape
 from unweave.tables import merge_scores, read_log, read_scores
 
 if TYPE_CHECKING:
@@ -40,7 +40,8 @@ LOG = "log.parquet"
 WEIGHTS = "weights.safetensors"
 CHECKPOINT = "checkpoint.pt"
 SCORES = "scores.parquet"
-STATES = ("unfinished", "finished", "failed")
+METADATA = "unweave"
+"""The key of safetensors' metadata below which the step and the shape of the images are, as JSON."""
 T = TypeVar("T")
 CHUNK = 256
 """Images that go through the network at once when encoding or decoding."""
@@ -132,10 +133,9 @@ class Run:
             raise UsageError(f"'{self.path}' has no weights: it stopped before its first checkpoint; train it again")
         content = path.read_bytes()
         try:
-            metadata = json.loads(content[8 : _start_of_tensors(content)])["__metadata__"]
-            height, width, channels = map(int, metadata["shape"].split(","))
-            model = self.settings.build((height, width, channels), torch.Generator())
-            tensors, step = load_tensors(content), int(metadata["step"])
+            step, shape = _metadata(content)
+            model = self.settings.build(shape, torch.Generator())
+            tensors = load_tensors(content)
             model.load_state_dict(tensors)
         except (SafetensorError, KeyError, TypeError, ValueError, RuntimeError) as error:
             raise UsageError(f"'{path}' does not hold this run's weights: {str(error).splitlines()[0]}") from error
@@ -144,7 +144,7 @@ class Run:
         return model.to(choose_device(self._device)).eval(), step, _hash(content)
 
     def log(self) -> polars.DataFrame:
-        """Return the training curve: step, seconds, loss and every term."""
+        """Return the training curve: step, loss and every term."""
         import polars
 
         path = self.path / LOG
@@ -237,7 +237,7 @@ class Run:
         Returns
         -------
         polars.DataFrame
-            The table of `unweave.evaluate`.
+            The table of `unweave.evaluate`. What is saved has no times: equal runs have equal files.
         """
         from unweave.metrics.evaluate import whole_scores
         from unweave.metrics.request import Request
@@ -246,7 +246,7 @@ class Run:
         def save(table: polars.DataFrame) -> None:
             if on_scores:
                 on_scores(table)
-            self._save_scores(whole_scores(table))
+            self._save_scores(whole_scores(table).drop("seconds"))  # times would make equal runs differ
 
         request = Request.of(metrics, settings)
         return score_run(
@@ -304,6 +304,17 @@ def _slopes(y: torch.Tensor, z: torch.Tensor) -> torch.Tensor:
     return torch.stack(columns, -1).flatten(1, -2)
 
 
+def _metadata(content: bytes) -> tuple[int, Shape]:
+    """Return the step of the weights in a safetensors file, and the shape of the images."""
+    metadata = json.loads(content[8 : _start_of_tensors(content)])["__metadata__"]
+    if METADATA in metadata:
+        metadata = json.loads(metadata[METADATA])
+    else:  # an earlier version wrote each under a key of its own
+        metadata = {**metadata, "shape": metadata["shape"].split(",")}
+    height, width, channels = map(int, metadata["shape"])
+    return int(metadata["step"]), (height, width, channels)
+
+
 def _start_of_tensors(content: bytes) -> int:
     """Return where the header of a safetensors file ends: its length is in the first eight bytes."""
     return 8 + int.from_bytes(content[:8], "little")
@@ -328,9 +339,8 @@ def status_of(folder: Path) -> dict[str, Any]:
 
 def _checked_status(path: Path, status: dict[str, Any]) -> dict[str, Any]:
     """Return a status as it is, if it says what it must, and in the right types."""
-    step, seconds = status.get("step"), status.get("seconds", 0.0)
-    right = status.get("state") in STATES and _is_count(step) and isinstance(seconds, int | float) and seconds >= 0
-    if not right:
+    state, step, seconds = status.get("state"), status.get("step"), status.get("seconds", 0.0)
+    if not (isinstance(state, str) and _is_count(step) and isinstance(seconds, int | float) and seconds >= 0):
         raise UsageError(f"'{path}' is damaged: it must hold state, step and seconds; remove it, and train again")
     return status
 

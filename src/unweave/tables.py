@@ -12,7 +12,7 @@ from unweave.files import exclusive, write_atomically
 if TYPE_CHECKING:
     import polars
 
-NUMBERS = ("value", "low", "high", "floor", "ceiling", "adjusted", "seconds")
+NUMBERS = ("value", "low", "high", "floor", "ceiling", "adjusted")
 SAME_SCORE = ("metric", "options", "weights")
 """A saved score gives way to one that agrees in these."""
 

@@ -84,7 +84,7 @@ def _header(run: RunLike, seen: Survey) -> str:
 def _scores(run: RunLike) -> str:
     saved = saved_scores(run)
     table = score_table(saved.scores) if saved.scores else ""
-    return _section("Scores", saved.news, _paragraph(saved.reading) + table + _paragraph(saved.time))
+    return _section("Scores", saved.news, _paragraph(saved.reading) + table)
 
 
 def _reconstructions(run: RunLike) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import dataclass
 from io import BytesIO
@@ -17,7 +18,7 @@ from unweave.data import Dataset
 from unweave.errors import UsageError
 from unweave.files import write_atomically
 from unweave.nets import Model
-from unweave.runs import CHECKPOINT, LOG, WEIGHTS
+from unweave.runs import CHECKPOINT, LOG, METADATA, WEIGHTS
 from unweave.tables import read_log, write_table
 from unweave.training.history import History
 from unweave.training.streams import Streams
@@ -94,7 +95,8 @@ class TrainingState:
             raise UsageError(f"'{path}' is damaged; remove the folder and train again") from error
         if not (folder / LOG).is_file():
             raise UsageError(f"'{folder / LOG}' is gone; put it back, or remove the folder and train again")
-        self.history.rows = read_log(folder / LOG).filter(polars.col("step") <= self.step).to_dicts()
+        log = read_log(folder / LOG).drop("seconds", strict=False)  # which earlier versions kept
+        self.history.rows = log.filter(polars.col("step") <= self.step).to_dicts()
 
     def _restore(self, values: dict[str, Any]) -> None:
         """Continue from the content of a checkpoint; what is not one raises almost anything."""
@@ -111,7 +113,8 @@ class TrainingState:
 
     def _metadata(self) -> dict[str, str]:
         # The shape of the images: with it the model can be built where the data set is not at hand.
-        return {"step": str(self.step), "shape": ",".join(map(str, self.model.shape))}
+        # One key: safetensors writes several in random order, and equal runs are to have equal files.
+        return {METADATA: json.dumps({"step": self.step, "shape": self.model.shape})}
 
     def _weights(self) -> dict[str, torch.Tensor]:
         # Plain row-major tensors: readers without torch know no channels_last.
