@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from unweave.data import load
-from unweave.data.ceilings import Ceilings, ceilings, kept_ceilings
+from unweave.data import DATASETS, load
+from unweave.data.ceilings import Ceilings, ceilings, kept_ceilings, three_digits
 from unweave.data.restricted import Restricted
 from unweave.data.table import Table
 
@@ -74,6 +74,33 @@ def test_shapes2d_shows_its_orientation_where_it_has_the_pixels_to():
     turn = found.factors[2]
     assert turn.accuracy == pytest.approx(112 / 120)
     assert 0.97 < turn.share < 1.0
+
+
+DRAWN = ["xysquares", "xyobject", "xyobject-shaded", "shapes2d", "rooms3d"]
+
+
+def page_of(name: str) -> str:
+    """Return the text of a data set's page, with single spaces."""
+    pages = Path(__file__).parents[2] / "docs" / "data"
+    return " ".join((pages / f"{name.partition('-')[0]}.md").read_text(encoding="utf-8").split())
+
+
+@pytest.mark.parametrize("name", DATASETS)
+def test_every_page_says_what_no_code_can_exceed(name: str):
+    assert "**Ceilings" in page_of(name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", DRAWN)
+def test_the_pages_numbers_are_those_of_all_images(name: str):
+    found, page = of(load(name)), page_of(name)
+    if found.distinct == found.images:
+        assert f"All {found.images:,} images are distinct" in page
+        return
+    assert f"{found.distinct:,} of {found.images:,} images are distinct" in page
+    for factor in found.factors:
+        limits = f"an accuracy of {three_digits(factor.accuracy)} and {three_digits(factor.share)} of its information"
+        assert (f"`{factor.factor}`, {limits}" in page) == (factor.accuracy < 1)
 
 
 def test_noise_has_no_ceilings():

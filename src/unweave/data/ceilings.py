@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -51,6 +52,15 @@ class Ceilings:
     images: int
     distinct: int
     factors: tuple[Ceiling, ...]
+
+
+def three_digits(share: float) -> str:
+    """Return a share with three digits, cut off: what is less than 1 does not look like it.
+
+    >>> three_digits(1.0), three_digits(0.9999), three_digits(0.5)
+    ('1.000', '0.999', '0.500')
+    """
+    return f"{math.floor(1000 * share + 1e-9) / 1000:.3f}"
 
 
 def ceilings(data: Dataset, watch: Watch | None = None) -> Ceilings | None:
@@ -101,14 +111,14 @@ def _fingerprint(data: Dataset) -> str:
 
 def _groups(data: Dataset, cells: Integers, watch: Watch | None) -> tuple[Integers, int]:
     """Return for each image the number of the group that looks the same, and how many groups there are."""
-    digests = np.empty((len(cells), 16), dtype=np.uint8)
+    digests = np.empty((len(cells), 20), dtype=np.uint8)
     for start in range(0, len(cells), CHUNK):
         images = data.images(cells[start : start + CHUNK])
         for row, image in enumerate(images, start):
-            digests[row] = np.frombuffer(hashlib.blake2b(image.data, digest_size=16).digest(), dtype=np.uint8)
+            digests[row] = np.frombuffer(hashlib.sha1(image.data, usedforsecurity=False).digest(), np.uint8)
         if watch:
             watch(min(start + CHUNK, len(cells)), len(cells))
-    found, groups = np.unique(digests.view(np.dtype("V16")).ravel(), return_inverse=True)
+    found, groups = np.unique(digests.view(np.dtype("V20")).ravel(), return_inverse=True)
     return groups.ravel(), len(found)
 
 
