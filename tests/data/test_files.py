@@ -99,7 +99,8 @@ def test_the_table_has_a_place_and_a_checksum_for_every_file():
         assert len({source.file for source in sources}) == len(sources)
         assert not sources[0].alternative
         for source in sources:
-            assert re.fullmatch("md5:[0-9a-f]{32}|git:[0-9a-f]{40}", source.checksum)
+            none_published = source.file == "real3d_complicated_shapes_ordered.npz"
+            assert re.fullmatch("" if none_published else "md5:[0-9a-f]{32}|git:[0-9a-f]{40}", source.checksum)
             assert all(re.fullmatch(r"https?://[!-~]+[^/]", url) for url in source.urls)
     every = [source for sources in SOURCES.values() for source in sources]
     assert len({source.checksum for source in every}) == len(every) == 13

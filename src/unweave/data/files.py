@@ -88,6 +88,7 @@ def fetch(
     folder = data_folder() / name
     if paths and name not in SOURCES:
         raise UsageError(f"{name} is drawn when needed; it has no files")
+    _refuse_unchecked(name, folder, given=bool(url or paths))
     if paths or _missing(name):
         folder.mkdir(parents=True, exist_ok=True)
         with locked(folder, lambda: warnings.warn(f"another process is fetching {name}; waiting for it", stacklevel=5)):
@@ -99,6 +100,16 @@ def fetch(
     for source in present:
         _check(folder / source.file, source)
     return [folder / source.file for source in present]
+
+
+def _refuse_unchecked(name: str, folder: Path, *, given: bool) -> None:
+    """Refuse to fetch a file whose checksum is not published; one that was put into its folder by hand passes."""
+    for wanted in SOURCES.get(name, ()):
+        if not wanted.checksum and (given or not (folder / wanted.file).is_file()):
+            raise UsageError(
+                f"no checksum of {wanted.file} is published, so it is fetched by hand: "
+                f"get it from {wanted.urls[0]} and save it as '{folder / wanted.file}'"
+            )
 
 
 def _base(name: str) -> str:
@@ -207,6 +218,8 @@ def _put(part: Path, folder: Path, candidates: Sequence[Source]) -> None:
 
 def _check(path: Path, source: Source) -> None:
     """Refuse a file that was put there by hand and is not the published one."""
+    if not source.checksum:
+        return
     if _mark_of(path).is_file() and _mark_of(path).read_text(encoding="utf-8") == _state(path):
         return
     got = checksum(path, source.checksum.partition(":")[0])
