@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from unweave.cli.parsing import _boil_down
+
 TRAIN = ("train", "beta-vae", "--data", "xysquares:size=32")
 
 MISTAKES = {
@@ -76,6 +78,15 @@ def test_a_mistake_gets_one_clear_line(cli, words, tmp_path, monkeypatch):
     assert err.startswith(f"unweave: {MISTAKES[words]}")
     assert err.count("\n") == 1
     assert os.listdir() == ["a-file"]  # and nothing is left behind
+
+
+@pytest.mark.parametrize("argument", ["--data", "('--data',)", "('--data', '-d')"])
+def test_an_option_without_its_value_is_named_in_every_version_of_tyro(argument):
+    rule = "-" * 62
+    complaint = (
+        f" Missing argument \n {rule} \n  Missing value for argument '{argument}'. Expected 1 values.  \n  {rule}\n"
+    )
+    assert str(_boil_down(complaint, "unweave x")) == "--data needs a value; for example: unweave x"
 
 
 @pytest.mark.parametrize("greed", [("--latents", "10000000000000"), ("--batch", "1000000000000")])
