@@ -1,6 +1,7 @@
 # make demo      set up, train a first model, score it, draw it
 # make test      set up, lint, and run the tests (minutes)
 # make test-all  the tests and the long checks
+# make test-lowest  the tests on the lowest versions that pyproject.toml allows
 # make lint      ruff and the type checker
 # make clean     remove the virtual environment and the demo's run
 
@@ -8,7 +9,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test test-all lint clean
+.PHONY: demo test test-all test-lowest lint clean
 
 demo: .venv/installed
 	$(BIN)/unweave train beta-vae --data rooms3d --steps 1200 --out runs/demo
@@ -21,6 +22,10 @@ test: lint
 
 test-all: lint
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
+
+# What an old package calls in a newer one may have been deprecated since, which is no fault of ours.
+test-lowest: .venv-lowest/installed
+	OMP_NUM_THREADS=1 .venv-lowest/bin/python -m pytest -n 2 -m "not slow" -W ignore::DeprecationWarning
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check .
@@ -41,5 +46,12 @@ lint: .venv/installed-dev
 	$(INSTALL) --editable '.[dev]'
 	@touch $@
 
+# Each lower bound, as in "polars>=1.18", becomes a constraint, "polars==1.18".
+.venv-lowest/installed: pyproject.toml
+	$(PYTHON) -m venv --clear .venv-lowest
+	sed -nE 's/^ *"?[^"]*"([A-Za-z0-9-]+)>=([0-9.]+).*/\1==\2/p' pyproject.toml | grep -v hatchling > .venv-lowest/lowest.txt
+	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check --constraint .venv-lowest/lowest.txt --editable '.[dev]'
+	@touch $@
+
 clean:
-	rm -rf .venv runs/demo
+	rm -rf .venv .venv-lowest runs/demo

@@ -11,7 +11,7 @@ import unweave
 
 PACKAGE = Path(unweave.__file__).parent
 LAYERS = (
-    ("collapse", "compiled", "errors", "fields", "files", "tables", "text"),
+    ("collapse", "compiled", "errors", "fields", "files", "signals", "tables", "text"),
     ("schedules",),
     ("data", "devices", "gaussian", "geometry"),
     ("nets",),

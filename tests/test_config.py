@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import make_dataclass
 
 import pytest
@@ -80,8 +81,46 @@ def test_labels_differ_readably():
 
 
 @pytest.mark.parametrize(
+    ("part", "name", "value"),
+    [
+        ("method", "beta", [4]),
+        ("method", "beta", None),
+        ("method", "loss", 5),
+        ("method", "normalise_beta", 1),
+        ("data", "name", 3),
+        ("net", "latents", 2.5),
+        ("net", "latents", "10"),
+        ("net", "width", True),
+        ("net", "name", ["mlp"]),
+        ("training", "steps", 1.5),
+        ("training", "steps", "many"),
+        ("training", "lr", None),
+        ("training", "seed", False),
+        ("training", "standardise", "no"),
+    ],
+)
+def test_a_setting_of_another_type_is_named(part, name, value):
+    values = CONFIG.to_json()
+    with pytest.raises(UsageError, match=f"not the configuration of a run: {re.escape(f'{name} is {value!r}')}|data"):
+        Config.from_json({**values, part: {**values[part], name: value}})
+
+
+@pytest.mark.parametrize("part", ["method", "data", "net", "training", "labels"])
+@pytest.mark.parametrize("value", ["text", 5, ["a", "b"], [["name", "vae"]]])
+def test_a_part_that_is_no_object_is_named(part, value):
+    with pytest.raises(UsageError, match=f"not the configuration of a run: {part} is "):
+        Config.from_json({**CONFIG.to_json(), part: value})
+
+
+@pytest.mark.parametrize(
     "values",
-    [{}, {"method": {}}, {**CONFIG.to_json(), "net": {"depth": 3}}, {**CONFIG.to_json(), "training": None}],
+    [
+        {},
+        {"method": {}},
+        {**CONFIG.to_json(), "data": {"size": 64}},
+        {**CONFIG.to_json(), "net": {"depth": 3}},
+        {**CONFIG.to_json(), "training": None},
+    ],
 )
 def test_what_is_no_configuration_is_refused(values):
     with pytest.raises(UsageError, match="not the configuration of a run"):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from unweave.errors import UsageError
-from unweave.files import write_atomically, write_json
+from unweave.files import locked, write_atomically, write_json
 
 
 def test_a_new_file_holds_the_content_and_nothing_else_is_left(tmp_path: Path):
@@ -110,6 +110,32 @@ def test_the_bytes_are_on_the_disk_before_the_name_changes(tmp_path: Path, monke
     monkeypatch.setattr(os, "replace", lambda *names: (calls.append("replace"), replace(*names)))
     write_atomically(tmp_path / "a.bin", b"new")
     assert calls[:2] == ["fsync", "replace"]
+
+
+def test_the_new_name_is_on_the_disk_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """After the rename the folder itself is flushed: without that a power cut can bring the old file back."""
+    calls: list[tuple[str, int]] = []
+    fsync, replace = os.fsync, os.replace
+
+    def note(descriptor: int) -> None:
+        calls.append(("fsync", os.fstat(descriptor).st_ino))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", note)
+    monkeypatch.setattr(os, "replace", lambda *names: (calls.append(("replace", 0)), replace(*names)))
+    write_atomically(tmp_path / "a.bin", b"new")
+    file, folder = (tmp_path / "a.bin").stat().st_ino, tmp_path.stat().st_ino
+    assert calls == [("fsync", file), ("replace", 0), ("fsync", folder)]
+
+
+def test_only_temporary_files_of_ours_are_removed(tmp_path: Path):
+    ours, theirs = ".log.parquet.0123456789ab.tmp", [".notes.tmp", ".a.0123.tmp", "b.0123456789ab.tmp", ".c.tmp"]
+    for name in (ours, *theirs):
+        (tmp_path / name).touch()
+    (tmp_path / ".d.0123456789ab.tmp").mkdir()
+    with locked(tmp_path, lambda: None):
+        pass
+    assert sorted(os.listdir(tmp_path)) == sorted([*theirs, ".d.0123456789ab.tmp", ".lock"])
 
 
 def test_a_folder_that_does_not_exist_is_an_error(tmp_path: Path):

@@ -47,11 +47,11 @@ def test_processes_that_save_at_once_lose_nothing(tmp_path: Path):
 def test_a_score_gives_way_to_one_of_the_same_options_and_weights_even_without_options(tmp_path: Path):
     path = tmp_path / "scores.parquet"
     for value, options, weights in [(1.0, None, "a"), (2.0, None, "a"), (3.0, "{}", "a"), (4.0, None, "b")]:
-        table = polars.DataFrame({"metric": ["encoding"], "seconds": [value], "options": [options]})
+        table = polars.DataFrame({"metric": ["mig"], "low": [value], "options": [options]})
         merge_scores(path, table, step=1, weights=weights)
     scores = read_scores(path)
     assert scores is not None
-    assert scores["seconds"].to_list() == [2.0, 3.0, 4.0]
+    assert scores["low"].to_list() == [2.0, 3.0, 4.0]
     assert scores["value"].to_list() == [None] * 3
 
 

@@ -18,8 +18,8 @@ from unweave.methods import METHODS, Method, Schedule
 from unweave.nets import Model, Net, Shape
 from unweave.schedules import require_not_negative
 
-PRECISIONS = ("fp32", "bf16")
 T = TypeVar("T")
+PRECISIONS = ("fp32", "bf16")
 
 
 @dataclass(frozen=True)
@@ -79,18 +79,14 @@ class Config:
     def from_json(cls, values: Mapping[str, Any]) -> Config:
         """Return the configuration that `to_json` wrote."""
         try:
-            method = dict(values["method"])
+            method, data, net, training = (_group(values, part) for part in ("method", "data", "net", "training"))
             name = method.pop("name")
             if name not in METHODS:
-                raise unknown("method", name, METHODS)
-            labels = values.get("labels")
-            return cls(
-                _from_plain(METHODS[name], method),
-                dict(values["data"]),
-                _from_plain(Net, values["net"]),
-                _from_plain(Training, values["training"]),
-                None if labels is None else _from_plain(Labels, labels),
-            )
+                raise unknown("method", str(name), METHODS)
+            if not isinstance(data["name"], str):
+                raise TypeError(f"data.name is {data['name']!r}")
+            labels = None if values.get("labels") is None else _read(Labels, _group(values, "labels"))
+            return cls(_read(METHODS[name], method), data, _read(Net, net), _read(Training, training), labels)
         except (KeyError, TypeError) as error:
             raise UsageError(f"this is not the configuration of a run: {error}") from error
 
@@ -145,14 +141,33 @@ def _as_json(value: Any, types: frozenset[type]) -> Any:
     return float(value) if float in types and value is not None else value
 
 
-def _from_plain(kind: type[T], values: Mapping[str, Any]) -> T:
-    """Return the dataclass that `_plain` wrote, schedules read, and what came after it as it was then."""
-    scheduled = {name for name, types in types_of(kind).items() if Schedule in types}
-    read = {
-        name: Schedule.read(value) if name in scheduled and isinstance(value, str) else value
-        for name, value in dict(values).items()
-    }
-    return kind(**{**earlier_values(kind), **read})
+def _group(values: Mapping[str, Any], part: str) -> dict[str, Any]:
+    """Return a part of a configuration, which is an object with settings."""
+    if not isinstance(values[part], Mapping):
+        raise TypeError(f"{part} is {values[part]!r}")
+    return dict(values[part])
+
+
+def _read(kind: type[T], values: Mapping[str, Any]) -> T:
+    """Return the dataclass that `_plain` wrote, schedules read, and what came after it as it was then.
+
+    Each field must have its type: a file may hold anything.
+    """
+    types = types_of(kind)
+    settings = {**earlier_values(kind), **values}
+    for name, value in values.items():
+        if isinstance(value, str) and Schedule in types.get(name, ()):
+            settings[name] = Schedule.read(value)
+        elif name in types and not _fits(value, types[name]):
+            raise TypeError(f"{name} is {value!r}")
+    return kind(**settings)
+
+
+def _fits(value: object, types: frozenset[type]) -> bool:
+    """Tell whether a value is of one of these types, as JSON has them: 4 is a float too, true is no number."""
+    if isinstance(value, bool):
+        return bool in types
+    return isinstance(value, tuple(types)) or (isinstance(value, int) and float in types)
 
 
 def _flat(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from unweave.errors import UsageError
+
+TEMPORARY = re.compile(r"\.([^/\\]+)\.[0-9a-f]{12}\.tmp$")
+"""The name under which a file is written before it is whole."""
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -19,11 +23,12 @@ def write_atomically(path: Path, content: bytes) -> None:
     renamed over `path`. On any error the temporary file is removed and `path` is as it was. A link is followed; what
     is no file, such as a folder or a device, is refused.
     """
-    if path.exists() and not path.is_file():  # a device would become a file, for root at least
-        raise UsageError(f"'{path}' is {'a folder' if path.is_dir() else 'no regular file'}; choose another name")
+    if path.is_dir():
+        raise UsageError(f"'{path}' is a folder; choose another name")
+    refuse_special(path)  # a device would become a file, for root at least
     if path.is_symlink():
         path = Path(os.path.realpath(path))
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
+    temporary = temporary_name(path)
     try:
         with temporary.open("xb") as file:
             file.write(content)
@@ -34,6 +39,22 @@ def write_atomically(path: Path, content: bytes) -> None:
         temporary.unlink(missing_ok=True)
         raise
     _flush_folder(path.parent)
+
+
+def refuse_special(path: Path) -> None:
+    """Refuse a pipe or a device, which may never end, or never begin; a file, a folder and nothing at all pass."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise UsageError(f"'{path}' is no regular file; choose another name")
+
+
+def temporary_name(path: Path) -> Path:
+    """Return the name in the same folder under which a file is written before it is whole."""
+    return path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
+
+
+def is_temporary(path: Path) -> bool:
+    """Tell whether a killed process has left a file behind that it had begun to write: by its name, which is ours."""
+    return bool(TEMPORARY.match(path.name)) and path.is_file()
 
 
 def write_json(path: Path, value: object) -> None:
@@ -52,7 +73,7 @@ def locked(folder: Path, taken: Callable[[], None]) -> Iterator[None]:
     Where another has it, `taken` is called: it raises, or else this waits.
     """
     with exclusive(folder / ".lock", taken):
-        for left_over in folder.glob(".*.tmp"):
+        for left_over in filter(is_temporary, folder.iterdir()):
             left_over.unlink()
         yield
 

@@ -2,10 +2,10 @@
 
 config.json          what decides the result, with the run's identity
 status.json          state, step, seconds, machine
-log.parquet          step, seconds, loss, terms…
+log.parquet          step, loss, terms…
 weights.safetensors  the model at its last checkpoint
 checkpoint.pt        what resuming needs besides; gone once the run has finished
-scores.parquet       metric, value, low, high, floor, ceiling, adjusted, seconds, options, step, weights
+scores.parquet       metric, value, low, high, floor, ceiling, adjusted, options, step, weights
 report.html          the page that `unweave report` draws
 """
 
@@ -28,8 +28,8 @@ from unweave.data import Dataset, load
 from unweave.devices import choose_device
 from unweave.errors import UsageError
 from unweave.losses import loss_of
-from unweave.nets import Gaussian, Model
-from unweave.tables import merge_scores, read_scores, read_table
+from unweave.nets import Gaussian, Model, Shape
+from unweave.tables import merge_scores, read_log, read_scores
 
 if TYPE_CHECKING:
     import polars
@@ -38,7 +38,10 @@ CONFIG = "config.json"
 STATUS = "status.json"
 LOG = "log.parquet"
 WEIGHTS = "weights.safetensors"
+CHECKPOINT = "checkpoint.pt"
 SCORES = "scores.parquet"
+METADATA = "unweave"
+"""The key of safetensors' metadata below which the step and the shape of the images are, as JSON."""
 T = TypeVar("T")
 CHUNK = 256
 """Images that go through the network at once when encoding or decoding."""
@@ -62,7 +65,11 @@ class Run:
             raise UsageError(f"there is no folder '{path}'")
         if not (path / CONFIG).is_file():
             raise UsageError(f"'{path}' is not a run: it has no {CONFIG}")
-        run = cls(path, read_json(path / CONFIG), device)
+        values = read_json(path / CONFIG)
+        try:
+            run = cls(path, values, device)
+        except UsageError as error:
+            raise UsageError(f"'{path / CONFIG}': {error}") from error
         if data is not None:
             if data.description != run.settings.data:
                 raise UsageError(f"'{path}' was trained on {run.settings.data}, not on {data.description}")
@@ -80,8 +87,7 @@ class Run:
     @property
     def status(self) -> dict[str, Any]:
         """What status.json says now."""
-        status = self.path / STATUS
-        return read_json(status) if status.is_file() else {"state": "unfinished", "step": 0}
+        return status_of(self.path)
 
     @property
     def state(self) -> str:
@@ -127,20 +133,22 @@ class Run:
             raise UsageError(f"'{self.path}' has no weights: it stopped before its first checkpoint; train it again")
         content = path.read_bytes()
         try:
-            metadata = json.loads(content[8 : _start_of_tensors(content)])["__metadata__"]
-            height, width, channels = map(int, metadata["shape"].split(","))
-            model = self.settings.build((height, width, channels), torch.Generator())
-            model.load_state_dict(load_tensors(content))
+            step, shape = _metadata(content)
+            model = self.settings.build(shape, torch.Generator())
+            tensors = load_tensors(content)
+            model.load_state_dict(tensors)
         except (SafetensorError, KeyError, TypeError, ValueError, RuntimeError) as error:
             raise UsageError(f"'{path}' does not hold this run's weights: {str(error).splitlines()[0]}") from error
-        return model.to(choose_device(self._device)).eval(), int(metadata["step"]), _hash(content)
+        if not all(tensor.isfinite().all() for tensor in tensors.values()):
+            raise UsageError(f"'{path}' holds weights that are no finite numbers; train again, with a smaller lr")
+        return model.to(choose_device(self._device)).eval(), step, _hash(content)
 
     def log(self) -> polars.DataFrame:
-        """Return the training curve: step, seconds, loss and every term."""
+        """Return the training curve: step, loss and every term."""
         import polars
 
         path = self.path / LOG
-        return read_table(path) if path.is_file() else polars.DataFrame({"step": [], "loss": []})
+        return read_log(path) if path.is_file() else polars.DataFrame({"step": [], "loss": []})
 
     def posterior(self, images: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
         """Return means and log-variances, each (n, latents), of uint8 images (n, H, W, C).
@@ -228,7 +236,7 @@ class Run:
         Returns
         -------
         polars.DataFrame
-            The table of `unweave.evaluate`.
+            The table of `unweave.evaluate`. What is saved has no times: equal runs have equal files.
         """
         from unweave.metrics.evaluate import whole_scores
         from unweave.metrics.request import Request
@@ -237,7 +245,7 @@ class Run:
         def save(table: polars.DataFrame) -> None:
             if on_scores:
                 on_scores(table)
-            self._save_scores(whole_scores(table))
+            self._save_scores(whole_scores(table).drop("seconds"))  # times would make equal runs differ
 
         request = Request.of(metrics, settings)
         return score_run(
@@ -295,6 +303,17 @@ def _slopes(y: torch.Tensor, z: torch.Tensor) -> torch.Tensor:
     return torch.stack(columns, -1).flatten(1, -2)
 
 
+def _metadata(content: bytes) -> tuple[int, Shape]:
+    """Return the step of the weights in a safetensors file, and the shape of the images."""
+    metadata = json.loads(content[8 : _start_of_tensors(content)])["__metadata__"]
+    if METADATA in metadata:
+        metadata = json.loads(metadata[METADATA])
+    else:  # an earlier version wrote each under a key of its own
+        metadata = {**metadata, "shape": metadata["shape"].split(",")}
+    height, width, channels = map(int, metadata["shape"])
+    return int(metadata["step"]), (height, width, channels)
+
+
 def _start_of_tensors(content: bytes) -> int:
     """Return where the header of a safetensors file ends: its length is in the first eight bytes."""
     return 8 + int.from_bytes(content[:8], "little")
@@ -309,6 +328,24 @@ def _hash(content: bytes) -> str:
 def _hash_of_file(path: Path, *state: int) -> str:
     """Return the hash of a file that is in this state: a file that has changed is read again."""
     return _hash(path.read_bytes())
+
+
+def status_of(folder: Path) -> dict[str, Any]:
+    """Return what status.json in the folder of a run says; before its first checkpoint a run has none."""
+    path = folder / STATUS
+    return _checked_status(path, read_json(path)) if path.is_file() else {"state": "unfinished", "step": 0}
+
+
+def _checked_status(path: Path, status: dict[str, Any]) -> dict[str, Any]:
+    """Return a status as it is, if it says what it must, and in the right types."""
+    state, step, seconds = status.get("state"), status.get("step"), status.get("seconds", 0.0)
+    if not (isinstance(state, str) and _is_count(step) and isinstance(seconds, int | float) and seconds >= 0):
+        raise UsageError(f"'{path}' is damaged: it must hold state, step and seconds; remove it, and train again")
+    return status
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 def read_json(path: Path) -> dict[str, Any]:

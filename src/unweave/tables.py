@@ -12,7 +12,7 @@ from unweave.files import exclusive, write_atomically
 if TYPE_CHECKING:
     import polars
 
-NUMBERS = ("value", "low", "high", "floor", "ceiling", "adjusted", "seconds")
+NUMBERS = ("value", "low", "high", "floor", "ceiling", "adjusted")
 SAME_SCORE = ("metric", "options", "weights")
 """A saved score gives way to one that agrees in these."""
 
@@ -27,6 +27,15 @@ def read_table(path: Path) -> polars.DataFrame:
         raise UsageError(f"'{path}' cannot be read as a table; remove it if it is damaged") from error
 
 
+def read_log(path: Path) -> polars.DataFrame:
+    """Return the log of a run: step, loss and every term, all numbers."""
+    table = read_table(path)
+    needed = {"step", "loss"} if len(table) else {"step"}
+    if not needed <= set(table.columns) or not all(kind.is_numeric() for kind in table.dtypes):
+        raise _other_columns(path, table)
+    return table
+
+
 def write_table(path: Path, table: polars.DataFrame) -> None:
     """Write a table as Parquet, whole or not at all."""
     buffer = BytesIO()
@@ -36,7 +45,17 @@ def write_table(path: Path, table: polars.DataFrame) -> None:
 
 def read_scores(path: Path) -> polars.DataFrame | None:
     """Return the scores in a file, with every column there is: null what an earlier version did not write."""
-    return _with_all_columns(read_table(path)) if path.is_file() else None
+    import polars
+
+    if not path.is_file():
+        return None
+    table = read_table(path)
+    try:
+        if "metric" not in table.columns or table["metric"].null_count():
+            raise _other_columns(path, table)
+        return _with_all_columns(table)
+    except polars.exceptions.PolarsError as error:  # a column of another type
+        raise _other_columns(path, table) from error
 
 
 def merge_scores(path: Path, scores: polars.DataFrame, *, step: int, weights: str) -> None:
@@ -54,6 +73,12 @@ def merge_scores(path: Path, scores: polars.DataFrame, *, step: int, weights: st
             kept = kept.filter([row not in replaced for row in kept.select(SAME_SCORE).rows()])
             table = polars.concat([kept, table], how="diagonal")
         write_table(path, table)
+
+
+def _other_columns(path: Path, table: polars.DataFrame) -> UsageError:
+    """Return the error for a table that does not hold what its name says."""
+    columns = ", ".join(f"{name} ({kind})" for name, kind in table.schema.items())
+    return UsageError(f"'{path}' is damaged, remove it; its columns are: {columns}")
 
 
 def _with_all_columns(scores: polars.DataFrame) -> polars.DataFrame:

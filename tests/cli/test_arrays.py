@@ -494,3 +494,17 @@ def test_scores_go_to_a_file_only(tmp_path, name, words):
         with pytest.raises(UsageError) as caught:
             write(path)
         assert str(caught.value) == words.format(path=path)
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.npy", "a.npz", "a.parquet", "a.npz:codes"])
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path, name):
+    os.mkfifo(tmp_path / name.partition(":")[0])
+    for read in (read_array, read_codes_and_factors):
+        with pytest.raises(UsageError, match=r"'.*' is no regular file; choose another name"):
+            read(tmp_path / name)
+
+
+def test_a_device_is_refused_and_not_read_to_its_end(tmp_path):
+    (tmp_path / "a.csv").symlink_to("/dev/zero")
+    with pytest.raises(UsageError, match="is no regular file"):
+        read_array(tmp_path / "a.csv")

@@ -33,12 +33,35 @@ def test_info_shows_factors_size_and_statistics(cli):
     code, out, err = cli("data", "info", "xysquares:size=64,spacing=8")
     assert (code, err) == (0, "")
     facts = dict(line.split("  ", 1) for line in out.splitlines() if "  " in line)
-    assert facts["x_R"].strip() == "8"
+    assert facts["x_R"].split() == ["8", "1.000", "1.000"]
+    assert facts["distinct"].strip() == "262,144 (100.0 %)"
     assert facts["images"].strip() == "262,144"
     assert facts["shape"].strip() == "64 × 64 × 3, black and white"
     assert facts["mean"].split() == ["0.015625"] * 3  # the thesis' table A.2
     assert facts["deviation"].split()[:3] == ["0.124035"] * 3
     assert out.endswith("next: unweave data show xysquares:size=64,spacing=8\n")
+
+
+def test_info_shows_what_no_code_can_exceed(cli, tmp_path):
+    np.savez(
+        tmp_path / "a.npz",
+        images=np.arange(4, dtype=np.uint8).repeat(4).reshape(8, 1, 2, 1),
+        factors=[[a, b, c] for a in range(2) for b in range(2) for c in range(2)],
+    )
+    code, out, err = cli("data", "info", tmp_path / "a.npz")
+    assert (code, err) == (0, "")
+    lines = [line.split() for line in out.splitlines()]
+    assert lines[2:6] == [
+        ["factor", "values", "accuracy", "information"],
+        ["factor0", "2", "1.000", "1.000"],
+        ["factor1", "2", "1.000", "1.000"],
+        ["factor2", "2", "0.500", "0.000"],
+    ]
+    assert "Images that look the same cannot be told apart" in out
+    assert ["distinct", "4", "(50.0", "%)"] in lines
+    seen = json.loads(cli("data", "info", tmp_path / "a.npz", "--json").out)["ceilings"]
+    assert (seen["images"], seen["distinct"]) == (8, 4)
+    assert seen["factors"][2]["accuracy"] == 0.5
 
 
 def test_info_for_machines(cli):

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from importlib.metadata import version
 from pathlib import Path
 
@@ -75,15 +74,13 @@ def test_a_method_s_help_shows_its_fields_and_everyone_s(cli):
 
 
 @pytest.mark.parametrize("words", [["--help"], ["data", "list"]])
-def test_light_commands_import_nothing_heavy_and_are_quick(words):
+def test_light_commands_import_nothing_heavy(words):
     program = (
         f"import sys; from unweave.cli import main; main({words!r}); "
         "print(sorted({'torch', 'polars', 'matplotlib', 'sklearn', 'scipy'} & set(sys.modules)))"
     )
-    start = time.perf_counter()
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
-    assert time.perf_counter() - start < 5  # half a second on an idle machine
 
 
 def test_the_page_of_the_command_line_shows_every_example():

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from unweave.cli.parsing import _boil_down
+
 TRAIN = ("train", "beta-vae", "--data", "xysquares:size=32")
 
 MISTAKES = {
@@ -46,6 +48,7 @@ MISTAKES = {
     (*TRAIN, "--beta", "-1"): "beta must be a number that is not negative, not -1.0",
     (*TRAIN, "--steps", "0"): "steps and batch must be at least 1, not 0 and 64",
     (*TRAIN, "--device", "abacus"): "the device 'abacus' is not there; use auto, cpu, cuda or mps",
+    (*TRAIN, "--device", "meta"): "the device 'meta' is not there; use auto, cpu, cuda or mps",
     ("data", "show", "xysquares", "--out", "grid.jpg"): "the picture is a PNG: write --out grid.png, not 'grid.jpg'",
     ("data", "show", "xysquares", "--seed", "-1"): "--seed must be 0 or more, not -1",
     # an option given twice; without steps, so that it never comes to a training
@@ -75,6 +78,15 @@ def test_a_mistake_gets_one_clear_line(cli, words, tmp_path, monkeypatch):
     assert err.startswith(f"unweave: {MISTAKES[words]}")
     assert err.count("\n") == 1
     assert os.listdir() == ["a-file"]  # and nothing is left behind
+
+
+@pytest.mark.parametrize("argument", ["--data", "('--data',)", "('--data', '-d')"])
+def test_an_option_without_its_value_is_named_in_every_version_of_tyro(argument):
+    rule = "-" * 62
+    complaint = (
+        f" Missing argument \n {rule} \n  Missing value for argument '{argument}'. Expected 1 values.  \n  {rule}\n"
+    )
+    assert str(_boil_down(complaint, "unweave x")) == "--data needs a value; for example: unweave x"
 
 
 @pytest.mark.parametrize("greed", [("--latents", "10000000000000"), ("--batch", "1000000000000")])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 from safetensors import safe_open
@@ -22,3 +23,16 @@ def test_a_collapsed_model_is_called_so(cli, tmp_path: Path):
     assert page == str(run.path / "report.html")
     assert warning.startswith("This model has collapsed: no latent carries anything")
     assert (blank, following) == ("", f"next: open {page} in a browser")
+
+
+def test_weights_that_are_no_numbers_are_one_line(cli, run, tmp_path):
+    folder = Path(shutil.copytree(run, tmp_path / "copy"))
+    path = folder / "weights.safetensors"
+    with safe_open(path, framework="pt") as file:
+        tensors = {name: file.get_tensor(name) * float("nan") for name in file.keys()}  # noqa: SIM118
+        metadata = file.metadata()
+    save_file(tensors, path, metadata)
+    for command in ("report", "evaluate"):
+        code, out, err = cli(command, folder)
+        assert (code, out) == (2, "")
+        assert err == f"unweave: '{path}' holds weights that are no finite numbers; train again, with a smaller lr\n"

@@ -3,10 +3,10 @@ from __future__ import annotations
 import inspect
 import json
 import resource
+import shutil
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import fields
 from io import StringIO
 from pathlib import Path
@@ -145,27 +145,32 @@ def test_a_full_disk_is_one_line_and_the_same_command_goes_on(cli, tiny, tmp_pat
 def test_ctrl_c_says_at_which_step_and_the_same_command_goes_on(cli, tiny, tmp_path):
     folder = tmp_path / "run"
     often = ["--checkpoint-every", "10", "--log-every", "5"]
-    words = ["train", "vae", *tiny, "--steps", "400", *often, "--out", str(folder)]
-    process = subprocess.Popen([sys.executable, "-m", "unweave", *words], stderr=subprocess.PIPE, text=True)
-    wait_until((folder / "status.json").exists)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
-    step = Run.open(folder).step
-    assert 0 < step < 400
-    assert (process.returncode, err) == (
+    words = ["train", "vae", *tiny, "--steps", "40", *often, "--out", str(folder)]
+    done = subprocess.run([sys.executable, "-c", PRESS_CTRL_C, *words], stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr) == (
         130,
-        f"unweave: interrupted at step {step}, kept in '{folder}'; the same command goes on from there\n",
+        f"unweave: interrupted at step 24, kept in '{folder}'; the same command goes on from there\n",
     )
+    assert Run.open(folder).step == 24
     code, out, _ = cli(*words, "--resume")
     assert code == 0
-    assert f"{folder} has finished: vae on xysquares, 400 steps in " in out
+    assert f"{folder} has finished: vae on xysquares, 40 steps in " in out
 
 
-def wait_until(done, seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not done():
-        assert time.monotonic() < end
-        time.sleep(0.005)
+PRESS_CTRL_C = """
+import os, signal, sys
+from unweave.cli import main
+from unweave.data.xysquares import XYSquares
+draw, calls = XYSquares.images, iter(range(100))
+
+def draw_and_press_ctrl_c(self, indices):
+    if next(calls) == 23:
+        os.kill(os.getpid(), signal.SIGINT)
+    return draw(self, indices)
+
+XYSquares.images = draw_and_press_ctrl_c
+main(sys.argv[1:])
+"""
 
 
 def test_ctrl_c_before_the_first_row_of_the_log(cli, tiny, tmp_path, monkeypatch):
@@ -296,3 +301,27 @@ def test_a_wrong_preset_is_one_line(cli, words, message):
     assert (code, out) == (2, "")
     assert err.startswith(f"unweave: {message}")
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("damage", "text"),
+    [
+        ({"seconds": 0}, "had finished already: beta-vae on xysquares, 20 steps\nloss "),
+        ({"seconds": None}, "is damaged: it must hold state, step and seconds"),
+    ],
+)
+def test_a_finished_run_without_its_seconds(cli, run, tiny, tmp_path, damage, text):
+    folder = Path(shutil.copytree(run, tmp_path / "copy"))
+    status = json.loads((folder / "status.json").read_text())
+    (folder / "status.json").write_text(json.dumps({**status, **damage}))
+    code, out, err = cli("train", "beta-vae", *tiny, "--steps", "20", "--out", folder)
+    assert text in out + err
+    assert code == (0 if out else 2)
+
+
+def test_a_finished_run_without_its_log(cli, run, tiny, tmp_path):
+    folder = Path(shutil.copytree(run, tmp_path / "copy"))
+    (folder / "log.parquet").unlink()
+    code, out, err = cli("train", "beta-vae", *tiny, "--steps", "20", "--out", folder)
+    assert (code, err) == (0, "")
+    assert "\nits log is gone\n" in out

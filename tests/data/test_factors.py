@@ -114,6 +114,8 @@ def test_axis_takes_names_and_positions():
         (("a",), (2, 3), "do not make a grid"),
         (("a", "a"), (2, 3), "must differ"),
         (("a", "b"), (2, 0), "at least one value"),
+        (("a", "b\nc"), (2, 3), r"one line of plain text, not 'b\\nc'"),
+        (("a", "\x1b[2J"), (2, 3), "one line of plain text"),
     ],
 )
 def test_bad_grids(names: tuple[str, ...], sizes: tuple[int, ...], message: str):

@@ -7,12 +7,14 @@ import os
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from unweave.data import FactorSpace
-from unweave.data.mpi3d import MPI3D, NAMES, MPI3DReal, MPI3DRealistic, MPI3DToy
+from unweave.data import FactorSpace, files
+from unweave.data.mpi3d import COMPLEX, MPI3D, NAMES, MPI3DComplex, MPI3DReal, MPI3DRealistic, MPI3DToy
+from unweave.data.sources import SOURCES
 from unweave.errors import UsageError
 
 GRID, FIRST = FactorSpace(NAMES, (3, 3, 2, 3, 3, 2, 2)), FactorSpace(NAMES, (2, 2, 2, 3, 3, 2, 2))
@@ -53,6 +55,44 @@ def test_a_file_of_the_first_release(save: Callable[..., None], tmp_path: Path):
     assert len(data) == len(FIRST)
     np.testing.assert_array_equal(data.images([100]), PICTURES[100:101])
     assert MPI3DToy.factors == GRID
+
+
+@SAVE
+def test_the_complex_set_is_told_from_the_first_release_by_its_file(
+    save: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """They have equally many images."""
+    assert MPI3DComplex.factors == FULL_FIRST
+    monkeypatch.setattr(MPI3DComplex, "factors", FIRST)
+    save(tmp_path / COMPLEX[0], images=PICTURES[: len(FIRST)])
+    data = MPI3DComplex(path=str(tmp_path))
+    assert (data.name, data.factors) == ("mpi3d-complex", FIRST)
+    np.testing.assert_array_equal(data.images([100]), PICTURES[100:101])
+    for kind in (MPI3DToy, MPI3DRealistic, MPI3DReal):
+        with pytest.raises(UsageError, match=f"is not the file of {kind.name}: it is that of mpi3d-complex"):
+            kind(path=str(tmp_path / COMPLEX[0]))
+
+
+def test_a_file_without_a_published_checksum_is_fetched_by_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("UNWEAVE_DATA", str(tmp_path))
+    place = tmp_path / "mpi3d-complex" / COMPLEX[0]
+    message = f"is fetched by hand: get it from https://drive.google.com/.* and save it as '{place}'"
+    given: list[dict[str, Any]] = [{}, {"url": "http://localhost/a.npz"}, {"from_file": [tmp_path / "a.npz"]}]
+    for options in given:
+        with pytest.raises(UsageError, match=message):
+            files.fetch("mpi3d-complex", **options)
+    assert list(tmp_path.iterdir()) == []
+    place.parent.mkdir()
+    np.savez(place, images=PICTURES[: len(FIRST)])
+    assert files.fetch("mpi3d-complex") == [place]
+    assert files.status("mpi3d-complex") == f"here, in {place.parent}"
+
+
+def test_the_official_address_is_among_the_places():
+    official = "https://huggingface.co/datasets/waleedgondal/mpi3d/resolve/main/"
+    for kind in ("toy", "realistic", "real"):
+        (found,) = SOURCES[f"mpi3d-{kind}"]
+        assert f"{official}mpi3d_{kind}.npz" in found.urls
 
 
 def test_an_array_behind_others(tmp_path: Path):

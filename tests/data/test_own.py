@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 from collections.abc import Callable
 from io import BytesIO
@@ -285,7 +286,13 @@ TWO = IMAGES[:2]
         ("file,x\n0.png,0\n0.png,1\n", "has '0.png' twice, in the lines 2 and 3"),
         ("file,x\n0.png,0\n", r"'1\.png' in '.*' have no row in '.*factors\.csv'"),
         ("file,x\n0.png,0\n1.png,1\n2.png,2\n", r"there is no image '2\.png' \(line 4 of '.*factors\.csv'\) in '"),
-        ("file,x\n0.png,0\n../,1\n", "there is no image '../'"),
+        (
+            "file,x\n0.png,0\n../,1\n",
+            r"'\.\./' \(line 3 of '.*\.csv'\) leaves the folder '.*'; name files in it",
+        ),
+        ("file,x\n0.png,0\n/dev/zero,1\n", "'/dev/zero' .* leaves the folder"),
+        ("file,x\n0.png,0\n../../0.png,1\n", "'../../0.png' .* leaves the folder"),
+        ('file,"x\ny"\n0.png,0\n1.png,1\n', r"the name of a factor is one line of plain text, not 'x\\ny'"),
         ('file,x\n0.png,"0\n1.png,1\n', "is no proper CSV"),
         ("file,x\n0.png,\x00\n1.png,1\n", r"factors\.csv'"),
     ],
@@ -451,3 +458,22 @@ def test_faulty_parquet_gets_one_clear_line(tmp_path: Path):
     empty = tmp_path / "empty"
     empty.mkdir()
     assert message(empty) == "'/empty' holds no .parquet files"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a pipe with a name")
+@pytest.mark.parametrize("name", ["factors.csv", "my.npz", "exported.parquet", "list_attr_celeba.txt"])
+@pytest.mark.parametrize("whole_folder", [True, False])
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path, name: str, whole_folder: bool):
+    os.mkfifo(tmp_path / name)
+    if whole_folder and name.endswith(".npz"):
+        return  # a folder of npz files is no data set
+    with pytest.raises(UsageError, match=f"{name}' is no regular file; choose another name"):
+        load(str(tmp_path if whole_folder else tmp_path / name))
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs a device that never ends")
+@pytest.mark.parametrize("name", ["factors.csv", "list_attr_celeba.txt", "my.npz"])
+def test_a_device_is_refused_and_not_read_to_its_end(tmp_path: Path, name: str):
+    (tmp_path / name).symlink_to("/dev/zero")
+    with pytest.raises(UsageError, match="is no regular file"):
+        load(str(tmp_path / name))

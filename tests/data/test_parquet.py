@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -109,6 +112,72 @@ def test_an_export_that_fails_leaves_the_folder_empty(tmp_path: Path, error: typ
         export_parquet(grid(), tmp_path, shard=20, watch=fail)
     assert list(tmp_path.iterdir()) == []
     export_parquet(grid(), tmp_path, shard=20)
+
+
+def test_a_folder_that_an_export_made_goes_with_it_when_it_fails(tmp_path: Path):
+    def fail(done: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        export_parquet(grid(), tmp_path / "a" / "b", shard=20, watch=fail)
+    assert list(tmp_path.iterdir()) == []
+
+
+EXPORT = """
+import os, signal, sys
+from pathlib import Path
+from unweave.cli import main
+from unweave.data import parquet
+plain, calls = parquet.write_atomically, iter(range(10))
+
+def write(path, content):
+    if next(calls) == 2:
+        if sys.argv[2] == "KILL":
+            path.with_name(f".{path.name}.0123456789ab.tmp").touch()
+        os.kill(os.getpid(), getattr(signal, "SIG" + sys.argv[2]))
+    plain(path, content)
+
+parquet.write_atomically = write
+main(["data", "export", "xysquares", "--rows", "40", "--shard", "10", "--out", sys.argv[1]])
+"""
+
+
+def start_export(out: Path, name: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", EXPORT, str(out), name], capture_output=True, text=True)
+
+
+def test_an_export_that_was_killed_can_be_run_again(tmp_path: Path):
+    out = tmp_path / "out"
+    assert start_export(out, "KILL").returncode == -signal.SIGKILL
+    assert len(list(out.iterdir())) == 4  # two shards, the lock and what was being written
+    (out / "mine.tmp").write_text("keep")
+    export_parquet(grid(), out, shard=30)
+    names = ["README.md", "data-00000-of-00002.parquet", "data-00001-of-00002.parquet", "dataset.json", "mine.tmp"]
+    assert sorted(file.name for file in out.iterdir()) == names
+    assert_same(Parquet(path=str(out)), grid())
+
+
+@pytest.mark.parametrize("name", ["TERM", "HUP"])
+def test_an_export_that_is_asked_to_stop_leaves_nothing(tmp_path: Path, name: str):
+    done = start_export(tmp_path / "new" / "out", name)
+    assert (done.returncode, done.stderr) == (130, f"unweave: stopped by SIG{name}\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_two_exports_into_one_folder_are_kept_apart(tmp_path: Path):
+    def second(done: int) -> None:
+        with pytest.raises(UsageError, match="another process is writing into"):
+            export_parquet(grid(), tmp_path)
+
+    export_parquet(grid(), tmp_path, watch=second)
+    assert_same(Parquet(path=str(tmp_path)), grid())
+
+
+def test_a_factor_that_is_called_image_is_refused(tmp_path: Path):
+    data = Table(grid().images(np.arange(4)), [[0], [1], [2], [3]], names=["image"])
+    with pytest.raises(UsageError, match="a factor of table is called 'image'"):
+        export_parquet(data, tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_mistakes_get_one_clear_line(tmp_path: Path):

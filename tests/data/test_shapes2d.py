@@ -63,7 +63,7 @@ def test_each_factor_changes_what_its_name_says(get: Callable[..., Dataset], fac
         for fold, one, turn in zip(np.array(FOLDS)[shape], images, orientation, strict=True):
             upright = data.images(data.factors.to_index([[FOLDS.index(fold), 5, 0, 0, 0]]))
             angle = np.angle(moment(one[None], fold) / moment(upright, fold))[0] / fold
-            error = (angle - 2 * np.pi * turn / 40 + np.pi / fold) % (2 * np.pi / fold) - np.pi / fold
+            error = (angle - 2 * np.pi * turn / 41 + np.pi / fold) % (2 * np.pi / fold) - np.pi / fold
             assert abs(error) < np.radians(6)
 
 
@@ -78,7 +78,7 @@ def test_the_heart_turns_anticlockwise_once(get: Callable[..., Dataset], size: i
     x, y = centroid(images).T
     z = (centres(size) - x[:, None])[:, None, :] - 1j * (centres(size) - y[:, None])[:, :, None]
     lean = (images[..., 0] * z * np.abs(z) ** 2).sum(axis=(1, 2))
-    error = np.angle(lean / lean[0] * np.exp(-2j * np.pi * np.arange(40) / 40))
+    error = np.angle(lean / lean[0] * np.exp(-2j * np.pi * np.arange(40) / 41))
     assert np.abs(error).max() < np.radians(30)  # the threefold moment above is exact but for thirds of a turn
 
 
@@ -94,14 +94,13 @@ def test_a_position_is_a_shift_and_nothing_else(get: Callable[..., Dataset], siz
         assert len(np.unique(images.sum(axis=(1, 2, 3), dtype=int))) == 1  # never cut off
 
 
-def test_only_symmetric_shapes_repeat(get: Callable[..., Dataset]):
+def test_hardly_any_orientation_looks_like_another(get: Callable[..., Dataset]):
+    """At the largest scale; a small square has too few pixels to show every turn. Steps of 9° showed 10 and 20."""
     data = get("shapes2d")
-    for scale in range(6):
-        for shape, different in enumerate((10, 20, 40)):
-            factors = data.factors.traversal("orientation", [shape, scale, 0, 0, 0])
-            images = data.images(data.factors.to_index(factors))
-            np.testing.assert_array_equal(images[: 40 - different], images[different:])
-            assert len({image.tobytes() for image in images}) == different
+    for shape, least in enumerate((32, 39, 39)):
+        factors = data.factors.traversal("orientation", [shape, 5, 0, 0, 0])
+        images = data.images(data.factors.to_index(factors))
+        assert len({image.tobytes() for image in images}) >= least
 
 
 def test_factors(get: Callable[..., Dataset]):

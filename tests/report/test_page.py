@@ -15,10 +15,11 @@ import polars
 from PIL import Image
 
 from unweave.data.factors import FactorSpace
+from unweave.data.table import Table
 from unweave.report import render, survey, write_page
 from unweave.report.grids import strip
 from unweave.report.latents import traversal_rows
-from unweave.report.page import SAMPLES
+from unweave.report.page import SAMPLES, _ceilings
 from unweave.report.surveys import collapse
 
 VOID = {"meta", "img", "br"}
@@ -191,3 +192,15 @@ def test_the_report_imports_neither_torch_nor_pyplot():
     code = "import sys, unweave.report; print(*{'torch', 'matplotlib.pyplot'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.strip() == ""
+
+
+def test_a_data_set_with_twins_has_its_ceilings_drawn(run):
+    """Where every image differs there are none to draw."""
+    assert "Ceilings of the data" not in render(run)
+    shown = run.data.images(np.arange(len(run.data))).copy()
+    shown[1::2] = shown[::2]  # the last factor hides its lowest digit
+    twins = Table(shown, run.data.values(np.arange(len(run.data))), names=run.data.factors.names)
+    page = _ceilings(replace(run, data=twins))
+    assert "50.0 % are distinct" in page
+    assert page.count("<meter") == 2 * len(twins.factors.names)
+    assert '<td>0.500</td><td><meter min="0" max="1" value="0.5000"></meter></td>' in page

@@ -12,7 +12,7 @@ import pytest
 
 from unweave.metrics import METRICS
 from unweave.report.saved import saved_scores
-from unweave.report.scores import ORIGINS, QUESTIONS, score_table, time_taken
+from unweave.report.scores import ORIGINS, QUESTIONS, score_table
 
 
 def score(metric: str, value: float | None = 0.5, **columns: Any) -> dict[str, Any]:
@@ -81,15 +81,6 @@ def test_floor_and_ceiling_are_drawn_into_the_scale():
     assert '<i style="left:40.00%;width:20.00%">' in table
     adjusted = [row.rsplit("<td>", 1)[1] for row in re.findall(r"<tr><th.*?</td></tr>", table)]
     assert adjusted == ["0.500</td></tr>", "–</td></tr>", "0.100</td></tr>"]
-
-
-def test_the_time_counts_each_metric_once_and_names_what_is_no_score():
-    rows = [score(f"dci-{part}", seconds=4.0) for part in ("disentanglement", "completeness", "informativeness")]
-    rows += [score("mig", seconds=1.0), score("mig", seconds=2.0, options='{"bins": 9}')]
-    assert time_taken(rows) == "Computed in 7 s."
-    rows += [score("encoding", None, seconds=0.5), score("compilation", None, seconds=2.25)]
-    assert time_taken(rows) == "Computed in 9.75 s, of which encoding 0.5 s, compilation 2.25 s."
-    assert time_taken([score("mig")]) == ""
 
 
 def test_only_scores_of_the_weights_at_hand_are_shown(run):

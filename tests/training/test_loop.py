@@ -19,8 +19,8 @@ import unweave
 from unweave.errors import UsageError
 from unweave.methods import VAE, Batch, BetaVAE
 from unweave.nets import Net
+from unweave.runs import CHECKPOINT
 from unweave.training import loop
-from unweave.training.state import CHECKPOINT
 
 
 def weights(run: unweave.Run) -> dict[str, np.ndarray]:
@@ -32,7 +32,7 @@ def assert_same(first: unweave.Run, second: unweave.Run) -> None:
     assert ours.keys() == theirs.keys()
     for name, value in ours.items():
         np.testing.assert_array_equal(value, theirs[name], err_msg=name)
-    assert first.log().drop("seconds").equals(second.log().drop("seconds"))
+    assert first.log().equals(second.log())
 
 
 class Stop(Exception):
@@ -56,7 +56,7 @@ def test_training_lowers_the_loss(quick_train):
 def test_the_log_adds_up_and_its_windows_are_means(quick_train):
     every = quick_train(log_every=1).log()
     windows = quick_train(log_every=7, out=quick_train().path.parent / "windows").log()
-    assert every.columns == ["step", "seconds", "loss", "reconstruction", "kl"]
+    assert every.columns == ["step", "loss", "reconstruction", "kl"]
     assert windows["step"].to_list() == [7, 14, 21, 28, 30]
     np.testing.assert_allclose(every["loss"], every["reconstruction"] + every["kl"], rtol=1e-6)
     np.testing.assert_allclose(windows["kl"][1], every["kl"][7:14].mean(), rtol=1e-12)
@@ -140,20 +140,33 @@ def test_the_number_of_steps_decides_only_where_a_run_ends(quick_train, tmp_path
     np.testing.assert_equal(weights(long), weights(short))
 
 
-def test_an_interrupt_saves_a_checkpoint_and_the_run_goes_on(quick_train, tmp_path):
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_an_interrupt_saves_a_checkpoint_and_the_run_goes_on(quick_train, tmp_path, name):
     whole = quick_train()
-    before = signal.getsignal(signal.SIGINT)
+    number = getattr(signal, name)
+    before = signal.getsignal(number)
 
     def interrupt(row: dict[str, float]) -> None:
         if row["step"] == 14:
-            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(number)
 
     with pytest.raises(KeyboardInterrupt):
         quick_train(out=tmp_path / "cut", watch=interrupt, checkpoint_every=1000)
     # The signal came after step 14's row, and is heard at the end of the next step.
     assert unweave.Run.open(tmp_path / "cut").step == 15
-    assert signal.getsignal(signal.SIGINT) is before
+    assert signal.getsignal(number) is before
     assert_same(whole, quick_train(out=tmp_path / "cut", checkpoint_every=1000, resume=True))
+
+
+def test_a_hangup_that_is_ignored_stays_so(quick_train):
+    """As under nohup, which is there for training to go on."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        run = quick_train(watch=lambda row: signal.raise_signal(signal.SIGHUP))
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert run.step == 30
 
 
 def test_training_works_outside_the_main_thread(quick_train):
@@ -197,6 +210,38 @@ def test_a_run_without_a_checkpoint_has_nothing_to_lose(quick_train, monkeypatch
     with pytest.raises(UsageError, match="nothing to resume"):
         quick_train(resume=True)
     assert quick_train().settings.training.seed == 0
+
+
+@pytest.mark.parametrize("beta", [2, 3])
+def test_a_finished_run_whose_weights_are_gone_is_refused_and_keeps_its_configuration(quick_train, beta):
+    run = quick_train()
+    (run.path / "weights.safetensors").unlink()
+    before = (run.path / "config.json").read_bytes()
+    with pytest.raises(UsageError, match=r"had reached step 30, but its weights.safetensors is gone; put it back"):
+        quick_train(method=BetaVAE(beta=beta))
+    assert (run.path / "config.json").read_bytes() == before
+
+
+@pytest.mark.parametrize("steps_left", [True, False])
+def test_weights_that_are_gone_are_written_again_from_the_checkpoint(quick_train, tmp_path, monkeypatch, steps_left):
+    whole = quick_train()
+    if steps_left:
+        with pytest.raises(Stop):
+            quick_train(out=tmp_path / "cut", watch=stop_at(21))
+    else:  # killed after it had noted that it has finished
+        monkeypatch.setattr(loop.Path, "unlink", lambda self, missing_ok=False: None)
+        quick_train(out=tmp_path / "cut")
+        monkeypatch.undo()
+    (tmp_path / "cut" / "weights.safetensors").unlink()
+    with pytest.raises(UsageError, match="holds another run"):
+        quick_train(out=tmp_path / "cut", method=BetaVAE(beta=3))
+    assert_same(whole, quick_train(out=tmp_path / "cut", resume=True))
+
+
+def test_a_run_that_failed_before_its_first_checkpoint_has_nothing_to_lose(quick_train):
+    with pytest.raises(UsageError, match="no checkpoint was reached"):
+        quick_train(lr=1e30)
+    assert quick_train().settings.training.lr == 1e-3
 
 
 def test_resume_demands_a_run_and_its_refusal_a_new_folder(quick_train):
@@ -246,6 +291,67 @@ def test_a_damaged_checkpoint_is_one_clear_line(quick_train, tmp_path):
         quick_train(watch=stop_at(21))
     (tmp_path / "run" / CHECKPOINT).write_bytes(b"PK\x03\x04 not really")
     with pytest.raises(UsageError, match="is damaged"):
+        quick_train()
+
+
+def change_step(values: dict, by: int) -> dict:
+    return {**values, "step": values["step"] + by}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda values: [1, 2],
+        lambda values: {},
+        lambda values: {**values, "step": None},
+        lambda values: {**values, "step": 10.5},
+        lambda values: {**values, "seconds": float("nan")},
+        lambda values: {**values, "streams": {}},
+        lambda values: {**values, "window": None},
+        lambda values: {**values, "optimiser": values["model"]},
+        lambda values: change_step(values, 1),
+        lambda values: change_step(values, -3),
+        lambda values: change_step(values, 1000),
+    ],
+)
+def test_a_checkpoint_that_can_be_read_but_is_none_is_one_clear_line(quick_train, tmp_path, change):
+    """Also one that lies about its step: Adam counts for itself."""
+    with pytest.raises(Stop):
+        quick_train(watch=stop_at(21))
+    path = tmp_path / "run" / CHECKPOINT
+    values = torch.load(path, weights_only=True)
+    torch.save(change(values), path)
+    with pytest.raises(UsageError, match=r"checkpoint.pt' is damaged; remove the folder and train again"):
+        quick_train()
+
+
+class Command:
+    """What pickle would run when it is read."""
+
+    def __init__(self, path) -> None:
+        self.path = path
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.path),)
+
+
+def test_nothing_in_a_checkpoint_is_executed(quick_train, tmp_path):
+    with pytest.raises(Stop):
+        quick_train(watch=stop_at(21))
+    path, trap = tmp_path / "run" / CHECKPOINT, tmp_path / "executed"
+    torch.save({**torch.load(path, weights_only=True), "note": Command(trap)}, path)
+    with pytest.raises(UsageError, match="is damaged"):
+        quick_train()
+    assert not trap.exists()
+    torch.load(path, weights_only=False)  # the trap works
+    assert trap.exists()
+
+
+def test_a_log_that_is_gone_is_missed(quick_train, tmp_path):
+    with pytest.raises(Stop):
+        quick_train(watch=stop_at(21))
+    (tmp_path / "run" / "log.parquet").unlink()
+    with pytest.raises(UsageError, match=r"log.parquet' is gone; put it back, or remove the folder"):
         quick_train()
 
 

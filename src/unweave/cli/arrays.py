@@ -15,7 +15,7 @@ import numpy as np
 
 from unweave.cli.csv_arrays import read_csv, read_csv_texts
 from unweave.errors import UsageError
-from unweave.files import write_atomically
+from unweave.files import refuse_special, write_atomically
 from unweave.text import to_json
 
 if TYPE_CHECKING:
@@ -86,8 +86,9 @@ def check_scores_path(path: Path) -> None:
     """Refuse a name that `write_scores` could not write to; worth asking before the scores are computed."""
     if path.suffix.lower() not in (".csv", ".parquet", ".json"):
         raise UsageError(f"scores are written to a .csv, .parquet or .json file, not to '{path}'")
-    if path.exists() and not path.is_file():
-        raise UsageError(f"'{path}' is {'a folder' if path.is_dir() else 'no regular file'}; choose another name")
+    if path.is_dir():
+        raise UsageError(f"'{path}' is a folder; choose another name")
+    refuse_special(path)
     if not path.parent.is_dir():
         raise UsageError(f"there is no folder '{path.parent}' to write '{path.name}' into; make it first")
 
@@ -117,6 +118,7 @@ def _decoded(row: dict[str, object]) -> dict[str, object]:
 @contextmanager
 def _one_line(path: Path) -> Iterator[None]:
     """Answer what is wrong with a file in one line that names it."""
+    refuse_special(_member(path)[0])
     try:
         yield
     except UsageError:

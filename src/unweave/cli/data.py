@@ -14,10 +14,13 @@ from tyro.conf import Positional, arg
 from unweave.cli.manners import waiting, writing
 from unweave.cli.parsing import Flag, parse, refuse_below
 from unweave.data import DATASETS, FORMATS, WRAPPERS, Dataset, Wrapper, files, load
+from unweave.data.ceilings import Ceilings, kept_ceilings, three_digits
 from unweave.errors import UsageError
 from unweave.files import write_atomically
 from unweave.text import facts, first_line, memory, pairs, table, to_json
 
+LIMITS = """Images that look the same cannot be told apart: no code predicts a factor with a higher accuracy, or holds
+a larger share of its information, than stands beside it."""
 Name = Annotated[Positional[str], arg(metavar="NAME")]
 
 
@@ -69,13 +72,16 @@ def info(words: list[str]) -> None:
     with waiting(f"reading {options.name}"):
         data = load(options.name)
         statistics = data.statistics()
+    found = _ceilings(data)
     mapped = getattr(data, "mapped", 0)
     if options.json:
         size = {"shape": data.shape, "binary": data.binary, "bytes": data.nbytes, "mapped": mapped}
         origin = {"files": _files(data), "licence": data.licence, "options": data.options}
-        return print(to_json({**_outline(data), **origin, **size, "statistics": asdict(statistics)}))
+        known = {"statistics": asdict(statistics), "ceilings": found and asdict(found)}
+        return print(to_json({**_outline(data), **origin, **size, **known}))
     texts = {
         "images": f"{len(data):,}",
+        "distinct": "every image holds noise" if found is None else _distinct(found),
         "shape": " × ".join(map(str, data.shape)) + (", black and white" if data.binary else ""),
         "files": _files(data),
         "licence": data.licence,
@@ -87,7 +93,8 @@ def info(words: list[str]) -> None:
     }
     print(
         f"{data.name}: {first_line(type(data))}",
-        _factor_table(data),
+        _factor_table(data, found),
+        *([LIMITS] if found and found.distinct < found.images else []),
         facts(texts),
         f"next: unweave data show {shlex.quote(options.name)}",
         sep="\n\n",
@@ -144,9 +151,31 @@ def _outline(data: Dataset | type[Dataset]) -> dict[str, Any]:
     return {"name": data.name, "about": first_line(kind), "images": _count(data), "factors": factors}
 
 
-def _factor_table(data: Dataset | type[Dataset]) -> str:
-    factors = zip(data.factors.names, data.factors.sizes, strict=True)
-    return table([{"factor": name, "values": str(size)} for name, size in factors], numbers=["values"])
+def _factor_table(data: Dataset | type[Dataset], found: Ceilings | None = None) -> str:
+    """Return the factors with their numbers of values and, where they are known, their ceilings."""
+    rows = [
+        {"factor": name, "values": str(size)} for name, size in zip(data.factors.names, data.factors.sizes, strict=True)
+    ]
+    for row, limit in zip(rows, found.factors if found else (), strict=False):
+        row |= {"accuracy": three_digits(limit.accuracy), "information": three_digits(limit.share)}
+    return table(rows, numbers=["values", "accuracy", "information"])
+
+
+def _ceilings(data: Dataset) -> Ceilings | None:
+    """Return what no code can exceed on a data set, with a bar where that takes its time."""
+    from tqdm import tqdm
+
+    with tqdm(desc=f"comparing the images of {data.name}", unit=" images", leave=False, delay=1, disable=None) as bar:
+
+        def watch(done: int, total: int) -> None:
+            bar.total = total
+            bar.update(done - bar.n)
+
+        return kept_ceilings(data, watch)
+
+
+def _distinct(found: Ceilings) -> str:
+    return f"{found.distinct:,}" + (f" ({100 * found.distinct / found.images:.1f} %)" if found.images else "")
 
 
 def _files(data: Dataset) -> str:

@@ -5,22 +5,23 @@ from __future__ import annotations
 import errno
 import os
 import re
+import signal
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 from pathlib import Path
+from types import FrameType
 from typing import NoReturn, TextIO
 
 from unweave.errors import UsageError
+from unweave.files import TEMPORARY
+from unweave.signals import handled
 
 MISTAKE = 2
 INTERRUPTED = 130  # what a shell expects of a program stopped by Ctrl-C
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-TEMPORARY = re.compile(r"\.([^/\\]+)\.[0-9a-f]{12}\.tmp$")
-"""The name under which a file is written before it is whole."""
-
 NO_MEMORY = re.compile("allocate memory|out of memory|size calculation overflowed")
 
 
@@ -32,7 +33,7 @@ def polite() -> Iterator[None]:
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal without × shows ? instead
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), handled(_stop, "SIGTERM", "SIGHUP"):
         warnings.showwarning = _one_line_warning
         try:
             try:
@@ -74,8 +75,14 @@ def waiting(what: str) -> Iterator[None]:
         yield
 
 
+def _stop(number: int, frame: FrameType | None) -> NoReturn:
+    """Stop as Ctrl-C does, so that what is half done is tidied up."""
+    raise KeyboardInterrupt(f"stopped by {signal.Signals(number).name}")
+
+
 def _fail(message: str, code: int) -> NoReturn:
-    print("unweave:", " ".join(message.split()), file=sys.stderr)
+    with suppress(OSError):  # of a terminal that has been closed
+        print("unweave:", " ".join(message.split()), file=sys.stderr)
     sys.exit(code)
 
 

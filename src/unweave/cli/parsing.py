@@ -173,7 +173,7 @@ def _boil_down(complaint: str, example: str) -> UsageError:
     if text.startswith("Missing from"):
         missing = re.findall(r"^ {6}(\S.*?) *$", body, re.MULTILINE)
         return UsageError(f"missing: {', '.join(missing)}; for example: {example}")
-    if found := re.match(r"Missing value for argument '(.*?)'", text):
+    if found := re.match(r"Missing value for argument '(?:\(')?(.+?)'", text):  # some versions print a tuple
         return UsageError(f"{found[1]} needs a value; for example: {example}")
     for pattern, plainer in PLAINER.items():
         text = re.sub(pattern, plainer, text)

@@ -193,8 +193,8 @@ def _help() -> str:
 
 def _result(run: Run) -> dict[str, Any]:
     """Return what there is to tell of a finished run."""
-    last = run.log().row(-1, named=True)
-    seconds = run.status["seconds"]
+    log, seconds = run.log(), run.status.get("seconds")
+    last: dict[str, Any] = log.row(-1, named=True) if len(log) else {"loss": None}
     return {
         "run": str(run.path),
         "id": run.id,
@@ -202,7 +202,7 @@ def _result(run: Run) -> dict[str, Any]:
         "data": run.config["data"]["name"],
         "steps": run.step,
         "seconds": seconds,
-        "steps_per_second": round(run.step / seconds, 3),
+        "steps_per_second": round(run.step / seconds, 3) if seconds else None,
         "loss": last["loss"],
         "terms": {name: value for name, value in last.items() if _is_term(name)},
     }
@@ -218,11 +218,12 @@ def _summary(result: dict[str, Any], *, finished_before: bool) -> str:
     terms = " + ".join(f"{name} {value:.2f}" for name, value in result["terms"].items())
     folder = shlex.quote(result["run"])
     done = "had finished already" if finished_before else "has finished"
+    speed = f" in {result['seconds']:.1f} s ({rate:.1f} steps/s)" if (rate := result["steps_per_second"]) else ""
+    loss = "its log is gone" if result["loss"] is None else f"loss {result['loss']:.2f} = {terms}"
     return "\n".join(
         [
-            f"{folder} {done}: {result['method']} on {result['data']}, {result['steps']:,} steps "
-            f"in {result['seconds']:.1f} s ({result['steps_per_second']:.1f} steps/s)",
-            f"loss {result['loss']:.2f} = {terms}",
+            f"{folder} {done}: {result['method']} on {result['data']}, {result['steps']:,} steps{speed}",
+            loss,
             "",
             f"next: unweave evaluate {folder}",
         ]

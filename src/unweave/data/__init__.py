@@ -14,7 +14,7 @@ from unweave.data.dataset import Dataset
 from unweave.data.dsprites import DSprites
 from unweave.data.factors import FactorSpace
 from unweave.data.labels import Labels
-from unweave.data.mpi3d import MPI3DReal, MPI3DRealistic, MPI3DToy
+from unweave.data.mpi3d import MPI3DComplex, MPI3DReal, MPI3DRealistic, MPI3DToy
 from unweave.data.objects3d import Objects3D
 from unweave.data.own import FORMATS, data_of_path
 from unweave.data.restricted import Correlated, Restricted
@@ -57,6 +57,7 @@ DATASETS: dict[str, type[Dataset]] = {
     "mpi3d-toy": MPI3DToy,
     "mpi3d-realistic": MPI3DRealistic,
     "mpi3d-real": MPI3DReal,
+    "mpi3d-complex": MPI3DComplex,
 }
 WRAPPERS: dict[str, type[Wrapper]] = {
     "color": Color,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from math import prod
@@ -16,6 +15,7 @@ from numpy.typing import DTypeLike, NDArray
 from unweave.data.dataset import Images
 from unweave.data.factors import FactorSpace
 from unweave.errors import UsageError
+from unweave.files import temporary_name
 from unweave.text import memory
 
 SMALL = 500_000_000
@@ -110,7 +110,7 @@ def _write(target: Path, stamp: int, shape: tuple[int, ...], chunks: Iterator[Im
     """Write the rows under a temporary name in the same folder, flush them, and rename the file."""
     if shutil.disk_usage(target.parent).free < prod(shape):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(target))
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}.tmp")
+    temporary = temporary_name(target)
     try:
         with temporary.open("xb") as file:
             header = {"descr": "|u1", "fortran_order": False, "shape": shape}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from unweave.errors import UsageError, unknown
 
 Integers = NDArray[np.int64]
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+"""What moves the cursor, or ends a line, instead of being printed."""
 
 
 def integers(values: ArrayLike, what: str) -> Integers:
@@ -42,6 +45,8 @@ class FactorSpace:
             raise UsageError(f"{len(self.names)} factor names and {len(self.sizes)} sizes do not make a grid")
         if len(set(self.names)) < len(self.names):
             raise UsageError(f"factor names must differ: {', '.join(self.names)}")
+        if broken := next((name for name in self.names if CONTROL.search(name)), None):
+            raise UsageError(f"the name of a factor is one line of plain text, not {broken!r}")
         if min(self.sizes) < 1:
             raise UsageError(f"every factor needs at least one value, but the sizes are {self.sizes}")
 

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from unweave.data.download import NoFile, Watch, begun_at, discard, download, size_of
 from unweave.data.sources import SOURCES, Source, checksum
 from unweave.errors import UsageError, unknown
-from unweave.files import locked, write_atomically
+from unweave.files import locked, refuse_special, temporary_name, write_atomically
 from unweave.text import memory
 
 
@@ -88,6 +88,7 @@ def fetch(
     folder = data_folder() / name
     if paths and name not in SOURCES:
         raise UsageError(f"{name} is drawn when needed; it has no files")
+    _refuse_unchecked(name, folder, given=bool(url or paths))
     if paths or _missing(name):
         folder.mkdir(parents=True, exist_ok=True)
         with locked(folder, lambda: warnings.warn(f"another process is fetching {name}; waiting for it", stacklevel=5)):
@@ -99,6 +100,16 @@ def fetch(
     for source in present:
         _check(folder / source.file, source)
     return [folder / source.file for source in present]
+
+
+def _refuse_unchecked(name: str, folder: Path, *, given: bool) -> None:
+    """Refuse to fetch a file whose checksum is not published; one that was put into its folder by hand passes."""
+    for wanted in SOURCES.get(name, ()):
+        if not wanted.checksum and (given or not (folder / wanted.file).is_file()):
+            raise UsageError(
+                f"no checksum of {wanted.file} is published, so it is fetched by hand: "
+                f"get it from {wanted.urls[0]} and save it as '{folder / wanted.file}'"
+            )
 
 
 def _base(name: str) -> str:
@@ -167,7 +178,8 @@ def _keep(part: Path) -> str:
 
 def _copy(path: Path, folder: Path, name: str, watch: Watch | None) -> None:
     """Copy a file that was given; which one it is, its checksum says."""
-    part = folder / ".copy.tmp"
+    refuse_special(path)
+    part = temporary_name(folder / path.name)
     try:
         with path.open("rb") as origin, part.open("wb") as copy:
             total = os.fstat(origin.fileno()).st_size
@@ -206,6 +218,8 @@ def _put(part: Path, folder: Path, candidates: Sequence[Source]) -> None:
 
 def _check(path: Path, source: Source) -> None:
     """Refuse a file that was put there by hand and is not the published one."""
+    if not source.checksum:
+        return
     if _mark_of(path).is_file() and _mark_of(path).read_text(encoding="utf-8") == _state(path):
         return
     got = checksum(path, source.checksum.partition(":")[0])

@@ -25,6 +25,8 @@ class Listed(FileTable):
         root = _root(listing)
         paths = [Path(os.path.normpath(root / file)) for file in listing.files]
         for row, file in enumerate(paths):
+            if not file.is_relative_to(root):
+                raise UsageError(f"{listing.label(row)} leaves the folder '{root}'; name files in it, or below")
             if not file.is_file():
                 raise UsageError(f"there is no image {listing.label(row)} in '{root}'")
         _refuse_unlisted(listing, root, paths)
@@ -78,6 +80,6 @@ def _refuse_unlisted(listing: Listing, root: Path, paths: list[Path]) -> None:
     images = (file for folder in among for file in folder.iterdir() if file.suffix.lower() in SUFFIXES)
     missing = sorted(file for file in images if file not in listed and not file.name.startswith("."))
     if missing:
-        first = missing[0].relative_to(root) if missing[0].is_relative_to(root) else missing[0]
+        first = missing[0].relative_to(root)
         others = f" and {len(missing) - 1:,} more images" if len(missing) > 1 else ""
         raise UsageError(f"'{first}'{others} in '{root}' have no row in '{listing.path}'")

@@ -12,6 +12,7 @@ import numpy as np
 
 from unweave.data.factors import Integers
 from unweave.errors import UsageError
+from unweave.files import refuse_special
 
 FILE_COLUMNS = ("file", "file_name")
 LARGEST = 2**31
@@ -92,6 +93,7 @@ def read_attributes(path: Path) -> Listing:
 
 def _cells(path: Path) -> Iterator[Row]:
     """Yield the lines that are not empty, split at commas if the first ones have any, else at spaces."""
+    refuse_special(path)
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             commas = path.suffix.lower() == ".csv" or "," in file.readline() + file.readline()

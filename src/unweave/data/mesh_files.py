@@ -15,6 +15,7 @@ import numpy as np
 
 from unweave.data.meshes import Mesh, build_mesh
 from unweave.errors import UsageError
+from unweave.files import refuse_special
 
 TYPES = {
     **{"char": "b", "uchar": "B", "short": "h", "ushort": "H", "int": "i", "uint": "I", "float": "f", "double": "d"},
@@ -61,6 +62,7 @@ def read_mesh(path: str | Path) -> Mesh:
     kind = place.with_suffix("").suffix if place.suffix.lower() == ".gz" else place.suffix
     if kind.lower() not in READERS:
         raise UsageError(f"a mesh is a file {', '.join(READERS)}, or one of them with .gz, not '{place}'")
+    refuse_special(place)
     try:
         content = place.read_bytes()
         content = gzip.decompress(content) if place.suffix.lower() == ".gz" else content

@@ -1,21 +1,22 @@
-"""MPI3D: a robot arm holds an object before a camera, simulated twice and once for real."""
+"""MPI3D: a robot arm holds an object before a camera, simulated twice and twice for real."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import ClassVar
 
-from unweave.data.conversion import convert
+from unweave.data.conversion import Unreadable, convert
 from unweave.data.dataset import Images
 from unweave.data.factors import FactorSpace
 from unweave.data.npz import open_member
 from unweave.data.stored import Stored
 
+COMPLEX = ("real3d_complicated_shapes_ordered.npz",)
 NAMES = ("colour", "shape", "size", "camera", "background", "horizontal", "vertical")
 
 
 class MPI3D(Stored):
-    """What the three sets share.
+    """What the sets share.
 
     The files that are published now have six colours and six shapes. Those of the first release had four of each:
     a file with that many rows is read as such.
@@ -27,6 +28,8 @@ class MPI3D(Stored):
 
     def _open(self, file: Path) -> Images:
         images = open_member(file, "images")
+        if file.name in COMPLEX and self.name != MPI3DComplex.name:  # as many rows as in the first release
+            raise Unreadable(f"it is that of {MPI3DComplex.name}")
         if images.shape[0] == len(self.first_release):
             self.factors = self.first_release
         rows = (len(self), *self.shape)
@@ -55,3 +58,11 @@ class MPI3DReal(MPI3D):
 
     name = "mpi3d-real"
     files = ("mpi3d_real.npz",)
+
+
+class MPI3DComplex(MPI3D):
+    """A robot arm and one of four everyday objects, photographed [Gondal2019]_."""
+
+    name = "mpi3d-complex"
+    files = COMPLEX
+    factors = FactorSpace(NAMES, (4, 4, 2, 3, 3, 40, 40))

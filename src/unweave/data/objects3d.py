@@ -16,6 +16,7 @@ from unweave.data.hashing import draw_words
 from unweave.data.mesh_files import read_mesh
 from unweave.data.meshes import Mesh, horned_stone
 from unweave.errors import UsageError
+from unweave.files import refuse_special
 
 Floats = NDArray[np.float64]
 
@@ -151,6 +152,7 @@ def about(axis: int, angles: Floats) -> Floats:
 def _own_mesh(mesh: str, digest: str) -> dict[str, str]:
     """Return the absolute path of a mesh and a digest of its file, which must be the one that is asked for, if any."""
     place = Path(os.path.abspath(os.path.expanduser(mesh)))
+    refuse_special(place)
     try:
         found = hashlib.sha256(place.read_bytes()).hexdigest()[:16]
     except OSError as error:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ from unweave.data.factors import Integers
 from unweave.data.restricted import drawn_cells
 from unweave.data.table_files import Content, FileTable
 from unweave.errors import UsageError
-from unweave.files import write_atomically, write_json
+from unweave.files import exclusive, is_temporary, refuse_special, write_atomically, write_json
 from unweave.text import memory, pairs
 
 if TYPE_CHECKING:
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 SHARD = 10_000
 """Images a file."""
 SHARD_NAME = re.compile(r"(.*?)-?(\d{5})-of-(\d{5})\.parquet")
+UNFINISHED = ".unfinished-export"
+"""The lock of a folder that is written into. Where a killed process has left it, the rest is not whole."""
+NOTES = ("README.md", "dataset.json")
 README = """---
 configs:
 - config_name: default
@@ -92,7 +96,8 @@ def export_parquet(
     """Write a data set as Parquet files into an empty or new folder, and return them.
 
     All images are written, in their order, or `rows` random ones; of a restricted set, those it draws from.
-    `watch` is called with the number of images written so far. What fails leaves no file behind.
+    `watch` is called with the number of images written so far. What fails leaves nothing behind; what is killed can
+    be run again.
     """
     if shard < 1 or (rows is not None and rows < 1):
         raise UsageError("the numbers of rows and of images a file must be at least 1")
@@ -101,28 +106,55 @@ def export_parquet(
         if rows > len(indices):
             raise UsageError(f"{data.name} has {len(indices):,} images, so {rows:,} of them cannot be written")
         indices = np.sort(np.random.default_rng(seed).choice(indices, size=rows, replace=False))
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise UsageError(f"'{out}' is there already, and no empty folder; choose another one")
-    out.mkdir(parents=True, exist_ok=True)
+    if "image" in data.factors.names:
+        raise UsageError(f"a factor of {data.name} is called 'image', as is the column of images; give it another name")
     parts = np.split(indices, range(shard, len(indices), shard))
     files = [out / f"data-{number:05}-of-{len(parts):05}.parquet" for number in range(len(parts))]
-    notes = [out / "README.md", out / "dataset.json"]
-    try:
+    with _claimed(out):
         done = 0
         for file, part in zip(files, parts, strict=True):
             write_atomically(file, _encode_shard(data, part))
             done += len(part)
             if watch:
                 watch(done)
-        write_atomically(notes[0], _readme(data, len(indices)).encode())
+        write_atomically(out / NOTES[0], _readme(data, len(indices)).encode())
         factors = dict(zip(data.factors.names, data.factors.sizes, strict=True))
         facts = {"data": data.description, "images": len(indices), "shape": data.shape, "factors": factors}
-        write_json(notes[1], facts)
-    except BaseException:  # an interrupt too: the folder must be free for the next attempt
-        for file in (*files, *notes):
-            file.unlink(missing_ok=True)
-        raise
+        write_json(out / NOTES[1], facts)
     return files
+
+
+@contextmanager
+def _claimed(out: Path) -> Iterator[None]:
+    """Hold a folder that is new, empty or left by an export that was killed; what fails leaves nothing."""
+    unfinished = out / UNFINISHED
+    if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not unfinished.is_file())):
+        raise UsageError(f"'{out}' is there already, and no empty folder; choose another one")
+    made = [folder for folder in (out, *out.parents) if not folder.exists()]
+    out.mkdir(parents=True, exist_ok=True)
+
+    def taken() -> None:
+        raise UsageError(f"another process is writing into '{out}'")
+
+    with exclusive(unfinished, taken):
+        try:
+            _remove_exported(out)
+            yield
+        except BaseException:  # an interrupt too
+            _remove_exported(out)
+            unfinished.unlink()
+            with suppress(OSError):  # a folder that others have put something into stays
+                for folder in made:
+                    folder.rmdir()
+            raise
+        unfinished.unlink()
+
+
+def _remove_exported(out: Path) -> None:
+    """Remove the files of an export, and no others."""
+    for file in out.iterdir():
+        if file.name in NOTES or SHARD_NAME.fullmatch(file.name) or is_temporary(file):
+            file.unlink()
 
 
 def _shards(path: Path) -> list[Path]:
@@ -147,6 +179,7 @@ def _read_shard(file: Path) -> polars.DataFrame:
     import polars
     from polars.exceptions import PanicException, PolarsError
 
+    refuse_special(file)
     try:
         table = polars.read_parquet(file)
     except (PolarsError, PanicException) as error:

@@ -17,7 +17,7 @@ PLACES = 32
 BOX = 64 - PLACES + 1  # a sprite's box, which fits at every place of the 64×64 image
 SIDE = 17.0  # every shape at full scale has the area of a square of this side
 SCALES = np.linspace(0.5, 1.0, 6)
-ANGLES = 2 * np.pi * np.arange(40) / 40
+ANGLES = 2 * np.pi * np.arange(40) / 41  # no step divides a quarter turn, after which a square looks the same
 
 Plane = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -52,8 +52,9 @@ SHAPES = (square, ellipse, heart)
 class Shapes2D(Dataset):
     """A square, an ellipse or a heart on the factor grid of dSprites, in a drawing of our own.
 
-    All three shapes have the same area at the same scale. The orientation takes 40 equal steps of a full
-    turn, anticlockwise, so the square shows each image four times and the ellipse twice.
+    All three shapes have the same area at the same scale. The orientation takes the first 40 of 41 equal steps of a
+    full turn, anticlockwise: a square looks the same after a quarter turn and an ellipse after half a turn, and none
+    of these is a number of steps. What looks the same nevertheless is too small to show a turn by a degree or two.
     """
 
     name = "shapes2d"

@@ -9,7 +9,10 @@ from pathlib import Path
 DSPRITES = "https://github.com/google-deepmind/dsprites-dataset/raw/master/"
 SMALLNORB = "https://cs.nyu.edu/~ylclab/data/norb-v1.0-small/"
 MPI3D = "https://storage.googleapis.com/mpi3d_disentanglement_dataset/data/"
+MPI3D_OFFICIAL = "https://huggingface.co/datasets/waleedgondal/mpi3d/resolve/main/"
+MPI3D_COMPLEX = "https://drive.google.com/file/d/1Tp8eTdHxgUMtsZv5uAoYAbJR1BOa_OQm/view"
 MPI3D_FORMERLY = "https://storage.googleapis.com/disentanglement_dataset/Final_Dataset/"
+MPI3D_REAL = (f"{MPI3D}real", f"{MPI3D}mpi3d_real", f"{MPI3D_OFFICIAL}mpi3d_real", f"{MPI3D_FORMERLY}mpi3d_real")
 
 
 @dataclass(frozen=True)
@@ -20,7 +23,10 @@ class Source:
     urls: tuple[str, ...]
     """Its place, then its mirrors."""
     checksum: str
-    """The kind and the digest of the whole file, as `checksum` gives them."""
+    """The kind and the digest of the whole file, as `checksum` gives them; "" where none is published.
+
+    A file without one is fetched by hand: nothing could tell whether it is the right one, or whole.
+    """
     size: int | None = None
     """Bytes, where they are known."""
     alternative: bool = False
@@ -47,7 +53,8 @@ def _smallnorb(file: str, md5: str, size: int) -> Source:
 
 def _mpi3d(kind: str, md5: str) -> Source:
     file = f"mpi3d_{kind}.npz"
-    return Source(file, (MPI3D + file, MPI3D_FORMERLY + file), f"md5:{md5}")
+    # The official address comes behind those that the checksum is of: one that is gone is noticed at once.
+    return Source(file, (MPI3D + file, MPI3D_OFFICIAL + file, MPI3D_FORMERLY + file), f"md5:{md5}")
 
 
 SOURCES: dict[str, tuple[Source, ...]] = {
@@ -93,9 +100,10 @@ SOURCES: dict[str, tuple[Source, ...]] = {
     "mpi3d-real": (
         Source(  # the new place has left out the prefix of this one
             "mpi3d_real.npz",
-            (f"{MPI3D}real.npz", f"{MPI3D}mpi3d_real.npz", f"{MPI3D_FORMERLY}mpi3d_real.npz"),
+            tuple(f"{place}.npz" for place in MPI3D_REAL),
             "md5:0f33f609918fb5c97996692f91129802",
         ),
     ),
+    "mpi3d-complex": (Source("real3d_complicated_shapes_ordered.npz", (MPI3D_COMPLEX,), ""),),
 }
 """The files of each published data set, by the data set's name."""

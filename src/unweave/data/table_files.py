@@ -17,6 +17,7 @@ from unweave.data.encoded import LIMIT, resize, size_option
 from unweave.data.factors import Integers
 from unweave.data.table import Table
 from unweave.errors import UsageError
+from unweave.files import refuse_special
 from unweave.text import memory
 
 
@@ -49,6 +50,7 @@ class FileTable(Table):
         place = Path(os.path.abspath(os.path.expanduser(str(path))))  # the same from every working directory
         if not place.exists():
             raise UsageError(f"there is no file or folder '{place}'")
+        refuse_special(place)
         side = size_option(size)
         try:
             content = self._read(place, side)

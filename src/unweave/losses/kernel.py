@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from unweave.errors import UsageError
+from unweave.files import refuse_special
 from unweave.losses.blur import fourier_blur
 from unweave.losses.blurred import Blurred
 
@@ -58,8 +59,10 @@ class KernelBlurred(Blurred):
 
     def content(self) -> bytes:
         """Return the file's bytes, which must be those of `sha256` where it is given."""
+        place = Path(self.path).expanduser()
+        refuse_special(place)
         try:
-            content = Path(self.path).expanduser().read_bytes()
+            content = place.read_bytes()
         except OSError as error:
             raise UsageError(f"the kernel '{self.path}' cannot be read: {error.strerror}") from error
         if not hashlib.sha256(content).hexdigest().startswith(self.sha256):

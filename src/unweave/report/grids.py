@@ -130,4 +130,4 @@ def _text_width(text: str, font: ImageFont.FreeTypeFont) -> int:
 def _font(size: int, *, bold: bool = False) -> ImageFont.FreeTypeFont:
     """Return DejaVu Sans, which comes with matplotlib: the same picture on every machine."""
     name = "DejaVuSans-Bold.ttf" if bold else "DejaVuSans.ttf"
-    return ImageFont.truetype(Path(matplotlib.get_data_path()) / "fonts" / "ttf" / name, size)
+    return ImageFont.truetype(str(Path(matplotlib.get_data_path()) / "fonts" / "ttf" / name), size)

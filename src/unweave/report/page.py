@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from unweave.data.ceilings import kept_ceilings, three_digits
 from unweave.files import write_atomically
 from unweave.metrics import importance_matrix
 from unweave.report.association import BINS, heat_map_figure, normalised_information
@@ -49,12 +50,13 @@ def render(run: RunLike) -> str:
     seen = survey(run, samples=SAMPLES)
     sections = [
         _scores(run),
+        _ceilings(run),
         _reconstructions(run),
         _traversals(run, seen),
         _association(run, seen),
         _curves(run),
     ]
-    return document(_title(run), [_header(run, seen), *sections, _configuration(run)])
+    return document(_title(run), [_header(run, seen), *filter(None, sections), _configuration(run)])
 
 
 def _title(run: RunLike) -> str:
@@ -84,7 +86,30 @@ def _header(run: RunLike, seen: Survey) -> str:
 def _scores(run: RunLike) -> str:
     saved = saved_scores(run)
     table = score_table(saved.scores) if saved.scores else ""
-    return _section("Scores", saved.news, _paragraph(saved.reading) + table + _paragraph(saved.time))
+    return _section("Scores", saved.news, _paragraph(saved.reading) + table)
+
+
+def _ceilings(run: RunLike) -> str:
+    """Draw what no code can exceed on the data set; nothing where all of its images differ, or hold noise."""
+    found = kept_ceilings(run.data)
+    if found is None or found.distinct == found.images:
+        return ""
+    about = (
+        f"{number(found.images - found.distinct)} of the {number(found.images)} images look like another one "
+        f"({100 * found.distinct / found.images:.1f} % are distinct), and cannot be told apart, whatever encodes them: "
+        "no code predicts a factor with a higher accuracy, or holds a larger share of its information, than this."
+    )
+    rows = "\n".join(
+        f'<tr><th scope="row">{escape(limit.factor)}</th>{_bar(limit.accuracy)}{_bar(limit.share)}</tr>'
+        for limit in found.factors
+    )
+    head = "".join(f'<th scope="col">{name}</th>' for name in ("factor", "accuracy", "", "information", ""))
+    table = f'<div class="scroll"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody></table></div>'
+    return _section("Ceilings of the data", about, table)
+
+
+def _bar(share: float) -> str:
+    return f'<td>{three_digits(share)}</td><td><meter min="0" max="1" value="{share:.4f}"></meter></td>'
 
 
 def _reconstructions(run: RunLike) -> str:

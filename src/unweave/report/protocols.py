@@ -33,7 +33,7 @@ class RunLike(Protocol):
     @property
     def data(self) -> Dataset: ...  # noqa: D102
     def log(self) -> polars.DataFrame:
-        """Return the training curve: step, seconds, loss and every term."""
+        """Return the training curve: step, loss and every term."""
         ...
 
     def scores(self) -> polars.DataFrame | None:

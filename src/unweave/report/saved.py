@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from html import escape
 
 from unweave.report.protocols import RunLike
-from unweave.report.scores import Score, is_score, metrics_of, time_taken
+from unweave.report.scores import Score, is_score, metrics_of
 from unweave.report.style import number
 
 
@@ -21,8 +21,6 @@ class Saved:
     """What is missing, unfinished or left out."""
     reading: str
     """How to read the table."""
-    time: str
-    """How long the scores took."""
 
 
 def saved_scores(run: RunLike) -> Saved:
@@ -34,7 +32,7 @@ def saved_scores(run: RunLike) -> Saved:
     older = [row for row in rows if not row["current"] and is_score(row)]
     missing = "" if shown else f"None yet: {_command(run)} computes them."
     news = " ".join(filter(None, [_progress(run), missing, _left_out(run, older, shown)]))
-    return Saved(shown, news, " ".join(_reading(shown)), time_taken(current))
+    return Saved(shown, news, " ".join(_reading(shown)))
 
 
 def _progress(run: RunLike) -> str:

@@ -10,7 +10,6 @@ from math import isfinite, nan
 from typing import Any
 
 from unweave.metrics import METRICS, Metric
-from unweave.report.style import number
 
 Score = Mapping[str, Any]
 """A row of the table of scores, by column."""
@@ -87,20 +86,6 @@ def is_score(score: Score) -> bool:
 def metrics_of(scores: Iterable[Score]) -> list[str]:
     """Return the metrics that gave scores, each once; those that are not known any more are left out."""
     return list(dict.fromkeys(ORIGINS[score["metric"]].name for score in scores if score["metric"] in ORIGINS))
-
-
-def time_taken(scores: Iterable[Score]) -> str:
-    """Return in words how long the scores took; the parts of one metric took their time together."""
-    spent: dict[tuple[str, str], float] = {}
-    for score in scores:
-        metric = (metrics_of([score]) or [score["metric"]])[0]
-        if isfinite(seconds := _number(score, "seconds")):
-            spent[metric, str(score.get("options"))] = seconds
-    if not spent:
-        return ""
-    aside = {what: sum(spent[key] for key in spent if key[0] == what) for what in NOT_SCORES}
-    told = ", ".join(f"{what} {number(seconds, 3)} s" for what, seconds in aside.items() if seconds)
-    return f"Computed in {number(sum(spent.values()), 3)} s{f', of which {told}' if told else ''}."
 
 
 def _group(group: str, scores: Sequence[Score], columns: int) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from unweave.config import Config
 from unweave.errors import UsageError
 from unweave.files import locked, write_json
-from unweave.runs import CONFIG, WEIGHTS, Run
+from unweave.runs import CHECKPOINT, CONFIG, WEIGHTS, Run, status_of
 
 
 @contextmanager
@@ -21,7 +21,7 @@ def claimed(folder: Path, config: Config, resume: bool | None) -> Iterator[Run]:
     configuration, or with anything that is no run, is left alone.
     """
     _refuse_what_is_no_run(folder)
-    if resume and not has_weights(folder):
+    if resume and not _reached_a_checkpoint(folder):
         raise UsageError(f"there is nothing to resume in '{folder}'")
     folder.mkdir(parents=True, exist_ok=True)
 
@@ -32,13 +32,16 @@ def claimed(folder: Path, config: Config, resume: bool | None) -> Iterator[Run]:
         yield _run(folder, config, resume)
 
 
-def has_weights(folder: Path) -> bool:
+def _reached_a_checkpoint(folder: Path) -> bool:
     """Tell whether the folder holds a run that reached a checkpoint; one that did not has nothing to lose."""
-    return (folder / WEIGHTS).is_file()
+    return (folder / WEIGHTS).is_file() or (folder / CHECKPOINT).is_file()
 
 
 def _run(folder: Path, config: Config, resume: bool | None) -> Run:
-    if not has_weights(folder):
+    if not _reached_a_checkpoint(folder):
+        if step := status_of(folder)["step"]:
+            gone = f"'{folder}' holds a run that had reached step {step:,}, but its {WEIGHTS} is gone"
+            raise UsageError(f"{gone}; put it back, or remove the folder and train again")
         write_json(folder / CONFIG, {"unweave": version("unweave"), "id": config.id, **config.to_json()})
         return Run.open(folder)
     if resume is False:

@@ -13,7 +13,7 @@ WATCHED = "watched/"
 
 
 class History:
-    """Rows of (step, seconds, loss, terms…, what is watched…), and the running sums of the window under way.
+    """Rows of (step, loss, terms…, what is watched…), and the running sums of the window under way.
 
     The loss is the sum of the terms. What is only watched has a name that says so.
     """
@@ -38,12 +38,11 @@ class History:
         return step % self.every == 0
 
     def close_window(self, step: int, seconds: float) -> dict[str, float]:
-        """Turn the window's sums into a row."""
+        """Turn the window's sums into a row, and return it with the time, which is not kept: equal runs, equal logs."""
         means = {name: value.item() / self._count for name, value in self._sums.items()}
-        row = {"step": step, "seconds": seconds, **means}
-        self.rows.append(row)
+        self.rows.append({"step": step, **means})
         self._sums, self._count = {}, 0
-        return row
+        return {"step": step, "seconds": seconds, **means}
 
     def finite(self) -> bool:
         """Tell whether the loss of every step in the window is a finite number."""

@@ -1,13 +1,13 @@
-"""Stopping between two steps: Ctrl-C and a polite kill wait until the step is whole."""
+"""Stopping between two steps: Ctrl-C, a polite kill and a terminal that closes wait until the step is whole."""
 
 from __future__ import annotations
 
-import signal
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
+
+from unweave.signals import handled
 
 
 class Interrupted(KeyboardInterrupt):
@@ -25,20 +25,13 @@ class StopRequest:
 
 @contextmanager
 def deferred_interrupts() -> Iterator[StopRequest]:
-    """While active, SIGINT and SIGTERM only mark the request; a second one interrupts at once."""
+    """While active, SIGINT, SIGTERM and SIGHUP only mark the request; a second one interrupts at once."""
     request = StopRequest()
-    if threading.current_thread() is not threading.main_thread():  # only there can handlers be set
-        yield request
-        return
 
     def note(signum: int, frame: FrameType | None) -> None:
         if request.received:
             raise KeyboardInterrupt
         request.received = True
 
-    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
+    with handled(note, "SIGINT", "SIGTERM", "SIGHUP"):
         yield request
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -17,14 +17,14 @@ from unweave.errors import UsageError, unknown
 from unweave.files import write_json
 from unweave.methods import METHODS, Batch, Method
 from unweave.nets import Net
-from unweave.runs import STATUS, Run
+from unweave.runs import CHECKPOINT, STATUS, WEIGHTS, Run
 from unweave.training import trackers
 from unweave.training.diagnosis import Diagnosis
 from unweave.training.folder import claimed
 from unweave.training.interrupt import Interrupted, deferred_interrupts
 from unweave.training.memory import keep_freed_memory
 from unweave.training.resolve import resolved
-from unweave.training.state import CHECKPOINT, TrainingState
+from unweave.training.state import TrainingState
 
 Watch = Callable[[dict[str, float]], None]
 """Called with every row of the log: step, seconds, loss and terms."""
@@ -100,7 +100,7 @@ def train(
     place = choose_device(device)
     trackers.check(track)
     with claimed(folder, config, resume) as run, _threads(threads):
-        if run.state == "finished":
+        if run.state == "finished" and run.weights:
             return Run.open(folder, device=device, data=data)
         state = TrainingState.initial(config, data, place, log_every)
         state.restore(folder)
@@ -165,6 +165,8 @@ def _fit(
             if stopping and not last:
                 raise Interrupted(state.step, folder)
     # After the loop, and not in its last step: a run killed after its last checkpoint comes straight here.
+    if not (folder / WEIGHTS).is_file():
+        state.save(folder)
     _write_status(state, folder, "finished")
     (folder / CHECKPOINT).unlink(missing_ok=True)
 

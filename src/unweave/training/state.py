@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import math
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import polars
 import torch
@@ -15,13 +18,11 @@ from unweave.data import Dataset
 from unweave.errors import UsageError
 from unweave.files import write_atomically
 from unweave.nets import Model
-from unweave.runs import LOG, WEIGHTS
-from unweave.tables import read_table, write_table
+from unweave.runs import CHECKPOINT, LOG, METADATA, WEIGHTS
+from unweave.tables import read_log, write_table
 from unweave.training.history import History
 from unweave.training.streams import Streams
 from unweave.training.supervision import Supervision
-
-CHECKPOINT = "checkpoint.pt"
 
 
 @dataclass
@@ -89,24 +90,32 @@ class TrainingState:
         path = folder / CHECKPOINT
         if not path.is_file():
             return
-        device = self.model.device
         try:
-            values = torch.load(path, map_location=device, weights_only=True)
+            self._restore(torch.load(path, map_location=self.model.device, weights_only=True))
         except Exception as error:  # torch raises many kinds for a damaged file
             raise UsageError(f"'{path}' is damaged; remove the folder and train again") from error
+        if not (folder / LOG).is_file():
+            raise UsageError(f"'{folder / LOG}' is gone; put it back, or remove the folder and train again")
+        log = read_log(folder / LOG).drop("seconds", strict=False)  # which earlier versions kept
+        self.history.rows = log.filter(polars.col("step") <= self.step).to_dicts()
+
+    def _restore(self, values: dict[str, Any]) -> None:
+        """Continue from the content of a checkpoint; what is not one raises almost anything."""
         self.model.load_state_dict(values["model"])
         self.optimiser.load_state_dict(values["optimiser"])
         if self.adversary is not None:
             self.adversary.load_state_dict(values["adversary"])
         self.streams.restore(values["streams"])
-        self.history.restore(values["window"], device)
-        self.step, self.seconds = values["step"], values["seconds"]
-        rows = read_table(folder / LOG).filter(polars.col("step") <= self.step)
-        self.history.rows = rows.to_dicts()
+        self.history.restore(values["window"], self.model.device)
+        self.step, self.seconds = values["step"], float(values["seconds"])
+        taken = max(int(state["step"]) for state in self.optimiser.state.values())
+        if self.step != taken or not 0 <= self.seconds < math.inf:
+            raise ValueError(f"Adam has taken {taken} steps, not {self.step}, in {self.seconds} s")
 
     def _metadata(self) -> dict[str, str]:
         # The shape of the images: with it the model can be built where the data set is not at hand.
-        return {"step": str(self.step), "shape": ",".join(map(str, self.model.shape))}
+        # One key: safetensors writes several in random order, and equal runs are to have equal files.
+        return {METADATA: json.dumps({"step": self.step, "shape": self.model.shape})}
 
     def _weights(self) -> dict[str, torch.Tensor]:
         # Plain row-major tensors: readers without torch know no channels_last.

@@ -1,0 +1,139 @@
+"""What no code can exceed on a data set: images that look the same cannot be told apart, whatever encodes them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.data.dataset import Dataset
+from unweave.data.factors import Integers
+from unweave.data.files import data_folder
+from unweave.data.restricted import drawn_cells
+from unweave.files import write_json
+
+CHUNK = 256
+"""Images drawn at once."""
+LOOKED_AT = 256
+"""Images that tell whether kept ceilings are of this data set."""
+Watch = Callable[[int, int], None]
+"""Called with the number of images looked at so far, and of all."""
+
+
+@dataclass(frozen=True)
+class Ceiling:
+    """What can be known of one factor from an image, at best."""
+
+    factor: str
+    accuracy: float
+    """The share of images whose value is predicted, where each image is given the value that it shows most often."""
+    information: float
+    """I(image; factor) in nats."""
+    entropy: float
+    """H(factor) in nats: what the information would be if every image could be told apart."""
+
+    @property
+    def share(self) -> float:
+        """The information as a share of the entropy; 1 for a factor that never changes."""
+        return self.information / self.entropy if self.entropy else 1.0
+
+
+@dataclass(frozen=True)
+class Ceilings:
+    """How many images of a data set differ, and what can be known of each factor, all images being equally likely."""
+
+    images: int
+    distinct: int
+    factors: tuple[Ceiling, ...]
+
+
+def three_digits(share: float) -> str:
+    """Return a share with three digits, cut off: what is less than 1 does not look like it.
+
+    >>> three_digits(1.0), three_digits(0.9999), three_digits(0.5)
+    ('1.000', '0.999', '0.500')
+    """
+    return f"{math.floor(1000 * share + 1e-9) / 1000:.3f}"
+
+
+def ceilings(data: Dataset, watch: Watch | None = None) -> Ceilings | None:
+    """Return the ceilings of a data set, exact over all its images; None where an image holds noise besides factors.
+
+    Of a set that draws from some of its cells, those are looked at.
+    """
+    if not data.is_function and data.is_grid:
+        return None
+    cells = drawn_cells(data)
+    groups, distinct = _groups(data, cells, watch)
+    values = data.values(cells)
+    found = (_ceiling(name, groups, values[:, axis]) for axis, name in enumerate(data.factors.names))
+    return Ceilings(len(cells), distinct, tuple(found))
+
+
+def kept_ceilings(data: Dataset, watch: Watch | None = None) -> Ceilings | None:
+    """Return the ceilings of a data set as `ceilings` does, computed once on this machine and kept with its data."""
+    if not data.is_function and data.is_grid:
+        return None
+    place = data_folder() / "ceilings" / f"{_fingerprint(data)}.json"
+    if (known := _read(place)) is not None:
+        return known
+    found = ceilings(data, watch)
+    with suppress(OSError):  # a folder that cannot be written costs only time
+        place.parent.mkdir(parents=True, exist_ok=True)
+        write_json(place, asdict(found) if found else None)
+    return found
+
+
+def _read(place: Path) -> Ceilings | None:
+    with suppress(OSError, ValueError, TypeError, KeyError):
+        known = json.loads(place.read_text())
+        factors = tuple(Ceiling(**factor) for factor in known["factors"])
+        return Ceilings(int(known["images"]), int(known["distinct"]), factors)
+    return None
+
+
+def _fingerprint(data: Dataset) -> str:
+    """Return a hash of the description, of all factors' names and sizes and of images from all over the set."""
+    cells = drawn_cells(data)
+    some = cells[np.linspace(0, len(cells) - 1, min(LOOKED_AT, len(cells))).astype(np.int64)]
+    head = [data.description, data.factors.names, data.factors.sizes, len(cells)]
+    content = hashlib.sha256(json.dumps(head, sort_keys=True).encode())
+    content.update(data.images(some).data)
+    return content.hexdigest()[:16]
+
+
+def _groups(data: Dataset, cells: Integers, watch: Watch | None) -> tuple[Integers, int]:
+    """Return for each image the number of the group that looks the same, and how many groups there are."""
+    digests = np.empty((len(cells), 20), dtype=np.uint8)
+    for start in range(0, len(cells), CHUNK):
+        images = data.images(cells[start : start + CHUNK])
+        for row, image in enumerate(images, start):
+            digests[row] = np.frombuffer(hashlib.sha1(image.data, usedforsecurity=False).digest(), np.uint8)
+        if watch:
+            watch(min(start + CHUNK, len(cells)), len(cells))
+    found, groups = np.unique(digests.view(np.dtype("V20")).ravel(), return_inverse=True)
+    return groups.ravel(), len(found)
+
+
+def _ceiling(name: str, groups: Integers, values: NDArray[np.int64]) -> Ceiling:
+    """Return the ceiling of a factor with these values, of images in these groups.
+
+    Within a group of n images, of which n_v have the value v, the best guess is right for max_v n_v, and the factor is
+    still unknown by sum_v n_v log(n / n_v) nats.
+    """
+    rows = len(groups)
+    cells, counts = np.unique(groups * (values.max() + 1) + values, return_counts=True)
+    _, starts = np.unique(cells // (values.max() + 1), return_index=True)
+    sizes = np.add.reduceat(counts, starts)
+    unknown = (counts * np.log(np.repeat(sizes, np.diff([*starts, len(cells)])) / counts)).sum() / rows
+    _, whole = np.unique(values, return_counts=True)
+    entropy = float((whole * np.log(rows / whole)).sum() / rows)
+    accuracy = np.maximum.reduceat(counts, starts).sum() / rows
+    return Ceiling(name, float(accuracy), max(entropy - float(unknown), 0.0), entropy)
