@@ -76,7 +76,7 @@ def codebook(world: str) -> Codebook:
     return Codebook.of_grid(encode(world, cells, np.random.default_rng(7)), SIZES)
 
 
-def inputs(world: str, seed: int, pool: bool) -> dict[str, Any]:
+def inputs(world: str, seed: int, pool: bool, draws: bool = True) -> dict[str, Any]:
     """Return one sample: rows, test rows and draws of their own."""
     rng = np.random.default_rng(seed)
     codes, factors = draw(world, ROWS, rng)
@@ -87,7 +87,7 @@ def inputs(world: str, seed: int, pool: bool) -> dict[str, Any]:
         "sampled": sampled,
         "factors": factors,
         "test": draw(world, TEST_ROWS, rng),
-        "seed": seed,
+        "seed": seed if pool or draws else 0,  # of votes and traversals; of rows, the interval is about the rows alone
         "encode": codebook(world),
         "source": source,
     }
@@ -96,7 +96,8 @@ def inputs(world: str, seed: int, pool: bool) -> dict[str, Any]:
 def one(metric: str, world: str, seed: int, pool: bool = False) -> np.ndarray:
     """Return low, score and high, (3, parts), of one sample."""
     options = METRICS[metric].options | FEWER.get(metric, {})
-    sampled = METRICS[metric].sampled(inputs(world, seed, pool), options)
+    draws = not {"encode", "source"}.isdisjoint(METRICS[metric].needs)
+    sampled = METRICS[metric].sampled(inputs(world, seed, pool, draws), options)
     ends = interval(sampled, METRICS[metric].range, None, generator(seed, INTERVAL)) or []
     low, high = np.transpose(ends)
     return np.array([low, np.atleast_1d(sampled.score), high])

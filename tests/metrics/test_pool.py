@@ -157,7 +157,7 @@ def test_the_interval_is_over_rows():
     assert sampled.rescore(half[None]).tolist() == [again]
     ends = interval(sampled, (0.0, 1.0), None, np.random.default_rng(0))
     by_votes = factor_vae_score.sample(book_of_grid(), **COUNTS, batch=16)
-    assert by_votes.units == 4000
+    assert by_votes.units == 6000
     narrow = interval(by_votes, (0.0, 1.0), None, np.random.default_rng(0))
     assert ends is not None
     assert narrow is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -80,7 +81,8 @@ def beta_vae_score(
         book.prepare(pairs)
         differences = mean_differences(book, pairs)
         train, held_out = (differences[:points], factors[:points]), (differences[points:], factors[points:])
-        return by_refits(lambda some, others: _accuracy(some, others, points / max(len(some[0]), 1)), train, held_out)
+        refits = by_refits(lambda some, others: _accuracy(some, others, points / max(len(some[0]), 1)), train, held_out)
+        return replace(refits, step=1 / test_points)
 
     return resampled(by_points, open_source(source, data))
 

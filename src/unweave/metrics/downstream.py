@@ -21,6 +21,8 @@ Predict: TypeAlias = Callable[[np.ndarray, np.ndarray, np.ndarray, tuple[int, in
 """Codes and classes to fit, test codes, and which size and factor this is, to the predicted classes."""
 
 SIZES = (10, 100, 1_000, 10_000)
+FEW = 10
+"""Up to so many rows the penalty is chosen again for a half-sample: the choice is a large part of what varies."""
 REFITS = 5
 LIMITS = (0.0, 0.0, 0.0, 0.0, 0.0), (1.0, 1.0, 1.0, 1.0, inf)
 """Of the accuracies, and of the efficiency."""
@@ -185,7 +187,7 @@ def _logistic(penalty: float | Sequence[float | None] | None) -> Predict:
     chosen: dict[tuple[int, int], tuple[float, int]] = {}
 
     def predict(codes: np.ndarray, factor: np.ndarray, test_codes: np.ndarray, case: tuple[int, int]) -> np.ndarray:
-        if case in chosen:
+        if case in chosen and len(codes) > FEW:
             strength, rows = chosen[case]  # C is weighed against the sum of the losses: of fewer, it counts for more
             return predict_logistic(codes, factor, test_codes, strength * rows / len(codes))[0]
         predicted, strength = predict_logistic(codes, factor, test_codes, given[case[0]])

@@ -81,11 +81,10 @@ def factor_vae_score(
         anywhere = book.draw(variance_rows, rng)
         factors, cells = book.draw_batches(votes + test_votes, batch, rng)
         book.prepare(np.concatenate([anywhere, cells.ravel()]))
-        overall = variance(book.codes(anywhere))
-        kept = active(overall, threshold)
+        codes = book.codes(anywhere)
+        kept = active(variance(codes), threshold)
         if len(kept) == 0:
             return no_votes(votes + test_votes)
-        relative = batch_variances(book, cells)[:, kept] / overall[kept]
-        return by_majority(factors, relative.argmin(axis=1), votes)
+        return by_majority(factors, batch_variances(book, cells)[:, kept], codes[:, kept], votes)
 
     return resampled(by_votes, open_source(source, data))

@@ -13,7 +13,7 @@ from unweave.data.factors import Integers
 from unweave.errors import UsageError
 from unweave.metrics.codebook import Codebook, Encode, open_codebook
 from unweave.metrics.inputs import check, varying
-from unweave.metrics.resampling import Sampled, by_rows
+from unweave.metrics.resampling import Sampled
 
 REPLICATES = 10
 """Halves of a pool for an interval: each means drawing all batches again."""
@@ -120,7 +120,12 @@ def resampled(sample: Callable[[Source], Sampled[float]], source: Source) -> Sam
     """
     if not isinstance(source, Pool):
         return sample(source)
-    return by_rows(lambda *half: sample(Pool(*half)).score, source.table, source.factors, replicates=REPLICATES)
+
+    def rescore(subsets: np.ndarray) -> np.ndarray:
+        return np.array([sample(Pool(source.table[kept], source.factors[kept])).score for kept in subsets])
+
+    whole = sample(source)
+    return Sampled(whole.score, len(source), rescore, REPLICATES, step=whole.step)
 
 
 def _refuse() -> Dataset:

@@ -34,6 +34,8 @@ class Sampled(Generic[S_co]):
     """The least and the largest score there can be, of each part, where the metric's range is wider."""
     per_factor: Mapping[str, np.ndarray] = field(default_factory=dict)
     """The values (k,) of the factors that vary, by the name of the part ("" for a single score), where it has them."""
+    step: float = 0.0
+    """One vote more or less, of a score that is a share of few votes: its interval is wider by that on both sides."""
 
 
 def by_rows(score: Callable[..., S], *arrays: np.ndarray, replicates: int = 200) -> Sampled[S]:
@@ -97,8 +99,9 @@ def interval(
     does from one sample to the next: the factor 1/m - 1/n in its variance is 1/n at m = n/2. t is the 97.5 % point of
     Student's distribution with r - 1 degrees of freedom for r half-samples (1.97 at r = 200, 2.26 at 10). The interval
     is about the expected score at this number of rows: a score that grows with the number of rows is compared at
-    equal numbers. It says nothing about other training seeds. A bootstrap would not do: repeated rows look like
-    dependence, and inflate every mutual information.
+    equal numbers. A share of votes has one vote added to its reach: if all halves are right to the last vote, another
+    draw of votes need not be. The interval says nothing about other training seeds. A bootstrap would not do: repeated
+    rows look like dependence, and inflate every mutual information.
 
     `replicates` is r; None takes the metric's own. A part that is not finite, or becomes so in a half-sample, has no
     interval: its ends are NaN. Fewer than 20 units have none at all: None.
@@ -107,7 +110,7 @@ def interval(
         return None
     subsets = halves(sampled.units, replicates or sampled.replicates, rng)
     score = np.atleast_1d(sampled.score)
-    reach = spread(sampled.rescore(subsets).reshape(len(subsets), -1))
+    reach = spread(sampled.rescore(subsets).reshape(len(subsets), -1)) + sampled.step
     with np.errstate(invalid="ignore"):
         ends = np.clip([score - reach, score + reach], *(sampled.limits or limits))
     return list(zip(*np.where(np.isfinite(reach), ends, np.nan).tolist(), strict=True))

@@ -36,29 +36,44 @@ def active(variances: np.ndarray, threshold: float) -> np.ndarray:
     return np.flatnonzero((variances > 0) & (np.sqrt(variances) >= threshold))
 
 
-def by_majority(factors: Integers, codes: Integers, votes: int, rescaled: bool = False) -> Sampled[float]:
-    """Score how well the code voted for, (n,), predicts the factor, (n,), that was intervened on.
+def by_majority(
+    factors: Integers,
+    spreads: np.ndarray,
+    anywhere: np.ndarray,
+    votes: int,
+    *,
+    largest: bool = False,
+    rescaled: bool = False,
+) -> Sampled[float]:
+    """Score how well the code that a batch votes for predicts the factor, (n,), that was intervened on.
 
-    Each code predicts the factor it was voted for most often among the first `votes` (the first such factor at a tie,
-    or without a vote); the score is the accuracy on the other votes. `rescaled` takes chance off it.
+    A batch votes for the code of least variance within it, `spreads` (n, d), over its variance in the codes of rows
+    from `anywhere` (m, d); or for the `largest`. Each code predicts the factor it was voted for most often among the
+    first `votes` (the first such factor at a tie, or without a vote); the score is the accuracy on the other votes.
+    `rescaled` takes chance off it. The units to resample are the batches and the rows from anywhere.
     """
     known, factors = np.unique(factors, return_inverse=True)
-    shape = (int(codes.max()) + 1, len(known))
-    cells = codes * shape[1] + factors
+    shape, count = (spreads.shape[1], len(known)), len(spreads)
+    choose, overall = np.argmax if largest else np.argmin, variance(anywhere)
 
-    def tables(subsets: np.ndarray, cells: np.ndarray) -> np.ndarray:
-        counts = [np.bincount(cells[kept], minlength=math.prod(shape)) for kept in subsets]
-        return np.reshape(counts, (-1, *shape))
+    def table(kept: np.ndarray, chosen: Integers, truth: Integers) -> np.ndarray:
+        cells = chosen[kept] * shape[1] + truth[kept]
+        return np.bincount(cells, minlength=math.prod(shape)).reshape(shape)
+
+    def accuracy(kept: np.ndarray) -> float:
+        some = variance(anywhere[kept[count:]]) if kept[count:].sum() > 1 else overall
+        chosen = choose(spreads / np.where(some > 0, some, overall), axis=1)
+        predicted = table(kept[:votes], chosen[:votes], factors[:votes]).argmax(axis=1)
+        held_out = table(kept[votes:count], chosen[votes:], factors[votes:])
+        right = np.take_along_axis(held_out, predicted[:, None], axis=1).sum()
+        return right / max(held_out.sum(), 1)
 
     def rescore(subsets: np.ndarray) -> np.ndarray:
-        predicted = tables(subsets[:, :votes], cells[:votes]).argmax(axis=2)
-        held_out = tables(subsets[:, votes:], cells[votes:])
-        right = np.take_along_axis(held_out, predicted[:, :, None], axis=2).sum(axis=(1, 2))
-        accuracy = right / np.maximum(held_out.sum(axis=(1, 2)), 1)
-        return above_chance(accuracy, shape[1]) if rescaled else accuracy
+        found = np.array([accuracy(kept) for kept in subsets])
+        return above_chance(found, shape[1]) if rescaled else found
 
-    whole = np.ones((1, len(cells)), dtype=bool)
-    return Sampled(float(rescore(whole)[0]), len(cells), rescore)
+    whole = np.ones((1, count + len(anywhere)), dtype=bool)
+    return Sampled(float(rescore(whole)[0]), whole.size, rescore, step=1 / (count - votes))
 
 
 def above_chance(accuracy: np.ndarray, classes: int) -> np.ndarray:

@@ -82,14 +82,14 @@ def z_max_variance(
     factors, batches = draw_changes(book.sizes, votes + test_votes, batch, rng)
     book.prepare(np.concatenate([anywhere, *(cells.ravel() for cells in batches.values())]))
 
-    overall = variance(book.codes(anywhere))
-    kept = active(overall, threshold)
+    codes = book.codes(anywhere)
+    kept = active(variance(codes), threshold)
     if len(kept) == 0:
         return no_votes(votes + test_votes)
-    most = np.empty(len(factors), dtype=np.int64)
+    spreads = np.empty((len(factors), len(kept)))
     for factor, cells in batches.items():
-        most[factors == factor] = (batch_variances(book, cells)[:, kept] / overall[kept]).argmax(axis=1)
-    return by_majority(factors, most, votes, rescaled)
+        spreads[factors == factor] = batch_variances(book, cells)[:, kept]
+    return by_majority(factors, spreads, codes[:, kept], votes, largest=True, rescaled=rescaled)
 
 
 def draw_changes(
