@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 
 
@@ -23,3 +24,12 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
     near = get_close_matches(name.lower(), names, n=1)
     hint = f"; did you mean '{near[0]}'?" if near else ""
     return UsageError(f"no {kind} is called '{name}'{hint} (known: {', '.join(names)})")
+
+
+@contextmanager
+def called(name: str) -> Iterator[None]:
+    """Say of whose inputs a mistake is."""
+    try:
+        yield
+    except UsageError as error:
+        raise UsageError(f"{name}: {error}") from error

@@ -11,7 +11,7 @@ import numpy as np
 import polars
 import pytest
 
-from unweave.cli.evaluate import MEANING
+from unweave.cli.evaluate import BOUNDS, MEANING
 from unweave.errors import UsageError
 from unweave.metrics import METRICS, mcc, mig, noisy_labels, sap
 from unweave.metrics.inputs import bin_factors
@@ -48,7 +48,7 @@ def test_scores_of_a_run_are_shown_and_saved(cli, run, tmp_path):
     assert row.split()[:7] == ["mig", *(f"{score[name]:.3f}" for name in numbers)]
     assert encoding.split()[:7] == ["encoding", *["–"] * 6]
     assert score["value"] == Run.open(run).evaluate("mig", samples=500, seed=3)["value"][0]
-    assert rest == ["", MEANING, "", f"next: unweave report {run}"]
+    assert rest == ["", MEANING, BOUNDS, "", f"next: unweave report {run}"]
 
 
 def test_all_that_can_be_had_is_the_default(cli, files):
@@ -147,7 +147,7 @@ def test_numbers_that_nothing_has_are_no_columns(cli, files):
     assert lines[0].split() == ["metric", "value", "seconds"]
     with_intervals = cli("evaluate", *FILES, "--metrics", "mig", "modularity", "--no-floors").out.splitlines()
     assert with_intervals[0].split() == ["metric", "value", "low", "high", "seconds"]
-    assert with_intervals[3:] == ["", MEANING, "", "next: unweave metrics list"]
+    assert with_intervals[3:] == ["", MEANING, BOUNDS, "", "next: unweave metrics list"]
 
 
 def test_a_number_that_one_score_lacks_is_a_dash(cli, files):
@@ -159,8 +159,8 @@ def test_a_number_that_one_score_lacks_is_a_dash(cli, files):
 
 
 def test_the_sentence_says_what_an_interval_is_over():
-    assert "another draw of this many images" in MEANING
-    assert "training seeds are not counted" in MEANING
+    assert "another draw of this many rows" in MEANING
+    assert "Training seeds are not counted" in MEANING
 
 
 def test_details_have_a_column_for_the_factor(cli, files):

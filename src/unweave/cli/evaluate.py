@@ -34,7 +34,10 @@ Count = Annotated[int | None, arg(metavar="INT", help_behavior_hint="")]
 OnScores = Callable[["polars.DataFrame"], None]
 """Takes a metric's scores as soon as they are there."""
 NUMBERS = ("value", "low", "high", "floor", "ceiling", "adjusted", "seconds")
-MEANING = "low, high: would another draw of this many images change the score? Other training seeds are not counted."
+MEANING = "low, high: would another draw of this many rows change the score (95 %)? Training seeds are not counted."
+BOUNDS = "floor: factors shuffled; ceiling: the factors as codes; adjusted: 0 at the floor, 1 at the ceiling."
+NOTES = {"low": MEANING, "floor": BOUNDS}
+"""What is said of a column that has numbers."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +121,8 @@ def evaluate(words: list[str]) -> None:
     print(_shown(options, [scores]))
     if not options.json:
         following = f"unweave report {shlex.quote(str(options.run))}" if options.run else "unweave metrics list"
-        print(*([f"\n{MEANING}"] if options.intervals else []), f"\nnext: {following}", sep="\n")
+        notes = [note for column, note in NOTES.items() if scores[column].is_not_null().any()]
+        print(*(["", *notes] if notes else []), f"\nnext: {following}", sep="\n")
 
 
 def _shown(options: Evaluate, tables: Sequence[polars.DataFrame]) -> str:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from pathlib import Path
 from time import perf_counter
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unweave.errors import UsageError
+from unweave.errors import UsageError, called
 from unweave.metrics.evaluate import OnProgress, OnScores, describe, each_metric, gather, overheads, warn_once
 from unweave.metrics.inputs import INTERVAL, generator
 from unweave.metrics.metric import Metric
@@ -150,15 +149,6 @@ def short_names(paths: Sequence[Path]) -> list[str]:
     lengths = range(1, max(map(len, parts)) + 1)
     names = (["/".join(own[-length:]) for own in parts] for length in lengths)
     return next((found for found in names if len(set(found)) == len(found)), [str(path) for path in paths])
-
-
-@contextmanager
-def called(name: str) -> Iterator[None]:
-    """Say of whose inputs a mistake is."""
-    try:
-        yield
-    except UsageError as error:
-        raise UsageError(f"{name}: {error}") from error
 
 
 class _Halved(NamedTuple):

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unweave import compiled
-from unweave.errors import UsageError
+from unweave.errors import UsageError, called
 from unweave.metrics.floors import Bounds, bounds
 from unweave.metrics.inputs import (
     DRAW,
@@ -140,6 +140,7 @@ def gather(
     """Return all inputs that metrics may ask for, by their parameters' names, checked."""
     inputs: dict[str, Any] = {"seed": request.seed, "encode": codebook, "jacobians": jacobians, "names": names}
     inputs |= _rows(codes, factors, test, request, names)
+    _check_names(names, inputs.get("factors"))
     inputs |= _posterior(inputs["codes"], log_variances, reconstruction, request.seed)
     if not any("source" in METRICS[name].needs for name in request.choose()):
         return inputs
@@ -216,6 +217,11 @@ def warn_once(inputs: Mapping[str, Any], request: Request, chosen: Sequence[str]
         warnings.warn(text, LeftOut, stacklevel=4)
 
 
+def _check_names(names: Sequence[str] | None, factors: np.ndarray | None) -> None:
+    if names is not None and factors is not None and len(names) != factors.shape[1]:
+        raise UsageError(f"there are {factors.shape[1]} factors but {len(names)} names: give one name for each")
+
+
 def _each_key(
     codes: Mapping[str, ArrayLike],
     factors: ArrayLike | None,
@@ -236,7 +242,8 @@ def _each_key(
         def keyed(table: polars.DataFrame, key: str = str(key)) -> polars.DataFrame:
             return table.select(polars.lit(key).alias("key"), polars.all())
 
-        inputs = gather(own, factors, _test_of(key, test), request, names)
+        with called(str(key)):
+            inputs = gather(own, factors, _test_of(key, test), request, names)
         told = None if on_progress is None else lambda name, *done, key=key: on_progress(f"{key}: {name}", *done)
         kept = None if on_scores is None else lambda table, keyed=keyed: on_scores(keyed(table))
         tables.append(keyed(score(inputs, request, told, kept)))

@@ -26,6 +26,10 @@ GivenPair: TypeAlias = tuple[ArrayLike, ArrayLike]
 LARGEST = 1e100
 """Larger codes are refused: their squares, which variances need, would overflow."""
 MOST_BINS = 10_000
+TURNED = 10
+"""Codes and factors that both have so many times more columns than rows are transposed."""
+MOST_LISTED = 8
+"""Factors that a warning lists; of more, it gives the number."""
 """More would be finer than any sample, and fill the memory with counts of nothing."""
 SPLIT, INTERVAL, DRAW, FIT, FLOOR = 0, 1, 2, 3, 4
 """Random streams of one seed: the split, the subsets behind an interval, what a metric draws, its learner, a floor."""
@@ -152,13 +156,17 @@ def warn_of_inputs(codes: ArrayLike, factors: ArrayLike | None = None) -> None:
     """
     values = read(codes, "codes").numbers
     labels = None if factors is None else read(factors, "factors").numbers
+    if labels is not None and TURNED * len(values) <= min(values.shape[1], labels.shape[1]):
+        shapes = f"{len(values)} rows and {values.shape[1]:,} and {labels.shape[1]:,} columns"
+        raise UsageError(f"codes and factors have {shapes}: a row must be a sample; give codes.T and factors.T")
     transposed = _warn_of_shape(values, "codes")
     if labels is not None:
         transposed |= _warn_of_shape(labels, "factors")
         _warn_of_constants(labels)
         distinct = _distinct(labels)
-        for column in distinct:
-            warn_user(f"factor {column + 1} has as many values as rows: continuous or an index?", DistinctValues)
+        if distinct and not transposed:
+            listed = _listed([column + 1 for column in distinct])
+            warn_user(f"{listed} as many values as rows: continuous or an index?", DistinctValues)
         labels = np.delete(labels, distinct, axis=1)
     if not transposed:  # which says it all
         warn_of_few(labels, values)
@@ -204,17 +212,26 @@ def _check_codes(table: Read, name: str) -> np.ndarray:
         column, texts = next(iter(table.texts.items()))
         raise UsageError(f"{name} must be numbers, got texts in column {column + 1}, such as {texts[0][:40]!r}")
     codes = table.numbers.astype(np.float64, copy=False)
-    if not (np.abs(codes) <= LARGEST).all():  # written so that NaN fails too
-        raise UsageError(f"{name} hold NaN, an infinity or a value beyond {LARGEST:g}")
+    odd = ~(np.abs(codes) <= LARGEST)  # written so that NaN is odd too
+    if odd.any():
+        raise UsageError(f"{name} hold NaN, an infinity or a value beyond {LARGEST:g}{_first(odd)}")
     return codes
+
+
+def _first(odd: np.ndarray) -> str:
+    """Return how many entries are odd, and where the first one is, in brackets."""
+    row, column = np.argwhere(odd)[0]
+    return f" ({odd.sum():,} of {odd.size:,} entries, the first in row {row + 1:,}, column {column + 1})"
 
 
 def _check_factors(array: np.ndarray, name: str, continuous: bool) -> np.ndarray:
     if array.dtype.kind == "b":
         return array.astype(np.int64)
     if not ((array >= -(2**53)) & (array <= 2**53)).all():  # beyond it, floats skip whole numbers
-        kinds = "NaN, an infinity or " if array.dtype.kind == "f" else ""
-        raise UsageError(f"{name} hold {kinds}a value beyond 2**53: number the values from 0 up")
+        odd = ~np.isfinite(array) if array.dtype.kind == "f" else np.zeros(array.shape, dtype=bool)
+        if odd.any():
+            raise UsageError(f"{name} hold NaN or an infinity{_first(odd)}: leave these rows out")
+        raise UsageError(f"{name} hold a value beyond 2**53: number the values from 0 up")
     whole = array.astype(np.int64)
     if (whole == array).all():
         return whole
@@ -293,6 +310,13 @@ def _warn_of_shape(array: np.ndarray, name: str) -> bool:
 def _warn_of_constants(factors: np.ndarray) -> None:
     constant = np.flatnonzero(~_varies(factors)) + 1
     if 0 < len(constant) < factors.shape[1]:  # where none varies, metrics refuse
-        one = len(constant) == 1
-        listed = f"factor {constant[0]} has" if one else f"factors {', '.join(map(str, constant))} have"
-        warn_user(f"{listed} a single value and {'is' if one else 'are'} left out", ConstantFactor)
+        left = "is left out" if len(constant) == 1 else "are left out"
+        warn_user(f"{_listed(constant.tolist())} a single value and {left}", ConstantFactor)
+
+
+def _listed(numbers: list[int]) -> str:
+    """Return the beginning of a sentence about these factors."""
+    if len(numbers) == 1:
+        return f"factor {numbers[0]} has"
+    more = f" and {len(numbers) - MOST_LISTED} more" if len(numbers) > MOST_LISTED else ""
+    return f"factors {', '.join(map(str, numbers[:MOST_LISTED]))}{more} have"

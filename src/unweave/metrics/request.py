@@ -106,12 +106,20 @@ class Request:
             if name in GROUPS:
                 chosen |= dict.fromkeys(n for n in GROUPS[name] if inputs is None or not lacking(METRICS[n], inputs))
             elif name not in METRICS:
-                raise unknown("metric", name, [*METRICS, *GROUPS])
+                raise _unknown_metric(name)
             elif inputs is not None and (what := lacking(METRICS[name], inputs)):
                 raise UsageError(f"the metric '{name}' needs {what}")
             else:
                 chosen[name] = None
         return list(chosen)
+
+
+def _unknown_metric(name: str) -> UsageError:
+    """Return the error for a name that is no metric's; the name of a part has that of its metric for an answer."""
+    for known, metric in METRICS.items():
+        if name in metric.names(known):
+            return UsageError(f"'{name}' is a part of the metric '{known}': ask for '{known}'")
+    return unknown("metric", name, [*METRICS, *GROUPS])
 
 
 def lacking(metric: Metric[..., Any], inputs: Mapping[str, Any]) -> str:
