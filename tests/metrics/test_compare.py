@@ -215,6 +215,7 @@ A, B, V = world()
         (({"a": A, "b": B},), {"factors": V, "test": (A, V)}, "test must be ({name: test_codes, …}, test_factors)"),
         ((A, B, V, "linearity"), {}, "a: the metric 'linearity' needs codebook"),
         ((A, B, None, "mig"), {}, "a: the metric 'mig' needs factors"),
+        (("runs/a", "runs/b"), {}, "'runs/a' is a path: open the run first, as unweave.Run.open('runs/a')"),
         ((A, np.full_like(B, np.nan), V), {}, "b: codes hold NaN, an infinity or a value beyond 1e+100"),
     ],
 )

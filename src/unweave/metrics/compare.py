@@ -257,6 +257,9 @@ def _runs(first: Any, second: Any) -> dict[str, Run]:
     if isinstance(first, Mapping):
         return {str(name): run for name, run in first.items()} if any(map(_is_run, first.values())) else {}
     given = list(first) if second is None and isinstance(first, list | tuple) else [first, second]
+    for path in given:
+        if isinstance(path, str | Path):
+            raise UsageError(f"'{path}' is a path: open the run first, as unweave.Run.open('{path}')")
     if not any(map(_is_run, given)):
         return {}
     if not all(map(_is_run, given)):
