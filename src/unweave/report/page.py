@@ -106,7 +106,7 @@ def _ceilings(run: RunLike) -> str:
         command = f"unweave data info {shlex.quote(data_name(run.data.description))}"
         about = (
             f"Whether some of the {number(len(run.data))} images look the same is not known yet: that takes minutes. "
-            f"<code>{escape(command)}</code> computes it, and what no code can exceed; write this page again afterwards."
+            f"<code>{escape(command)}</code> computes it, and what no code can exceed; write this page again then."
         )
         return _section("Ceilings of the data", about)
     if found.distinct == found.images:
