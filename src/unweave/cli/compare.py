@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from tyro.conf import Positional, arg
 
-from unweave.cli.arrays import read_array, read_codes_and_factors
+from unweave.cli.arrays import check_scores_path, read_array, read_codes_and_factors, write_scores
 from unweave.cli.evaluate import read_settings
 from unweave.cli.manners import writing
 from unweave.cli.parsing import Flag, parse, refuse_below
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 File = Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")]
 Files = Annotated[tuple[Path, ...], arg(metavar="FILE FILE ...", help_behavior_hint="")]
 Count = Annotated[int | None, arg(metavar="INT", help_behavior_hint="")]
+TABLES = (".csv", ".parquet")
 NUMBERS = ("difference", "low", "high")
 EXAMPLE = "for example: unweave compare runs/first runs/second"
 SEEDS = (
@@ -73,7 +74,7 @@ class Compare:
     test_factors: File = None
     """Their factors."""
     out: File = None
-    """Write a page with all differences drawn, such as compare.html."""
+    """Write a page with all differences drawn (.html), or the table (.csv or .parquet)."""
     json: Flag = False
     """Print one JSON object instead of a table."""
 
@@ -86,6 +87,15 @@ class Compare:
             raise UsageError(f"names of metrics have spaces between them, not commas: --metrics {' '.join(names)}")
         if self.out is not None and self.out.is_dir():
             raise UsageError(f"'{self.out}' is a folder; name a page, such as {self.out / 'compare.html'}")
+        if self.out is not None and not self.draws:
+            if self.out.suffix.lower() not in TABLES:
+                raise UsageError(f"a comparison is written to a .html, .csv or .parquet file, not to '{self.out}'")
+            check_scores_path(self.out)
+
+    @property
+    def draws(self) -> bool:
+        """Whether a page is asked for."""
+        return self.out is not None and self.out.suffix.lower() == ".html"
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -112,15 +122,29 @@ def compare(words: list[str]) -> None:
             print(_shown(options, _rows(finished)))
         raise
     if options.out is not None:
-        import polars
-
-        from unweave.report.compare import write_comparison
-
-        with writing(options.out):
-            write_comparison(polars.concat(finished), options.out, facts, notes)
+        _write(options, options.out, finished, facts, notes)
     print(_shown(options, _rows(finished)))
     if not options.json:
         print(f"\n{SEEDS}\n\nnext: {_next(options)}")
+
+
+def _write(
+    options: Compare,
+    out: Path,
+    finished: Sequence[polars.DataFrame],
+    facts: Mapping[str, Mapping[str, object]],
+    notes: Sequence[str],
+) -> None:
+    """Write the page, or the table, by the file's ending."""
+    import polars
+
+    from unweave.report.compare import write_comparison
+
+    with writing(out):
+        if options.draws:
+            write_comparison(polars.concat(finished), out, facts, notes)
+        else:
+            write_scores(polars.concat(finished), out)
 
 
 @contextmanager
@@ -275,6 +299,6 @@ def _decimals(value: float | None, sign: str = "") -> str:
 
 
 def _next(options: Compare) -> str:
-    if options.out is not None:
+    if options.draws:
         return f"open {options.out} in a browser"
     return f"unweave report {shlex.quote(str(options.runs[-1]))}" if options.runs else "unweave metrics list"
