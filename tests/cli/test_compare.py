@@ -211,6 +211,10 @@ def test_what_was_finished_before_an_interrupt_is_shown(cli, files, monkeypatch)
         (("{run}", "{run}"), "'{run}' is given twice: compare it with another one"),
         (("{run}", "{run}/../tiny"), "'{run}/../tiny' is given twice: compare it with another one"),
         (("{run}", "nowhere"), "there is no folder 'nowhere'"),
+        (
+            ("one.npy", "two.npy"),
+            "'one.npy' is a file, not the folder of a run; codes in files are given as --codes one",
+        ),
         (("{run}", "."), "'.' is not a run: it has no config.json"),
         (("{run}", "{other}", "--codes", "one.npy", "two.npy"), "compare either runs or files: leave out the folders"),
         (("{run}", "{other}", "--metrics", "mgi"), "no metric is called 'mgi'; did you mean 'mig'?"),

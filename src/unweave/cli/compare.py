@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from tyro.conf import Positional, arg
 
-from unweave.cli.arrays import check_scores_path, read_array, read_codes_and_factors, write_scores
+from unweave.cli.arrays import (
+    check_scores_path,
+    read_codes,
+    read_codes_and_factors,
+    read_factors,
+    refuse_file,
+    write_scores,
+)
 from unweave.cli.evaluate import read_settings
 from unweave.cli.manners import writing
 from unweave.cli.parsing import Flag, parse, refuse_below
@@ -168,6 +175,7 @@ def _compare_runs(options: Compare, finished: list[polars.DataFrame]) -> dict[st
     """Compare runs, and return what a page says of each."""
     if options.codes or options.factors or options.test_codes or options.test_factors:
         raise UsageError("compare either runs or files: leave out the folders, or --codes and --factors")
+    refuse_file(*options.runs)
     if len(options.runs) < 2:
         raise UsageError(f"one run is not enough to compare: name two or more; {EXAMPLE}")
     from unweave import metrics
@@ -201,8 +209,8 @@ def _compare_files(options: Compare, finished: list[polars.DataFrame]) -> dict[s
     codes, factors = _read_codes(names, options)
     test = None
     if options.test_factors:
-        tested = dict(zip(names, map(read_array, options.test_codes), strict=True))
-        test = tested, read_array(options.test_factors, texts=True)
+        tested = (read_codes(file, test=True) for file in options.test_codes)
+        test = dict(zip(names, tested, strict=True)), read_factors(options.test_factors, test=True)
     with showing() as on_progress:
         metrics.compare(
             codes,
@@ -220,8 +228,8 @@ def _compare_files(options: Compare, finished: list[polars.DataFrame]) -> dict[s
 def _read_codes(names: Sequence[str], options: Compare) -> tuple[dict[str, Any], Any]:
     """Return the codes by name, and the factors, of a file of their own or of those files that hold both."""
     if options.factors:
-        codes = dict(zip(names, map(read_array, options.codes), strict=True))
-        return codes, read_array(options.factors, texts=True)
+        codes = dict(zip(names, map(read_codes, options.codes), strict=True))
+        return codes, read_factors(options.factors)
     pairs = dict(zip(names, map(read_codes_and_factors, options.codes), strict=True))
     held = {name: factors for name, (_, factors) in pairs.items() if factors is not None}
     first = next(iter(held), None)
