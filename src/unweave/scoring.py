@@ -20,6 +20,7 @@ from unweave.metrics.presets import PRESETS, warn_user
 from unweave.metrics.request import Request
 from unweave.metrics.table import METRICS
 from unweave.runs import Run
+from unweave.text import data_name
 
 if TYPE_CHECKING:
     import polars
@@ -84,14 +85,8 @@ def _check_comparable(runs: Mapping[str, Run]) -> None:
             raise UsageError(f"'{run.path}' is there twice, as {earlier} and {name}: compare it with another run")
     for name, run in others:
         if run.settings.data != baseline.settings.data:
-            ours, theirs = (_data_name(each.settings.data) for each in (baseline, run))
+            ours, theirs = (data_name(each.settings.data) for each in (baseline, run))
             raise UsageError(f"{first} was trained on {ours} and {name} on {theirs}: compare runs of one data set")
-
-
-def _data_name(data: Mapping[str, Any]) -> str:
-    """Return a data set as the command line has it: name:option=value,…"""
-    options = ",".join(f"{key}={value}" for key, value in data.items() if key != "name")
-    return f"{data['name']}:{options}" if options else str(data["name"])
 
 
 def _renamed(on_progress: OnProgress, name: str) -> OnProgress:

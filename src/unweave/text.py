@@ -48,6 +48,17 @@ def pairs(values: Mapping[str, object]) -> str:
     return ", ".join(f"{name}={value}" for name, value in values.items())
 
 
+def data_name(description: Mapping[str, object]) -> str:
+    """Return a data set as the command line has it: name:option=value,…
+
+    >>> data_name({"name": "objects3d", "size": 32, "smooth": True, "light": "sphere"})
+    'objects3d:size=32,smooth=true,light=sphere'
+    """
+    options = {name: value for name, value in description.items() if name != "name"}
+    texts = (f"{name}={value if isinstance(value, str) else json.dumps(value)}" for name, value in options.items())
+    return ":".join(filter(None, [str(description["name"]), ",".join(texts)]))
+
+
 def first_line(thing: object) -> str:
     """Return the first line of a docstring, without references to the literature and backticks.
 

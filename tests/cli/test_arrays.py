@@ -15,7 +15,10 @@ import pytest
 from unweave.cli.arrays import (
     check_scores_path,
     read_array,
+    read_codes,
     read_codes_and_factors,
+    read_factor_names,
+    read_factors,
     read_test_codes_and_factors,
     write_scores,
 )
@@ -445,8 +448,50 @@ def test_codes_and_factors_of_a_parquet_file(tmp_path):
     how = "begin the names of its columns with code or factor, or give --factors too"
     table.select("factor_size").write_parquet(path)
     assert complaint(path, read_codes_and_factors) == f"has no codes; {how}"
-    table.rename({"code10": "z"}).write_parquet(path)
-    assert complaint(path, read_codes_and_factors) == f"has the column 'z'; {how}"
+
+
+def test_other_columns_of_a_parquet_file_are_ignored_and_named(tmp_path):
+    """Whatever is in them; so are factors beside codes whose factors are in another file."""
+    path = tmp_path / "a.parquet"
+    frame(id=["a", None], code0=[1.5, 2.5], factor_x=[0, 1], when=[[1], [2]]).write_parquet(path)
+    with pytest.warns(UserWarning, match="the columns id, when are ignored; only names that begin with code or factor"):
+        codes, factors = read_codes_and_factors(path)
+    assert factors is not None
+    assert (codes.tolist(), factors.tolist()) == ([[1.5], [2.5]], [[0], [1]])
+    with pytest.warns(UserWarning, match="the columns id, factor_x, when are ignored; only names that begin with code"):
+        assert read_codes(path).tolist() == codes.tolist()
+    with pytest.warns(UserWarning, match="the columns id, code0, when are ignored; only names that begin with factor"):
+        assert read_factors(path).tolist() == factors.tolist()
+    frame(z=[1.5, 2.5]).write_parquet(path)  # the names of all columns are free where the file holds one thing
+    assert read_codes(path).tolist() == [[1.5], [2.5]]
+    assert read_factors(path).tolist() == [[1.5], [2.5]]
+
+
+@pytest.mark.parametrize(
+    ("columns", "names"),
+    [
+        (["code0", "factor_x", "id", "factor_wall hue"], ["x", "wall hue"]),
+        (["factor0", "factor 1", "factor_2", "factors"], ["factor0", "factor 1", "factor_2", "factors"]),
+        (["factor_factor0", "factor0"], ["factor_factor0", "factor0"]),  # names differ
+        (["shape", "size"], ["shape", "size"]),
+    ],
+)
+def test_the_names_of_factors_are_those_of_their_columns(tmp_path, columns: list[str], names: list[str]):
+    frame(**{name: [1] for name in columns}).write_parquet(tmp_path / "a.parquet")
+    assert read_factor_names(tmp_path / "a.parquet") == names
+    assert read_factor_names(tmp_path / "a.npz") is None
+
+
+def test_codes_and_factors_of_archives_are_taken_by_their_names(tmp_path):
+    path = tmp_path / "a.npz"
+    factors, codes, test_codes = (np.full((2, 1), value) for value in range(3))
+    np.savez(path, factors=factors, codes=codes, test_codes=test_codes)
+    assert read_codes(path).tolist() == [[1], [1]]
+    assert read_codes(path, test=True).tolist() == [[2], [2]]
+    assert read_factors(path).tolist() == read_factors(path, test=True).tolist() == [[0], [0]]
+    assert read_codes(Path(f"{path}:factors")).tolist() == [[0], [0]]
+    np.savez(path, a=codes, b=factors)
+    assert complaint(path, read_codes).startswith("holds a, b; choose one")
 
 
 SCORES = frame(

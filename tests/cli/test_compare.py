@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import polars
 import pytest
 
 import unweave
@@ -69,6 +70,18 @@ def test_the_page_is_written_where_asked_for(cli, run, other, tmp_path):
     text = page.read_text()
     assert "other <small>against</small> tiny" in text
     assert "xysquares" in text
+
+
+def test_the_table_is_written_where_asked_for(cli, files):
+    rows = json.loads(cli("compare", *CODES, "--metrics", "mig", "--json").out)["differences"]
+    for name, read in (("a.csv", polars.read_csv), ("a.PARQUET", polars.read_parquet)):
+        code, out, err = cli("compare", *CODES, "--metrics", "mig", "--out", name)
+        assert (code, err) == (0, "")
+        assert out.endswith("next: unweave metrics list\n")  # a table is not opened in a browser
+        (found,) = read(name).to_dicts()
+        timeless = {"options": rows[0]["options"], "seconds": rows[0]["seconds"]}
+        assert json.loads(found["options"]) == rows[0]["options"]
+        assert {**found, **timeless} == rows[0]
 
 
 def test_several_runs_have_a_table_each_and_names_of_their_own(cli, run, other, tmp_path):
@@ -198,12 +211,19 @@ def test_what_was_finished_before_an_interrupt_is_shown(cli, files, monkeypatch)
         (("{run}", "{run}"), "'{run}' is given twice: compare it with another one"),
         (("{run}", "{run}/../tiny"), "'{run}/../tiny' is given twice: compare it with another one"),
         (("{run}", "nowhere"), "there is no folder 'nowhere'"),
+        (
+            ("one.npy", "two.npy"),
+            "'one.npy' is a file, not the folder of a run; codes in files are given as --codes one",
+        ),
         (("{run}", "."), "'.' is not a run: it has no config.json"),
         (("{run}", "{other}", "--codes", "one.npy", "two.npy"), "compare either runs or files: leave out the folders"),
         (("{run}", "{other}", "--metrics", "mgi"), "no metric is called 'mgi'; did you mean 'mig'?"),
         (("{run}", "{other}", "--metrics", "mig,sap"), "names of metrics have spaces between them, not commas"),
         (("{run}", "{other}", "--preset", "quick"), "no preset is called 'quick'"),
         (("{run}", "{other}", "--out", "."), "'.' is a folder; name a page, such as compare.html"),
+        ((*CODES, "--out", "a.txt"), "a comparison is written to a .html, .csv or .parquet file, not to 'a.txt'"),
+        ((*CODES, "--out", "page"), "a comparison is written to a .html, .csv or .parquet file, not to 'page'"),
+        ((*CODES, "--out", "none/a.csv"), "there is no folder 'none' to write 'a.csv' into; make it first"),
         (("{run}", "{other}", "--replicates", "1"), "--replicates must be 2 or more, not 1"),
         (("--codes", "one.npy", "--factors", "v.npy"), "one file is not enough to compare: --codes takes two or more"),
         (("--codes", "one.npy", "one.npy"), "'one.npy' is given twice: compare it with another one"),

@@ -175,6 +175,21 @@ def test_details_have_a_column_for_the_factor(cli, files):
     assert [score["factor"] for score in scores] == [None, "factor 1", "factor 2"]
 
 
+@pytest.mark.filterwarnings("default:'d.parquet'")
+def test_columns_name_the_factors_and_others_are_one_line_of_warning(cli, files):
+    codes, factors = files
+    columns = {"id": range(len(codes)), "code0": codes[:, 0], "factor_hue": factors[:, 0], "factor_x": factors[:, 1]}
+    polars.DataFrame(columns).write_parquet("d.parquet")
+    words = ("--metrics", "mig", "--details", "--no-intervals", "--no-floors", "--json")
+    code, out, err = cli("evaluate", "--codes", "d.parquet", *words)
+    line = "'d.parquet': the column id is ignored; only names that begin with code or factor are read"
+    assert (code, err) == (0, f"unweave: warning: {line}\n")
+    assert [score["factor"] for score in json.loads(out)["scores"]] == [None, "hue", "x"]
+    polars.DataFrame(columns).select("factor_hue", "factor_x").write_parquet("v.parquet")
+    scores = json.loads(cli("evaluate", "--codes", "z.npy", "--factors", "v.parquet", *words).out)["scores"]
+    assert [score["factor"] for score in scores] == [None, "hue", "x"]
+
+
 @pytest.mark.parametrize("name", ["scores.csv", "scores.parquet", "scores.json"])
 def test_scores_are_written_to_a_file_too(cli, files, name):
     code, out, err = cli("evaluate", *FILES, "--metrics", "mig", "mcc", "--out", name)
@@ -235,7 +250,15 @@ def write_members(files) -> tuple[str, ...]:
     return "--codes", "several.npz:z", "--factors", "several.npz:v"
 
 
-@pytest.mark.parametrize("write", [write_parquet, write_two_parquets, write_npz, write_members])
+def write_npz_and_factors(files) -> tuple[str, ...]:
+    np.savez("other.npz", codes=files[0], factors=files[1][::-1])  # the file of factors is asked for
+    return "--codes", "other.npz", "--factors", "v.npy"
+
+
+WRITERS = [write_parquet, write_two_parquets, write_npz, write_members, write_npz_and_factors]
+
+
+@pytest.mark.parametrize("write", WRITERS)
 def test_scores_of_npz_and_parquet_files(cli, files, write):
     code, out, err = cli("evaluate", *write(files), "--metrics", "mig", "--no-intervals", "--json")
     assert (code, err) == (0, "")
@@ -324,6 +347,7 @@ def test_a_file_without_an_array_is_one_line(cli, files, name, complaint):
     [
         (("--factors", "v.npy"), "name a run first, or give --codes and --factors"),
         (("--codes", "z.npy", "--metrics", "mig"), "the metric 'mig' needs factors"),
+        (("z.npy",), "'z.npy' is a file, not the folder of a run; codes in files are given as --codes z.npy\n"),
         ((*FILES, "--preset", "quick"), "no preset is called 'quick'"),
         ((*FILES, "--replicates", "1"), "--replicates must be 2 or more, not 1"),
         ((*FILES, "--bin-factors", "1"), "--bin-factors must be 2 or more, not 1"),

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from unweave.data import DATASETS, load
-from unweave.data.ceilings import Ceilings, ceilings, kept_ceilings, three_digits
+from unweave.data.ceilings import Ceilings, ceilings, fingerprint, kept_ceilings, known_ceilings, three_digits
+from unweave.data.files import source
 from unweave.data.restricted import Restricted
 from unweave.data.table import Table
 
@@ -90,10 +91,30 @@ def test_every_page_says_what_no_code_can_exceed(name: str):
     assert "**Ceilings" in page_of(name)
 
 
+@pytest.mark.parametrize("name", [name for name in DATASETS if not source(name)])
+def test_every_set_that_is_drawn_comes_with_its_ceilings(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Where this fails, the set is drawn in another way than before: python benchmarks/ceilings.py --write."""
+    monkeypatch.setenv("UNWEAVE_DATA", str(tmp_path))
+    data = load(name)
+    found = known_ceilings(data)
+    assert found is not None
+    assert found.images == len(data)
+    assert tuple(factor.factor for factor in found.factors) == data.factors.names
+    assert kept_ceilings(data, lambda *_: pytest.fail("the images are compared")) == found
+
+
+def test_other_options_are_another_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("UNWEAVE_DATA", str(tmp_path))
+    assert fingerprint(load("xyobject", size=32)) != fingerprint(load("xyobject"))
+    assert known_ceilings(load("xyobject", size=32)) is None
+    assert known_ceilings(load("shapes2d-noisy")) is None
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", DRAWN)
-def test_the_pages_numbers_are_those_of_all_images(name: str):
+def test_the_numbers_of_pages_and_those_that_are_shipped_are_those_of_all_images(name: str):
     found, page = of(load(name)), page_of(name)
+    assert known_ceilings(load(name)) == found
     if found.distinct == found.images:
         assert f"All {found.images:,} images are distinct" in page
         return

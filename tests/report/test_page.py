@@ -12,8 +12,10 @@ from pathlib import Path
 
 import numpy as np
 import polars
+import pytest
 from PIL import Image
 
+from unweave.data import load
 from unweave.data.factors import FactorSpace
 from unweave.data.table import Table
 from unweave.report import render, survey, write_page
@@ -204,3 +206,16 @@ def test_a_data_set_with_twins_has_its_ceilings_drawn(run):
     assert "50.0 % are distinct" in page
     assert page.count("<meter") == 2 * len(twins.factors.names)
     assert '<td>0.500</td><td><meter min="0" max="1" value="0.5000"></meter></td>' in page
+
+
+def test_a_large_data_set_is_not_compared_for_a_page(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Its page names the command; a small set, and one whose ceilings come with unweave, have them at once."""
+    monkeypatch.setenv("UNWEAVE_DATA", str(tmp_path))
+    monkeypatch.setattr("unweave.data.ceilings.ceilings", lambda *_: pytest.fail("the images are compared"))
+    page = _ceilings(replace(run, data=load("shapes2d", size=32)))
+    assert "<code>unweave data info shapes2d:size=32</code>" in page
+    assert "737,280 images" in page
+    smooth = load("objects3d", size=32, n=100_001, smooth=True)
+    (name,) = re.findall(r"<code>unweave data info (.*?)</code>", _ceilings(replace(run, data=smooth)))
+    assert load(name).description == smooth.description
+    assert "90.6 % are distinct" in _ceilings(replace(run, data=load("shapes2d")))

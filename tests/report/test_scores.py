@@ -72,15 +72,47 @@ def test_floor_and_ceiling_are_drawn_into_the_scale():
     rows = [
         score("mig", 0.5, floor=0.1, ceiling=0.9, adjusted=0.5, low=0.4, high=0.6),
         score("jemmig", 0.5),
-        score("im", 0.5, floor=0.1, ceiling=4.0, adjusted=0.1),  # no largest value, and no scale
+        score("im", 1.0, floor=0.5, ceiling=4.0, adjusted=0.1),  # no largest value: a scale of its own
     ]
     table = score_table(rows)
     ticks = re.findall(r'<u class="(\w+)" style="left:(.*?)%">', table)
-    assert ticks == [("floor", "10.00"), ("ceiling", "90.00")]
+    assert ticks == [("floor", "10.00"), ("ceiling", "90.00"), ("floor", "12.50"), ("ceiling", "100.00")]
     assert 'aria-label="floor 0.100, ceiling 0.900"' in table
     assert '<i style="left:40.00%;width:20.00%">' in table
+    assert '<b style="left:25.00%">' in table
+    assert table.count('<span class="ends own"><span>0</span><span>4</span></span>') == table.count("ends own") == 1
     adjusted = [row.rsplit("<td>", 1)[1] for row in re.findall(r"<tr><th.*?</td></tr>", table)]
     assert adjusted == ["0.500</td></tr>", "–</td></tr>", "0.100</td></tr>"]
+
+
+@pytest.mark.parametrize(
+    "name", ["downstream-gbt-accuracy-100", "downstream-logistic-accuracy-10", "dci-es-explicitness"]
+)
+def test_parts_between_0_and_1_are_drawn_there_whatever_the_range_of_their_metric(name: str):
+    table = score_table([score(name, 0.25, floor=0.1, ceiling=0.5)])
+    assert re.findall(r'<[ub].*? style="left:(.*?)%">', table) == ["10.00", "50.00", "25.00"]
+    assert "ends own" not in table
+
+
+def test_a_scale_of_its_own_holds_all_that_is_drawn():
+    table = score_table([score("r2", -1.0, low=-3.0, high=0.5, floor=-0.5, ceiling=1.0)])
+    assert '<i style="left:0.00%;width:87.50%">' in table
+    assert re.findall(r'<[ub].*? style="left:(.*?)%">', table) == ["62.50", "100.00", "50.00"]
+    assert "<span>−3</span><span>1</span>" in table
+    assert "ends own" not in score_table([score("r2", 0.5, floor=-0.005, ceiling=1.0)])  # noise around 0
+    assert 'class="scale"' not in score_table(
+        [score("im", 0.5, floor=0.1), score("dci-es-size", 0, floor=0, ceiling=0)]
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "floor", "told"), [("mig", 0.9, 1), ("mig", 0.8, 1), ("mig", 0.1, 0), ("new", 0.9, 0)]
+)
+def test_a_ceiling_that_is_not_better_than_the_floor_is_told(name: str, floor: float, told: int):
+    table = score_table([score(name, floor=floor, ceiling=0.8)])
+    assert table.count(f'title="floor {floor:.3f}, ceiling 0.800: the ceiling is not better than the floor') == told
+    lower = score_table([score("unfairness-mean", floor=floor, ceiling=0.8)])
+    assert ("not better" in lower) == (floor <= 0.8)
 
 
 def test_only_scores_of_the_weights_at_hand_are_shown(run):
@@ -122,3 +154,5 @@ def test_the_reader_is_told_what_intervals_floors_and_ceilings_are(run):
     assert "over images" in reading
     assert "training seeds" in reading
     assert "factors shuffled" in reading
+    for mark, place in (("floor", "from below is the floor"), ("ceiling", "from above the ceiling")):
+        assert f'<u class="{mark}"></u></span> {place}' in reading

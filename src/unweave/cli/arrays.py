@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 MEMBER = re.compile(r"(.*\.npz):(.+)", re.IGNORECASE | re.DOTALL)
 """An array of an npz file, FILE.npz:NAME."""
+LABEL = re.compile(r"^factor_(?=.*\D)", re.DOTALL)
+"""What stands before the name of a factor; a number alone is no name."""
 
 
 def read_array(path: Path, *, texts: bool = False) -> np.ndarray:
@@ -43,15 +46,44 @@ def read_array(path: Path, *, texts: bool = False) -> np.ndarray:
         if kind == ".csv":
             return read_csv_texts(file) if texts else read_csv(file)
         if kind == ".parquet":
-            return _to_array(_read_parquet(file), texts)
+            return _to_array(_whole(_read_parquet(file)), texts)
         raise UsageError(f"'{path}' must be a .npy or .npz file (numpy.save, numpy.savez), a .csv or a .parquet file")
+
+
+def read_codes(path: Path, *, test: bool = False) -> np.ndarray:
+    """Return the codes in a file, whose factors are in another one.
+
+    Of several arrays of an .npz file, that called `codes` is taken (`test_codes` first, for a test); of a .parquet
+    file, the columns whose names begin with code, or all where none does.
+    """
+    return _read_part(path, "code", test, texts=False)
+
+
+def read_factors(path: Path, *, test: bool = False) -> np.ndarray:
+    """Return the factors in a file, as `read_codes` does the codes; they may be texts."""
+    return _read_part(path, "factor", test, texts=True)
+
+
+def read_factor_names(path: Path) -> list[str] | None:
+    """Return the names of the factors in a .parquet file, without factor_ before them; nothing for another file.
+
+    They are those of the columns that begin with factor, or of all where none does.
+    """
+    if path.suffix.lower() != ".parquet":
+        return None
+    import polars
+
+    columns = list(polars.read_parquet_schema(path))
+    names = [name for name in columns if name.startswith("factor")] or columns
+    short = [LABEL.sub("", name) for name in names]
+    return short if len(set(short)) == len(short) else names
 
 
 def read_codes_and_factors(path: Path) -> tuple[np.ndarray, np.ndarray | None]:
     """Return codes and, where the file has them, their factors.
 
     An .npz file names its arrays `codes` and `factors`, a .parquet file begins the names of its columns with code or
-    factor. Of another file, or one with a single array, the array is the codes.
+    factor; others are ignored, with a warning. Of another file, or one with a single array, the array is the codes.
     """
     with _one_line(path):
         if path.suffix.lower() == ".npz":
@@ -80,6 +112,16 @@ def read_test_codes_and_factors(path: Path) -> tuple[np.ndarray, np.ndarray] | N
             return None
         codes, factors = _read_members(path, wanted)
         return codes, factors
+
+
+def refuse_file(*runs: Path) -> None:
+    """Refuse files in the place of the folders of runs, and say where files go."""
+    for path in runs:
+        if _member(path)[0].is_file():
+            files = " ".join(shlex.quote(str(run)) for run in runs)
+            raise UsageError(
+                f"'{path}' is a file, not the folder of a run; codes in files are given as --codes {files}"
+            )
 
 
 def check_scores_path(path: Path) -> None:
@@ -196,7 +238,7 @@ def _archive(path: Path) -> Iterator[zipfile.ZipFile]:
 
 
 def _read_parquet(path: Path) -> polars.DataFrame:
-    """Return a table that has rows, columns and no missing values."""
+    """Return a table that has rows and columns."""
     import polars
     from polars.exceptions import PanicException, PolarsError
 
@@ -210,6 +252,12 @@ def _read_parquet(path: Path) -> polars.DataFrame:
     for column in table:
         if re.fullmatch(r"__index_level_\d+__|Unnamed: 0|", column.name):
             raise ValueError("it has an index that pandas wrote; write it without (index=False)")
+    return table
+
+
+def _whole(table: polars.DataFrame) -> polars.DataFrame:
+    """Return a table that has no missing values."""
+    for column in table:
         if column.null_count():
             row = column.is_null().arg_max()
             raise ValueError(f"column '{column.name}' has no value in row {row}; leave out rows without values")
@@ -233,12 +281,38 @@ def _divide(path: Path, table: polars.DataFrame) -> tuple[np.ndarray, np.ndarray
     """Return the columns that are codes by their names, and those that are factors."""
     codes = [name for name in table.columns if name.startswith("code")]
     factors = [name for name in table.columns if name.startswith("factor")]
-    others = [name for name in table.columns if name not in {*codes, *factors}]
-    if others or not codes:
-        what = f"has the column '{others[0][:40]}'" if others else "has no codes"
-        raise UsageError(f"'{path}' {what}; begin the names of its columns with code or factor, or give --factors too")
-    labels = _to_array(table.select(factors), texts=True) if factors else None
-    return _to_array(table.select(codes), texts=False), labels
+    if not codes:
+        how = "begin the names of its columns with code or factor, or give --factors too"
+        raise UsageError(f"'{path}' has no codes; {how}")
+    _warn_of_others(path, table.columns, [*codes, *factors], "code or factor")
+    labels = _to_array(_whole(table.select(factors)), texts=True) if factors else None
+    return _to_array(_whole(table.select(codes)), texts=False), labels
+
+
+def _read_part(path: Path, kind: str, test: bool, texts: bool) -> np.ndarray:
+    """Return the codes, or the factors, of a file that may hold more than those."""
+    with _one_line(path):
+        if path.suffix.lower() == ".npz":
+            held = _names(path)
+            wanted = [name for name in (*([f"test_{kind}s"] if test else []), f"{kind}s") if name in held]
+            if wanted:
+                return _read_members(path, wanted[:1])[0]
+        if path.suffix.lower() == ".parquet":
+            table = _read_parquet(path)
+            columns = [name for name in table.columns if name.startswith(kind)] or table.columns
+            _warn_of_others(path, table.columns, columns, kind)
+            return _to_array(_whole(table.select(columns)), texts)
+    return read_array(path, texts=texts)
+
+
+def _warn_of_others(path: Path, columns: Sequence[str], taken: Sequence[str], beginning: str) -> None:
+    """Name the columns that are not taken."""
+    others = [name for name in columns if name not in taken]
+    if others:
+        from unweave.metrics.presets import warn_user
+
+        what = f"column {others[0][:40]} is" if len(others) == 1 else f"columns {_listed(others)} are"
+        warn_user(f"'{path}': the {what} ignored; only names that begin with {beginning} are read", UserWarning)
 
 
 def _listed(names: Sequence[str]) -> str:

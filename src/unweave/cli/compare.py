@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from tyro.conf import Positional, arg
 
-from unweave.cli.arrays import read_array, read_codes_and_factors
+from unweave.cli.arrays import (
+    check_scores_path,
+    read_codes,
+    read_codes_and_factors,
+    read_factors,
+    refuse_file,
+    write_scores,
+)
 from unweave.cli.evaluate import read_settings
 from unweave.cli.manners import writing
 from unweave.cli.parsing import Flag, parse, refuse_below
@@ -31,6 +38,7 @@ if TYPE_CHECKING:
 File = Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")]
 Files = Annotated[tuple[Path, ...], arg(metavar="FILE FILE ...", help_behavior_hint="")]
 Count = Annotated[int | None, arg(metavar="INT", help_behavior_hint="")]
+TABLES = (".csv", ".parquet")
 NUMBERS = ("difference", "low", "high")
 EXAMPLE = "for example: unweave compare runs/first runs/second"
 SEEDS = (
@@ -73,7 +81,7 @@ class Compare:
     test_factors: File = None
     """Their factors."""
     out: File = None
-    """Write a page with all differences drawn, such as compare.html."""
+    """Write a page with all differences drawn (.html), or the table (.csv or .parquet)."""
     json: Flag = False
     """Print one JSON object instead of a table."""
 
@@ -86,6 +94,15 @@ class Compare:
             raise UsageError(f"names of metrics have spaces between them, not commas: --metrics {' '.join(names)}")
         if self.out is not None and self.out.is_dir():
             raise UsageError(f"'{self.out}' is a folder; name a page, such as {self.out / 'compare.html'}")
+        if self.out is not None and not self.draws:
+            if self.out.suffix.lower() not in TABLES:
+                raise UsageError(f"a comparison is written to a .html, .csv or .parquet file, not to '{self.out}'")
+            check_scores_path(self.out)
+
+    @property
+    def draws(self) -> bool:
+        """Whether a page is asked for."""
+        return self.out is not None and self.out.suffix.lower() == ".html"
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -112,15 +129,29 @@ def compare(words: list[str]) -> None:
             print(_shown(options, _rows(finished)))
         raise
     if options.out is not None:
-        import polars
-
-        from unweave.report.compare import write_comparison
-
-        with writing(options.out):
-            write_comparison(polars.concat(finished), options.out, facts, notes)
+        _write(options, options.out, finished, facts, notes)
     print(_shown(options, _rows(finished)))
     if not options.json:
         print(f"\n{SEEDS}\n\nnext: {_next(options)}")
+
+
+def _write(
+    options: Compare,
+    out: Path,
+    finished: Sequence[polars.DataFrame],
+    facts: Mapping[str, Mapping[str, object]],
+    notes: Sequence[str],
+) -> None:
+    """Write the page, or the table, by the file's ending."""
+    import polars
+
+    from unweave.report.compare import write_comparison
+
+    with writing(out):
+        if options.draws:
+            write_comparison(polars.concat(finished), out, facts, notes)
+        else:
+            write_scores(polars.concat(finished), out)
 
 
 @contextmanager
@@ -144,6 +175,7 @@ def _compare_runs(options: Compare, finished: list[polars.DataFrame]) -> dict[st
     """Compare runs, and return what a page says of each."""
     if options.codes or options.factors or options.test_codes or options.test_factors:
         raise UsageError("compare either runs or files: leave out the folders, or --codes and --factors")
+    refuse_file(*options.runs)
     if len(options.runs) < 2:
         raise UsageError(f"one run is not enough to compare: name two or more; {EXAMPLE}")
     from unweave import metrics
@@ -177,8 +209,8 @@ def _compare_files(options: Compare, finished: list[polars.DataFrame]) -> dict[s
     codes, factors = _read_codes(names, options)
     test = None
     if options.test_factors:
-        tested = dict(zip(names, map(read_array, options.test_codes), strict=True))
-        test = tested, read_array(options.test_factors, texts=True)
+        tested = (read_codes(file, test=True) for file in options.test_codes)
+        test = dict(zip(names, tested, strict=True)), read_factors(options.test_factors, test=True)
     with showing() as on_progress:
         metrics.compare(
             codes,
@@ -196,8 +228,8 @@ def _compare_files(options: Compare, finished: list[polars.DataFrame]) -> dict[s
 def _read_codes(names: Sequence[str], options: Compare) -> tuple[dict[str, Any], Any]:
     """Return the codes by name, and the factors, of a file of their own or of those files that hold both."""
     if options.factors:
-        codes = dict(zip(names, map(read_array, options.codes), strict=True))
-        return codes, read_array(options.factors, texts=True)
+        codes = dict(zip(names, map(read_codes, options.codes), strict=True))
+        return codes, read_factors(options.factors)
     pairs = dict(zip(names, map(read_codes_and_factors, options.codes), strict=True))
     held = {name: factors for name, (_, factors) in pairs.items() if factors is not None}
     first = next(iter(held), None)
@@ -275,6 +307,6 @@ def _decimals(value: float | None, sign: str = "") -> str:
 
 
 def _next(options: Compare) -> str:
-    if options.out is not None:
+    if options.draws:
         return f"open {options.out} in a browser"
     return f"unweave report {shlex.quote(str(options.runs[-1]))}" if options.runs else "unweave metrics list"

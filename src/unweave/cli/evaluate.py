@@ -14,9 +14,12 @@ from tyro.conf import Positional, Suppress, arg
 
 from unweave.cli.arrays import (
     check_scores_path,
-    read_array,
+    read_codes,
     read_codes_and_factors,
+    read_factor_names,
+    read_factors,
     read_test_codes_and_factors,
+    refuse_file,
     write_scores,
 )
 from unweave.cli.manners import writing
@@ -146,6 +149,7 @@ def _shown(options: Evaluate, tables: Sequence[polars.DataFrame]) -> str:
 def _score_run(options: Evaluate, folder: Path, on_scores: OnScores) -> polars.DataFrame:
     if options.codes or options.factors or options.test_codes or options.test_factors:
         raise UsageError("score either a run or files: leave out the folder, or --codes and --factors")
+    refuse_file(folder)
     from unweave.runs import Run
 
     run = Run.open(folder)
@@ -170,16 +174,23 @@ def _score_files(options: Evaluate, finished: list[polars.DataFrame]) -> polars.
     from unweave import metrics
 
     if options.factors:
-        codes, factors, test = read_array(options.codes), read_array(options.factors, texts=True), None
+        codes, factors, test = read_codes(options.codes), read_factors(options.factors), None
     else:
         (codes, factors), test = read_codes_and_factors(options.codes), read_test_codes_and_factors(options.codes)
     if options.test_codes and options.test_factors:
-        test = read_array(options.test_codes), read_array(options.test_factors, texts=True)
+        test = read_codes(options.test_codes, test=True), read_factors(options.test_factors, test=True)
     if factors is None and (options.label_noise or test is not None):
         raise UsageError("--label-noise, --test-codes and --test-factors mean nothing without --factors")
+    names = None if factors is None else read_factor_names(options.factors or options.codes)
     with showing() as on_progress:
         return metrics.evaluate(
-            codes, factors, test=test, on_progress=on_progress, on_scores=finished.append, **options.settings
+            codes,
+            factors,
+            test=test,
+            names=names,
+            on_progress=on_progress,
+            on_scores=finished.append,
+            **options.settings,
         )
 
 

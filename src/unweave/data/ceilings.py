@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,8 @@ CHUNK = 256
 """Images drawn at once."""
 LOOKED_AT = 256
 """Images that tell whether kept ceilings are of this data set."""
+SHIPPED = Path(__file__).with_name("ceilings.json")
+"""Ceilings of the sets that are drawn, with their default options: `python benchmarks/ceilings.py --write`."""
 Watch = Callable[[int, int], None]
 """Called with the number of images looked at so far, and of all."""
 
@@ -68,7 +71,7 @@ def ceilings(data: Dataset, watch: Watch | None = None) -> Ceilings | None:
 
     Of a set that draws from some of its cells, those are looked at.
     """
-    if not data.is_function and data.is_grid:
+    if not has_ceilings(data):
         return None
     cells = drawn_cells(data)
     groups, distinct = _groups(data, cells, watch)
@@ -77,29 +80,56 @@ def ceilings(data: Dataset, watch: Watch | None = None) -> Ceilings | None:
     return Ceilings(len(cells), distinct, tuple(found))
 
 
+def has_ceilings(data: Dataset) -> bool:
+    """Tell whether a data set has ceilings: none where an image holds noise besides factors."""
+    return data.is_function or not data.is_grid
+
+
 def kept_ceilings(data: Dataset, watch: Watch | None = None) -> Ceilings | None:
-    """Return the ceilings of a data set as `ceilings` does, computed once on this machine and kept with its data."""
-    if not data.is_function and data.is_grid:
+    """Return the ceilings of a data set as `ceilings` does: those that are known, or computed once on this machine."""
+    if not has_ceilings(data):
         return None
-    place = data_folder() / "ceilings" / f"{_fingerprint(data)}.json"
-    if (known := _read(place)) is not None:
+    name = fingerprint(data)
+    if (known := _known(name)) is not None:
         return known
     found = ceilings(data, watch)
     with suppress(OSError):  # a folder that cannot be written costs only time
+        place = _place(name)
         place.parent.mkdir(parents=True, exist_ok=True)
         write_json(place, asdict(found) if found else None)
     return found
 
 
-def _read(place: Path) -> Ceilings | None:
+def known_ceilings(data: Dataset) -> Ceilings | None:
+    """Return the ceilings of a data set without computing them: shipped with unweave or kept on this machine."""
+    return _known(fingerprint(data)) if has_ceilings(data) else None
+
+
+def shipped_ceilings() -> dict[str, Ceilings]:
+    """Return the ceilings that come with unweave, by the fingerprint of their data set."""
     with suppress(OSError, ValueError, TypeError, KeyError):
-        known = json.loads(place.read_text())
-        factors = tuple(Ceiling(**factor) for factor in known["factors"])
-        return Ceilings(int(known["images"]), int(known["distinct"]), factors)
+        return {name: _from_plain(known) for name, known in json.loads(SHIPPED.read_text("utf-8")).items()}
+    return {}
+
+
+def _known(name: str) -> Ceilings | None:
+    if (shipped := shipped_ceilings().get(name)) is not None:
+        return shipped
+    with suppress(OSError, ValueError, TypeError, KeyError):
+        return _from_plain(json.loads(_place(name).read_text("utf-8")))
     return None
 
 
-def _fingerprint(data: Dataset) -> str:
+def _place(name: str) -> Path:
+    return data_folder() / "ceilings" / f"{name}.json"
+
+
+def _from_plain(known: Mapping[str, Any]) -> Ceilings:
+    factors = tuple(Ceiling(**factor) for factor in known["factors"])
+    return Ceilings(int(known["images"]), int(known["distinct"]), factors)
+
+
+def fingerprint(data: Dataset) -> str:
     """Return a hash of the description, of all factors' names and sizes and of images from all over the set."""
     cells = drawn_cells(data)
     some = cells[np.linspace(0, len(cells) - 1, min(LOOKED_AT, len(cells))).astype(np.int64)]

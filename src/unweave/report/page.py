@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from unweave.data.ceilings import kept_ceilings, three_digits
+from unweave.data.ceilings import has_ceilings, kept_ceilings, known_ceilings, three_digits
 from unweave.files import write_atomically
 from unweave.metrics import importance_matrix
 from unweave.report.association import BINS, heat_map_figure, normalised_information
@@ -25,9 +26,12 @@ from unweave.report.saved import saved_scores
 from unweave.report.scores import score_table
 from unweave.report.style import number
 from unweave.report.surveys import Survey, collapse, survey
+from unweave.text import data_name
 
 SAMPLES = 2000
 """Random images behind what the page says of latents and factors."""
+COMPARED = 100_000
+"""Of larger data sets, all images are not compared with each other for the page."""
 LATENTS = 16
 """At most so many latents are drawn: those that carry most."""
 
@@ -90,9 +94,22 @@ def _scores(run: RunLike) -> str:
 
 
 def _ceilings(run: RunLike) -> str:
-    """Draw what no code can exceed on the data set; nothing where all of its images differ, or hold noise."""
-    found = kept_ceilings(run.data)
-    if found is None or found.distinct == found.images:
+    """Draw what no code can exceed on the data set; nothing where all of its images differ, or hold noise.
+
+    Of a large set that is not worth the wait: unless they are known, the command that computes them is named.
+    """
+    if not has_ceilings(run.data):
+        return ""
+    named = "digest" not in run.data.options  # arrays in memory have no name that a command could take
+    found = known_ceilings(run.data) if named and len(run.data) > COMPARED else kept_ceilings(run.data)
+    if found is None:
+        command = f"unweave data info {shlex.quote(data_name(run.data.description))}"
+        about = (
+            f"Whether some of the {number(len(run.data))} images look the same is not known yet: that takes minutes. "
+            f"<code>{escape(command)}</code> computes it, and what no code can exceed; write this page again then."
+        )
+        return _section("Ceilings of the data", about)
+    if found.distinct == found.images:
         return ""
     about = (
         f"{number(found.images - found.distinct)} of the {number(found.images)} images look like another one "

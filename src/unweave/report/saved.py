@@ -71,9 +71,10 @@ def _reading(shown: Sequence[Score]) -> list[str]:
         )
     if any(row.get("floor") is not None for row in shown):
         lines.append(
-            'On the scale, <span class="key"><u class="floor"></u></span> is the floor, the score of the same codes '
-            'with the factors shuffled, and <span class="key"><u class="ceiling"></u></span> the ceiling, that of the '
-            "factors themselves as codes; adjusted is 0 at the floor and 1 at the ceiling."
+            'On the scale, <span class="key"><u class="floor"></u></span> from below is the floor, the score of the '
+            'same codes with the factors shuffled, and <span class="key"><u class="ceiling"></u></span> from above the '
+            "ceiling, that of the factors themselves as codes; point at a scale for their numbers. The adjusted value "
+            "is 0 at the floor and 1 at the ceiling. A scale that does not go from 0 to 1 has its ends below it."
         )
     return lines
 

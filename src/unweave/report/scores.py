@@ -10,6 +10,9 @@ from math import isfinite, nan
 from typing import Any
 
 from unweave.metrics import METRICS, Metric
+from unweave.metrics.dci_es import LIMITS as DCI_ES
+from unweave.metrics.downstream import LIMITS as DOWNSTREAM
+from unweave.report.style import number
 
 Score = Mapping[str, Any]
 """A row of the table of scores, by column."""
@@ -33,8 +36,12 @@ QUESTIONS = {
 """What each group of scores asks, in the order of the page."""
 PARTS = {"disentanglement": "modularity", "completeness": "compactness", "informativeness": "explicitness"}
 """The group of a part that goes by another name than what it measures."""
+PART_LIMITS = {"downstream": DOWNSTREAM, "dci_es": DCI_ES}
+"""The least and the largest values of the parts, by the metric's function, where they differ from part to part."""
 NOT_SCORES = ("encoding", "compilation")
 """Rows that only say how long something took."""
+SLACK = 0.02
+"""How far beside a scale from 0 to 1 something may be and still be drawn there: floors that are 0 but for noise."""
 ENDS = '<span class="ends"><span>0</span><span>1</span></span>'
 COLUMNS = ("metric", "better", "value", "95 % interval", ENDS, "adjusted")
 
@@ -48,17 +55,21 @@ class Origin:
     metric: Metric
     group: str
     """What it measures: a key of `QUESTIONS`."""
+    most: float
+    """The largest value there can be."""
 
 
 def _origins() -> dict[str, Origin]:
     """Return the origin of every row there can be; a part of a score of several is in the group of that part."""
     found = {}
     for name, metric in METRICS.items():
-        for row in metric.names(name):
+        limits = PART_LIMITS.get(metric.sample.__name__)
+        for place, row in enumerate(metric.names(name)):
+            most = limits[1][place] if limits else metric.range[1]
             part = row.removeprefix(f"{name}-")
             part = PARTS.get(part, part) if metric.measures == "all three" else ""
             group = part if part in QUESTIONS else metric.measures
-            found[row] = Origin(name, metric, group if group in QUESTIONS else "other")
+            found[row] = Origin(name, metric, group if group in QUESTIONS else "other", most)
     return found
 
 
@@ -120,26 +131,60 @@ def _row(score: Score, apart: str, columns: int) -> str:
 
 def _direction(score: Score) -> str:
     """Return whether higher or lower is better, where either is."""
-    origin = ORIGINS.get(score["metric"])
-    higher = getattr(origin.metric, "higher_is_better", True) if origin else None
+    higher = _higher_is_better(score)
     return "" if higher is None else "↑ higher" if higher else "↓ lower"
 
 
-def _scale(score: Score) -> str:
-    """Draw the value, its interval, floor and ceiling between 0 and 1; nothing for a score that leaves that range."""
+def _higher_is_better(score: Score) -> bool | None:
     origin = ORIGINS.get(score["metric"])
+    return getattr(origin.metric, "higher_is_better", True) if origin else None
+
+
+def _scale(score: Score) -> str:
+    """Draw the value, its interval, floor and ceiling on a scale; nothing where the scale would have no ends."""
+    span = _span(score)
+    if span is None:
+        return ""
+    start, end = span
     value, low, high = (_number(score, column) for column in ("value", "low", "high"))
     low, high = (low, high) if isfinite(low + high) else (value, value)
-    if (origin and origin.metric.range[1] > 1) or not all(0 <= end <= 1 for end in (value, low, high)):
-        return ""
-    ends = {end: _number(score, end) for end in ("floor", "ceiling")}
-    ends = {end: place for end, place in ends.items() if 0 <= place <= 1}
-    ticks = "".join(f'<u class="{end}" style="left:{100 * place:.2f}%"></u>' for end, place in ends.items())
-    band = f'<i style="left:{100 * low:.2f}%;width:{100 * (high - low):.2f}%"></i>'
-    dot = f'<b style="left:{100 * value:.2f}%"></b>'
-    told = ", ".join(f"{end} {_decimals(place)}" for end, place in ends.items())
+    marks = {mark: _number(score, mark) for mark in ("floor", "ceiling") if isfinite(_number(score, mark))}
+
+    def place(number: float) -> float:
+        return 100 * (number - start) / (end - start)
+
+    ticks = "".join(f'<u class="{mark}" style="left:{place(at):.2f}%"></u>' for mark, at in marks.items())
+    band = f'<i style="left:{place(low):.2f}%;width:{place(high) - place(low):.2f}%"></i>'
+    dot = f'<b style="left:{place(value):.2f}%"></b>'
+    told = ", ".join(f"{mark} {_decimals(at)}" for mark, at in marks.items()) + _inverted(score)
     described = f' role="img" aria-label="{told}" title="{told}"' if told else ' aria-hidden="true"'
-    return f'<span class="scale"{described}>{band}{ticks}{dot}</span>'
+    ends = "" if span == (0, 1) else f'<span class="ends own"><span>{_end(start)}</span><span>{_end(end)}</span></span>'
+    return f'<span class="scale"{described}>{band}{ticks}{dot}</span>{ends}'
+
+
+def _span(score: Score) -> tuple[float, float] | None:
+    """Return the ends of a score's scale: 0 and 1, or else those that just hold 0, the score, its floor and ceiling."""
+    origin = ORIGINS.get(score["metric"])
+    numbers = [_number(score, column) for column in ("value", "low", "high", "floor", "ceiling")]
+    known = [number for number in numbers if isfinite(number)]
+    if not isfinite(numbers[0]):
+        return None
+    if (origin is None or origin.most <= 1) and all(-SLACK <= number <= 1 + SLACK for number in known):
+        return 0, 1
+    start, end = min(0, *known), max(0, *known)
+    return (start, end) if isfinite(numbers[3] + numbers[4]) and start < end else None
+
+
+def _inverted(score: Score) -> str:
+    """Say of a ceiling that is not better than the floor that it is not."""
+    floor, ceiling, higher = _number(score, "floor"), _number(score, "ceiling"), _higher_is_better(score)
+    if not isfinite(floor + ceiling) or higher is None or (ceiling > floor if higher else ceiling < floor):
+        return ""
+    return ": the ceiling is not better than the floor here, so that neither says how good the value is"
+
+
+def _end(value: float) -> str:
+    return number(float(f"{value:.2g}")).replace("-", "−")
 
 
 def _apart(score: Score, scores: Sequence[Score]) -> str:
