@@ -12,6 +12,8 @@ from unweave.metrics import METRICS
 
 INTERVALS = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "intervals.py"))
 FIRST, CHEAP, REFITTED = 20_000, 200, 40
+MORE = {"dci": 100}
+"""Where 40 samples are too few: the first 40 hold 85 % by chance, 100 of them 93."""
 CASES = [
     (name, pool)
     for name in METRICS
@@ -24,7 +26,7 @@ CASES = [
 @pytest.mark.parametrize("world", INTERVALS["WORLDS"])
 @pytest.mark.parametrize(("name", "pool"), CASES)
 def test_the_interval_holds_the_expected_score(name, pool, world):
-    count = CHEAP if INTERVALS["is_cheap"](name) and not pool else REFITTED
+    count = CHEAP if INTERVALS["is_cheap"](name) and not pool else MORE.get(name, REFITTED)
     rows = INTERVALS["coverage"](name, world, range(FIRST, FIRST + count), pool)
     assert rows
     for row in rows:
