@@ -7,7 +7,7 @@ import numpy as np
 from unweave.geometry.laplacian import Laplacian
 from unweave.geometry.neighbours import Graph
 
-POINTS = 1000
+POINTS = 500
 """Points at which it is looked at how parallel a field is."""
 
 
