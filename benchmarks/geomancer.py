@@ -3,6 +3,10 @@
     python benchmarks/geomancer.py                          S^2 x S^2, S^2 x S^3, S^2 x S^2 x S^2 at 5,000 points
     python benchmarks/geomancer.py "S^2 x S^2:100000"       this product, at this many points
     python benchmarks/geomancer.py --solvers                its eigensolver against others (see eigensolvers.py)
+    python benchmarks/geomancer.py --tilts                  error against tilt, into docs/results/geomancer-tilts.csv
+    python benchmarks/geomancer.py --public FOLDER          beside the public geomancer.py in a folder, which you
+                                                            get yourself, into docs/results/geomancer-public.csv
+    python benchmarks/geomancer.py --write-docs             the tables of docs/geomancer.md from these two files
 
 One thread. "matmuls" is the time divided by that of a product of two 2,048² matrices (float32), measured just before:
 it compares machines, and busy ones with idle ones. "right" is the share of points with the right number of factors of
@@ -18,6 +22,7 @@ os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "NUMBA_NUM_T
 import argparse
 import resource
 import warnings
+from pathlib import Path
 from time import process_time
 
 import numpy as np
@@ -61,11 +66,26 @@ def right(found: Factorisation, drawn: Sample) -> float:
     return float(np.mean([sorted(basis.shape[1] for basis in bases) == wanted for bases in found.components]))
 
 
+def tables(tilts: bool, public: Path | None, docs: bool) -> None:
+    """Measure what the page's tables hold, and write them."""
+    from geomancer_tables import measure_public, measure_tilts, write_docs
+
+    if tilts:
+        measure_tilts()
+    if public is not None:
+        measure_public(public)
+    if docs:
+        write_docs()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("cases", nargs="*")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--solvers", action="store_true")
+    parser.add_argument("--tilts", action="store_true")
+    parser.add_argument("--public", type=Path)
+    parser.add_argument("--write-docs", action="store_true")
     options = parser.parse_args()
     warnings.simplefilter("ignore", DoubtfulFactors)
     geomancer(sample("S^2 x S^2", 200).points, 4)  # compiles the kernels, or reads them from the cache
@@ -75,6 +95,8 @@ def main() -> None:
         for case in options.cases or CASES:
             compare(case)
         return
+    if options.tilts or options.public or options.write_docs:
+        return tables(options.tilts, options.public, options.write_docs)
     heads = " ".join(f"{head:>6}" for head in ("error", "median", "chance", "right", "GB"))
     print(f"{'manifold':18} {'n':>8} {'CPU s':>8} {'matmuls':>8} {heads}")
     for case in options.cases or DEFAULT:

@@ -30,11 +30,12 @@ def test_two_spheres_are_found(drawn, found):
 
 def test_less_confident_points_have_larger_errors():
     drawn = sample("S^2 x S^2", 1500, noise=0.2)
-    found = geomancer(drawn.points, dim=4, count=2)
+    with pytest.warns(DoubtfulFactors, match="radians off"):
+        found = geomancer(drawn.points, dim=4, count=2)
     errors = subspace_error(found.components, drawn.frames)
     order = np.argsort(found.confidence)
     assert errors[order[:300]].mean() > 1.5 * errors[order[-300:]].mean()
-    assert found.tilts.mean() == pytest.approx(errors.mean(), rel=0.25)
+    assert 0.5 < errors.mean() / found.tilts.mean() < 1.6  # so much noise moves points along the manifold, too
 
 
 @pytest.mark.parametrize(
@@ -78,7 +79,8 @@ def test_a_graph_of_one_s_own(drawn):
 
     near = nearest(drawn.points, 12)
     edges = np.stack([np.repeat(np.arange(1500), 12), near.ravel()], axis=1)
-    found = geomancer(drawn.points, dim=4, graph=edges)
+    with pytest.warns(DoubtfulFactors, match="radians off"):  # by up to 24 neighbours a tangent space is rough
+        found = geomancer(drawn.points, dim=4, graph=edges)
     assert subspace_error(found.components, drawn.frames).mean() < 0.35
 
 

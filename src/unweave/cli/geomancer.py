@@ -117,7 +117,7 @@ def _text(found: Factorisation, estimate: Dimension | None) -> str:
         "dimensions": " + ".join(map(str, found.dims)) or "different from point to point",
         "spectrum": " ".join([*values[:below], *(["|"] if below else []), *values[below:]]),
         "confidence": f"{found.confidence.mean():.2f}",
-        "tilt": f"{found.tilts.mean():.3f} radians, the standard error of the tangent spaces",
+        "tilt": f"{found.tilts.mean():.3f} radians, about the error of the factors",
         "odd points": f"{found.odd.sum():,} of {len(found.odd):,}",
     }
     return facts(lines if estimate is None else {"estimated": _evidence(estimate), **lines})

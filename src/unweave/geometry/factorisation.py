@@ -28,7 +28,7 @@ class Factorisation:
     dims: tuple[int, ...]
     """The dimension of every factor; empty where points do not agree on them."""
     tilts: np.ndarray
-    """(n,), radians: the standard error of the tangent spaces, and about the error of exact factors within them."""
+    """(n,), radians: about how far each factor is from the true one, by noise, bending and a metric not a product's."""
     confidence: np.ndarray
     """(n,), 0 to 1: cos² tilt, times the share of the tensors that multiples of the factors' projections make up."""
     odd: np.ndarray

@@ -15,7 +15,7 @@ from unweave.geometry.factors import explained, label_axes
 from unweave.geometry.gap import rises
 from unweave.geometry.inputs import DoubtfulFactors, Watch, check_options, checked, distinct, given_graph
 from unweave.geometry.neighbours import Graph, graph_of_edges, nearest, symmetric
-from unweave.geometry.tangents import Tangents, tangent_spaces, usual_neighbours
+from unweave.geometry.tangents import Tangents, tangent_spaces, usual_neighbours, with_bias
 
 CLEAR = 3.0
 """How steep the rise of the spectrum behind the values near zero must be, at least, or there are none."""
@@ -25,6 +25,8 @@ BETWEEN = 1.4
 """A value that stays as far below the next, but is not near zero, may be that of a factor still."""
 NOISY = 0.8
 """Tensors of which factors' projections make up less, in the mean, are not those of curved factors."""
+LARGE = 0.15
+"""A mean tilt, in radians, above which factors are only roughly right."""
 
 
 def geomancer(
@@ -82,9 +84,10 @@ def geomancer(
     tell("tangents", 0.0)
     tangents = tangent_spaces(x, near, dim)
     kept, links = _largest_part(links, dim)
+    tilts = with_bias(x, near, tangents)
     inside = Tangents(tangents.frames[kept], tangents.tilts[kept])
-    found = _factorise(inside, links, spectrum, count, gamma, seed, tell)
-    return _spread(found, tangents, kept, back)
+    found = _factorise(inside, tilts[kept], links, spectrum, count, gamma, seed, tell)
+    return _spread(found, Tangents(tangents.frames, tilts), kept, back)
 
 
 def _nearest(x: np.ndarray, dim: int, graph: int | None, tangent: int | None) -> tuple[Graph, np.ndarray]:
@@ -101,6 +104,7 @@ def _nearest(x: np.ndarray, dim: int, graph: int | None, tangent: int | None) ->
 
 def _factorise(
     tangents: Tangents,
+    whole: np.ndarray,
     graph: Graph,
     wanted: int,
     count: int | None,
@@ -108,14 +112,15 @@ def _factorise(
     seed: int,
     tell: Watch,
 ) -> Factorisation:
-    """Factorise points with these tangent spaces on a connected graph."""
+    """Factorise points with these tangent spaces, and their tilts with bias, on a connected graph."""
     # numba takes a second to import, which nobody who only samples or compares should wait for.
     from unweave.geometry.connection import connection
     from unweave.geometry.diagonalise import diagonalise
     from unweave.geometry.laplacian import Laplacian
+    from unweave.geometry.mixing import mixing
     from unweave.geometry.spectrum import bottom
 
-    frames, tilts = tangents
+    frames, errors = tangents.frames, np.tan(tangents.tilts)
     dim = frames.shape[2]
     tell("connection", 0.0)
     laplacian = Laplacian(graph, connection(frames, graph))
@@ -127,9 +132,13 @@ def _factorise(
     labels, dims, odd = label_axes(diagonals, factors)
     squares = (matrices.astype(float) ** 2).sum(axis=(1, 2, 3))
     share = explained(diagonals, squares, labels) if factors > 1 else np.ones(len(frames))
+    within = 0.0
+    if factors > 1:
+        within = mixing(laplacian, frames, errors, matrices, float(found.values[factors - 1]), seed)
+    tilts = np.arctan(np.hypot(np.tan(whole) / factors**0.5, within))  # a factor has its share of the whole
     tell("components", 1.0)
     if count != 1:
-        _warn(found.values, factors, dims, odd, share, dim)
+        _warn(found.values, factors, dims, odd, share, dim, float(tilts.mean()))
     sure = share * np.cos(tilts) ** 2
     return Factorisation(frames @ rotations, labels, found.values, factors, dims, tilts, sure, odd)
 
@@ -147,7 +156,15 @@ def _most_factors(dim: int) -> int:
     return (dim + 1) // 2
 
 
-def _warn(values: np.ndarray, count: int, dims: tuple[int, ...], odd: np.ndarray, share: np.ndarray, dim: int) -> None:
+def _warn(
+    values: np.ndarray,
+    count: int,
+    dims: tuple[int, ...],
+    odd: np.ndarray,
+    share: np.ndarray,
+    dim: int,
+    tilt: float = 0.0,
+) -> None:
     """Say what does not look like a product of curved manifolds."""
     flat = "flat directions, such as circles, tori and planes, have no holonomy and cannot be told apart"
     most = _most_factors(dim)
@@ -171,6 +188,11 @@ def _warn(values: np.ndarray, count: int, dims: tuple[int, ...], odd: np.ndarray
         text = f"eigenvalue {count} is neither near zero nor like the rest: more points may show another factor"
     elif odd.mean() > 0.2:
         text = f"at {odd.mean():.0%} of the points the components do not add up by themselves; more points may help"
+    elif tilt > LARGE:
+        text = (
+            f"the factors are about {tilt:.2f} radians off (their mean tilt): give more points, or coordinates of "
+            "one scale and less noise"
+        )
     else:
         return
     warnings.warn(text, DoubtfulFactors, stacklevel=4)
@@ -205,7 +227,8 @@ def _spread(found: Factorisation, tangents: Tangents, kept: np.ndarray, back: np
     axes, labels = tangents.frames.copy(), np.zeros((n, dim), int)
     if found.dims:  # any axes of the right numbers, so that every point has every factor
         labels[:] = np.repeat(np.arange(len(found.dims)), found.dims)
-    sure, odd = np.zeros(n), np.ones(n, bool)
+    sure, odd, tilts = np.zeros(n), np.ones(n, bool), tangents.tilts.copy()
     axes[kept], labels[kept], sure[kept], odd[kept] = found.axes, found.labels, found.confidence, found.odd
-    of_points = {"axes": axes, "labels": labels, "tilts": tangents.tilts, "confidence": sure, "odd": odd}
+    tilts[kept] = found.tilts
+    of_points = {"axes": axes, "labels": labels, "tilts": tilts, "confidence": sure, "odd": odd}
     return replace(found, **{name: each[back] for name, each in of_points.items()})

@@ -55,6 +55,22 @@ def tangent_spaces(points: np.ndarray, near: np.ndarray, dim: int) -> Tangents:
     return refined(points, near, rough, least)
 
 
+def with_bias(points: np.ndarray, near: np.ndarray, tangents: Tangents) -> np.ndarray:
+    """Return the tilts (n,) of all points' tangent spaces with the bias of second-order fits in them.
+
+    Its size is known over all points only; it is shared out like the standard error, for both grow with third-order
+    bending. Where no fit was made, tilts stay what they are.
+    """
+    least = int(LEAST_FIT * coefficients(tangents.frames.shape[2]))
+    errors = np.tan(tangents.tilts)
+    usual = float(np.median(errors))
+    if near.shape[1] < least or usual == 0:
+        return tangents.tilts
+    from unweave.geometry.third_order import bias
+
+    return np.arctan(errors * np.hypot(1, bias(points, near, tangents.frames, least) / usual))
+
+
 def principal_spaces(points: np.ndarray, near: np.ndarray, dim: int) -> Tangents:
     """Return the spaces of the first principal directions of x_j - x_i, at the first r points.
 
