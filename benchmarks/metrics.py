@@ -43,6 +43,11 @@ from unweave.metrics.resampling import interval
 
 DOCS = Path(__file__).parents[1] / "docs"
 STORED, PAGE = DOCS / "results" / "costs.csv", DOCS / "metrics" / "README.md"
+SUMS = {
+    "all of rows": [name for name in GROUPS["all"] if not {"encode", "jacobians"} & {*METRICS[name].needs}],
+    "all": list(GROUPS["all"]),
+}
+"""Metrics whose costs are summed: the group `all`, and what of it needs neither a codebook nor a decoder."""
 SIZES = np.array([3, 6, 40, 32, 32])
 ROWS, TEST_ROWS = 10_000, 5_000
 
@@ -124,10 +129,10 @@ def costs(names: list[str], inputs: dict[str, Any], intervals: bool) -> polars.D
 
 
 def render(stored: Path = STORED) -> str:
-    """Return the table of the docs, with the sums of all metrics that need rows alone."""
+    """Return the table of the docs, with its sums."""
     table = polars.read_csv(stored)
     lines = ["| metric | score | floor and ceiling | interval |", "|---|---|---|---|"]
-    kinds = {"all of rows": polars.col("metric").is_in(of_rows(table["metric"].to_list())), "all": polars.lit(True)}
+    kinds = {name: polars.col("metric").is_in(some) for name, some in SUMS.items()}
     sums = [
         {"metric": f"**{name}**"} | table.filter(kind).select("score", "floors", "interval").sum().row(0, named=True)
         for name, kind in kinds.items()
@@ -136,11 +141,6 @@ def render(stored: Path = STORED) -> str:
         cells = " | ".join(f"{row[part]:.2f}" for part in ("score", "floors", "interval"))
         lines.append(f"| {row['metric']} | {cells} |")
     return "\n".join(lines)
-
-
-def of_rows(names: list[str]) -> list[str]:
-    """Return the metrics that need neither a codebook nor a decoder."""
-    return [name for name in names if not {"encode", "jacobians"} & set(METRICS[name].needs)]
 
 
 def compare(names: list[str], inputs: dict[str, Any]) -> None:
@@ -217,7 +217,7 @@ def main() -> None:
     options = parser.parse_args()
     names = [metric for name in options.metrics for metric in GROUPS.get(name, (name,))]
     if options.rows:
-        names = of_rows(names)
+        names = [name for name in names if name in SUMS["all of rows"]]
     if options.write_docs:
         return put(PAGE, "costs", render())
     if options.peak:

@@ -44,7 +44,7 @@ class Curves(NamedTuple):
     """(k,): the loss without any codes."""
 
 
-@metric("Eastwood et al. 2023", "explicitness", range=(-1.0, inf), floor_rows=2_000)
+@metric("Eastwood et al. 2023", "explicitness", range=(-1.0, inf), floor_rows=1_000)
 def dci_es(
     codes: ArrayLike,
     factors: ArrayLike,

@@ -73,7 +73,7 @@ def distance_correlation(
     return Sampled(rank_correlation(ground, latent), len(values), rescore, REPLICATES)
 
 
-@metric("Michlo 2022", "distances", fast={"traversals": 64})
+@metric("Michlo 2022", "distances", fast={"traversals": 48})
 def factor_distance_correlation(
     encode: Encode | Codebook, data: Dataset | None = None, *, traversals: int = 1024, pairs: int = 128, seed: int = 0
 ) -> Sampled[float]:
@@ -157,7 +157,7 @@ def factor_distance_correlations(
     return {book.names[factor]: rank_correlation(*_along(book, *some)) for factor, some in drawn.items()}
 
 
-@metric("Michlo 2022", "distances", fast={"traversals": 64}, has_ceiling=False)
+@metric("Michlo 2022", "distances", fast={"traversals": 48}, has_ceiling=False)
 def perceived_correlation(
     encode: Encode | Codebook, data: Dataset | None = None, *, traversals: int = 1024, pairs: int = 128, seed: int = 0
 ) -> Sampled[float]:

@@ -9,8 +9,11 @@ import numpy as np
 
 from unweave.metrics.boosting import BoostedTrees
 
-MOST = 64
-"""Fits that are remembered: those of one set of codes, its floor and its ceiling, for a dozen factors."""
+MOST = 256
+"""Fits that are remembered: those of one set of codes, its floor, ceiling and interval, for a dozen factors.
+
+Each has less than a megabyte.
+"""
 
 
 def fitted_trees(codes: np.ndarray, factor: np.ndarray) -> BoostedTrees:

@@ -36,7 +36,8 @@ class InfoMEC(NamedTuple):
     "all three",
     continuous=True,
     shuffles=2,
-    floor_rows=2_000,
+    floor_rows=1_000,
+    ceiling_rows=2_000,
     unsteady=("modularity", "compactness"),
 )
 def info_mec(

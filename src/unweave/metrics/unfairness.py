@@ -35,8 +35,10 @@ class Unfairness(NamedTuple):
     "Locatello et al. 2019",
     "fairness",
     higher_is_better=False,
+    floor_options={"rows": 2_000},
+    ceiling_options={"rows": 2_000},
     unsteady=("mean", "max"),
-    fast={"rows": 2_000, "points": 50},
+    fast={"rows": 2_000, "points": 30},
 )
 def unfairness(
     encode: Encode | Codebook, data: Dataset | None = None, *, rows: int = 10_000, points: int = 100, seed: int = 0
