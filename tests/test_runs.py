@@ -112,7 +112,7 @@ def test_metrics_that_intervene_share_one_codebook(run, monkeypatch):
 def test_the_preset_sets_the_counts(run):
     table = run.evaluate(["sap", "linearity"], preset="fast", intervals=False)
     assert [json.loads(options).get("rows") for options in table["options"][:2]] == [2000, None]
-    assert json.loads(table["options"][1])["traversals"] == 64
+    assert json.loads(table["options"][1])["traversals"] == 48
     with pytest.raises(UsageError, match="no preset is called 'quick'"):
         run.evaluate("mig", preset="quick")
 

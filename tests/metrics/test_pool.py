@@ -161,7 +161,7 @@ def test_the_interval_is_over_rows():
     narrow = interval(by_votes, (0.0, 1.0), None, np.random.default_rng(0))
     assert ends is not None
     assert narrow is not None
-    assert ends[0][1] - ends[0][0] > 1.5 * (narrow[0][1] - narrow[0][0]) > 0
+    assert ends[0][1] - ends[0][0] > 1.3 * (narrow[0][1] - narrow[0][0]) > 0
 
 
 def test_a_source_is_what_it_is_given():

@@ -14,7 +14,7 @@ from unweave.metrics.traversals import draw_cells, several_valued, traversals
 from unweave.metrics.voting import active, batch_variances, by_majority, no_votes, variance
 
 
-@metric("Kim et al. 2019", "modularity", fast={"votes": 128, "test_votes": 64, "variance_rows": 500}, shuffles=4)
+@metric("Kim et al. 2019", "modularity", fast={"votes": 128, "test_votes": 128, "variance_rows": 500}, shuffles=4)
 def z_max_variance(
     encode: Encode | Codebook,
     data: Dataset | None = None,
