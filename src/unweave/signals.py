@@ -13,12 +13,13 @@ from types import FrameType
 def handled(handle: Callable[[int, FrameType | None], None], *names: str) -> Iterator[None]:
     """Call `handle` on signals of these names while active: in the main thread, where alone handlers can be set.
 
-    A signal that the system does not have is left out. So is a SIGHUP that is ignored, as nohup has it.
+    A signal that the system does not have is left out. So is one that is ignored, as SIGHUP is under nohup and SIGINT
+    in the background of a script, and one with a handler that is not Python's.
     """
     before = {}
     if threading.current_thread() is threading.main_thread():
         for number in (getattr(signal, name) for name in names if hasattr(signal, name)):
-            if signal.Signals(number).name == "SIGHUP" and signal.getsignal(number) is signal.SIG_IGN:
+            if signal.getsignal(number) in (signal.SIG_IGN, None):
                 continue
             before[number] = signal.signal(number, handle)
     try:

@@ -145,6 +145,7 @@ def test_a_penalty_stands_in_for_the_choice():
     free, mixed, strict = (
         downstream(codes, factors, test=test, penalty=c) for c in (None, (None, None, 1e-4, 1e-4), 1e-4)
     )
+    assert downstream(codes, factors, test=test, penalty=np.full(4, np.float32(1e-4))).accuracy_1000 == strict[2]
     assert mixed[:2] == free[:2]
     assert mixed.accuracy_1000 == strict.accuracy_1000
     assert strict.accuracy_100 < free.accuracy_100
@@ -168,7 +169,7 @@ def test_a_size_beyond_the_rows_can_take_all_of_them():
     ("options", "message"),
     [
         ({"penalty": 0}, "penalty must be a number above 0, got 0"),
-        ({"penalty": "1e-4"}, "penalty must be a number above 0, got '1'"),
+        ({"penalty": "1e-4"}, "penalty must be a number above 0, got '1e-4'"),
         ({"penalty": (1.0, 2.0)}, "one for each of 4 sizes, got 2"),
         ({"learner": "logisitc"}, "did you mean 'logistic'"),
         ({"learner": 3}, "an object with fit and predict"),

@@ -352,3 +352,26 @@ def test_bounds_of_fewer_rows_are_those_of_all(name):
     for row in edges.iter_rows(named=True):
         if row["metric"] in means and row["metric"].removeprefix(f"{name}-") not in metric.unsteady:
             assert row["floor"] == pytest.approx(means[row["metric"]], abs=0.02)
+
+
+def test_a_cell_encoded_later_has_the_codes_of_another_one_too():
+    """A floor may draw other cells than the score did: their own codes would not be noise."""
+    book = codebook_of(np.arange(2.0 * len(CELLS)).reshape(-1, 2))
+    book.prepare(np.arange(100))
+    moved = shuffled({"encode": book, "codes": np.zeros((5, 2))}, np.random.default_rng(0))["encode"]
+    cells = np.arange(1_000, 1_300)
+    assert (moved.codes(cells) != book.codes(cells)).any(axis=1).all()
+
+
+def test_an_option_set_by_hand_is_kept_for_the_bounds():
+    seen: list[int] = []
+
+    def rows(codes, factors, *, count=10) -> Sampled[float]:
+        seen.append(count)
+        return Sampled(0.0, len(codes), lambda subsets: np.zeros(len(subsets)))
+
+    metric = replace(METRICS["mig"], sample=rows, floor_options={"count": 3}, ceiling_options={"count": 4})
+    inputs = {"codes": np.zeros((50, 1)), "factors": np.arange(50)[:, None], "seed": 0}
+    bounds(metric, inputs, {"count": 10})
+    bounds(metric, inputs, {"count": 7})
+    assert seen == [3, 4, 7, 7]

@@ -119,3 +119,13 @@ def test_options_are_checked():
         options: dict[str, Any] = {name: least - 1}
         with pytest.raises(UsageError, match=f"{name} must be a whole number from {least} up"):
             z_max_variance(book, **options)
+
+
+def test_dead_codes_have_the_units_of_any_others():
+    """So that `compare` can pair the votes of a collapsed model with those of another one."""
+    counts = {"votes": 60, "test_votes": 40, "variance_rows": 50}
+    books = [Codebook.of_grid(codes, (4, 5)) for codes in (np.zeros((20, 2)), np.arange(40.0).reshape(20, 2))]
+    dead, alive = (z_max_variance.sample(book, **counts) for book in books)
+    assert (dead.score, dead.units) == (0.0, alive.units)
+    assert alive.step == 1 / 40
+    assert z_max_variance.sample(books[1], **counts, rescaled=True).step == 2 / 40

@@ -347,6 +347,35 @@ def test_nothing_in_a_checkpoint_is_executed(quick_train, tmp_path):
     assert trap.exists()
 
 
+def test_a_checkpoint_that_is_gone_is_missed(quick_train, tmp_path):
+    with pytest.raises(Stop):
+        quick_train(watch=stop_at(14))
+    weights = (tmp_path / "run" / "weights.safetensors").read_bytes()
+    (tmp_path / "run" / "checkpoint.pt").unlink()
+    with pytest.raises(UsageError, match=r"had reached step 10, but its checkpoint.pt is gone; put it back"):
+        quick_train()
+    assert (tmp_path / "run" / "weights.safetensors").read_bytes() == weights
+
+
+def test_a_run_of_another_device_is_not_called_damaged(quick_train, tmp_path):
+    with pytest.raises(Stop):
+        quick_train(watch=stop_at(14))
+    folder = tmp_path / "run"
+    values = torch.load(folder / "checkpoint.pt", weights_only=True)
+    values["streams"] = {}  # another device's generator has another state
+    torch.save(values, folder / "checkpoint.pt")
+    status = json.loads((folder / "status.json").read_text())
+    (folder / "status.json").write_text(json.dumps({**status, "device": "cuda"}))
+    with pytest.raises(UsageError, match="was trained on cuda; resume it there, not on cpu"):
+        quick_train()
+
+
+def test_a_watcher_that_fails_does_not_cost_the_checkpoint(quick_train, tmp_path):
+    with pytest.raises(Stop):
+        quick_train(watch=stop_at(30), log_every=10)
+    assert json.loads((tmp_path / "run" / "status.json").read_text())["step"] == 30
+
+
 def test_a_log_that_is_gone_is_missed(quick_train, tmp_path):
     with pytest.raises(Stop):
         quick_train(watch=stop_at(21))

@@ -307,7 +307,7 @@ def _read_part(path: Path, kind: str, test: bool, texts: bool) -> np.ndarray:
 
 def _warn_of_others(path: Path, columns: Sequence[str], taken: Sequence[str], beginning: str) -> None:
     """Name the columns that are not taken."""
-    others = [name for name in columns if name not in taken]
+    others = [name for name in columns if name not in taken and not name.startswith(("code", "factor"))]
     if others:
         from unweave.metrics.presets import warn_user
 

@@ -19,8 +19,8 @@ from unweave.errors import UsageError
 from unweave.files import write_atomically
 from unweave.text import facts, first_line, memory, pairs, table, to_json
 
-LIMITS = """Images that look the same cannot be told apart: no code predicts a factor with a higher accuracy, or holds
-a larger share of its information, than stands beside it."""
+LIMITS = """Images that look the same cannot be told apart: all images being equally likely, no code predicts a factor
+with a higher accuracy, or holds a larger share of its information, than stands beside it."""
 Name = Annotated[Positional[str], arg(metavar="NAME")]
 
 

@@ -134,7 +134,9 @@ def _factorise(
     share = explained(diagonals, squares, labels) if factors > 1 else np.ones(len(frames))
     within = 0.0
     if factors > 1:
-        within = mixing(laplacian, frames, errors, matrices, float(found.values[factors - 1]), seed)
+        within = mixing(
+            laplacian, frames, errors, matrices, float(found.values[min(factors, len(found.values)) - 1]), seed
+        )
     tilts = np.arctan(np.hypot(np.tan(whole) / factors**0.5, within))  # a factor has its share of the whole
     tell("components", 1.0)
     if count != 1:

@@ -59,7 +59,7 @@ def with_bias(points: np.ndarray, near: np.ndarray, tangents: Tangents) -> np.nd
     """Return the tilts (n,) of all points' tangent spaces with the bias of second-order fits in them.
 
     Its size is known over all points only; it is shared out like the standard error, for both grow with third-order
-    bending. Where no fit was made, tilts stay what they are.
+    bending. Where no fits are made at all, tilts stay what they are.
     """
     least = int(LEAST_FIT * coefficients(tangents.frames.shape[2]))
     errors = np.tan(tangents.tilts)

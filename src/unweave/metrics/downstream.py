@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from math import inf
+from numbers import Real
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -182,7 +183,10 @@ def _predictor(learner: Any, penalty: float | Sequence[float | None] | None) -> 
 
 
 def _logistic(penalty: float | Sequence[float | None] | None) -> Predict:
-    """Return the logistic regression that chooses its penalty once for each size and factor, and then keeps it."""
+    """Return the logistic regression that chooses its penalty once for each size and factor, and then keeps it.
+
+    Up to `FEW` rows it chooses again.
+    """
     given = _penalties(penalty)
     chosen: dict[tuple[int, int], tuple[float, int]] = {}
 
@@ -199,10 +203,10 @@ def _logistic(penalty: float | Sequence[float | None] | None) -> Predict:
 
 def _penalties(penalty: float | Sequence[float | None] | None) -> list[float | None]:
     """Return one penalty for each size."""
-    given: list[float | None] = list(penalty) if isinstance(penalty, Sequence) else [penalty] * len(SIZES)
+    given: list[Any] = [penalty] * len(SIZES) if penalty is None or np.ndim(penalty) == 0 else list(penalty)
     if len(given) != len(SIZES):
         raise UsageError(f"penalty must be one number, or one for each of {len(SIZES)} sizes, got {len(given)}")
     for value in given:
-        if value is not None and not (isinstance(value, int | float) and 0 < value < inf):
+        if value is not None and not (isinstance(value, Real) and 0 < value < inf):
             raise UsageError(f"penalty must be a number above 0, got {value!r}")
     return given

@@ -84,7 +84,7 @@ def factor_vae_score(
         codes = book.codes(anywhere)
         kept = active(variance(codes), threshold)
         if len(kept) == 0:
-            return no_votes(votes + test_votes)
+            return no_votes(votes + test_votes + variance_rows)
         return by_majority(factors, batch_variances(book, cells)[:, kept], codes[:, kept], votes)
 
     return resampled(by_votes, open_source(source, data))

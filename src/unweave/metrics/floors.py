@@ -46,18 +46,27 @@ class Bounds(NamedTuple):
 
 
 def bounds(metric: Metric[..., Any], inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> Bounds:
-    """Return the floor and the ceiling of a metric on the same rows, with the same options and seed."""
+    """Return the floor and the ceiling of a metric, with the same options and seed.
+
+    They are computed on the same rows, or on fewer (`floor_rows`, `ceiling_rows`), and with the metric's own cheaper
+    options, except where an option was set by hand.
+    """
     nothing = Bounds.unknown(max(1, len(metric.parts)))
     if not metric.supervised:
         return nothing
     inputs = {name: inputs[name] for name in ("seed", "codes", *metric.needs) if name in inputs}
     rng = generator(inputs["seed"], FLOOR)
     fewer = some_rows(inputs, metric.floor_rows, rng)
-    options = {**settings, **metric.floor_options}
+    options = _cheaper(metric, settings, metric.floor_options)
     floors = [_score(metric, shuffled(fewer, rng), options) for _ in range(_shuffles(metric, inputs))]
     return Bounds(
         np.mean(floors, axis=0), _ceiling(metric, inputs, settings) if metric.has_ceiling else nothing.ceiling
     )
+
+
+def _cheaper(metric: Metric[..., Any], settings: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings with those changes whose option has its default."""
+    return {**settings, **{name: new for name, new in changes.items() if settings[name] == metric.options[name]}}
 
 
 def _shuffles(metric: Metric[..., Any], inputs: Mapping[str, Any]) -> int:
@@ -68,7 +77,7 @@ def _shuffles(metric: Metric[..., Any], inputs: Mapping[str, Any]) -> int:
 def _ceiling(metric: Metric[..., Any], inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> np.ndarray:
     fewer = some_rows(inputs, metric.ceiling_rows, generator(inputs["seed"], FLOOR))
     enough = metric.ceiling_rows is not None and _has_all_values(fewer, inputs)
-    return _score(metric, perfect(fewer if enough else inputs), {**settings, **metric.ceiling_options})
+    return _score(metric, perfect(fewer if enough else inputs), _cheaper(metric, settings, metric.ceiling_options))
 
 
 def some_rows(inputs: Mapping[str, Any], most: int | None, rng: np.random.Generator) -> Mapping[str, Any]:
@@ -150,16 +159,14 @@ class _Derived(Codebook):
 
 
 class _ShuffledBook(_Derived):
-    """Every cell encoded so far has the codes of another one."""
+    """Every cell has the codes of another one, of those encoded so far."""
 
     def __init__(self, book: Codebook, rng: np.random.Generator) -> None:
         super().__init__(book)
         self._order = rng.permutation(len(book))
 
     def codes(self, cells: ArrayLike) -> np.ndarray:
-        rows = self._book.rows(cells)
-        known = np.minimum(rows, len(self._order) - 1)
-        return self._book.of_rows(np.where(rows < len(self._order), self._order[known], rows))
+        return self._book.of_rows(self._order[self._book.rows(cells) % len(self._order)])
 
 
 class _FactorBook(_Derived):

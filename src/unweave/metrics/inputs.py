@@ -26,11 +26,11 @@ GivenPair: TypeAlias = tuple[ArrayLike, ArrayLike]
 LARGEST = 1e100
 """Larger codes are refused: their squares, which variances need, would overflow."""
 MOST_BINS = 10_000
+"""More would be finer than any sample, and fill the memory with counts of nothing."""
 TURNED = 10
 """Codes and factors that both have so many times more columns than rows are transposed."""
 MOST_LISTED = 8
 """Factors that a warning lists; of more, it gives the number."""
-"""More would be finer than any sample, and fill the memory with counts of nothing."""
 SPLIT, INTERVAL, DRAW, FIT, FLOOR = 0, 1, 2, 3, 4
 """Random streams of one seed: the split, the subsets behind an interval, what a metric draws, its learner, a floor."""
 

@@ -35,7 +35,10 @@ class Sampled(Generic[S_co]):
     per_factor: Mapping[str, np.ndarray] = field(default_factory=dict)
     """The values (k,) of the factors that vary, by the name of the part ("" for a single score), where it has them."""
     step: float = 0.0
-    """One vote more or less, of a score that is a share of few votes: its interval is wider by that on both sides."""
+    """One vote more or less, of a score that is a share of few votes: its interval is wider by that on both sides.
+
+    The interval of a difference is not: both have the same votes.
+    """
 
 
 def by_rows(score: Callable[..., S], *arrays: np.ndarray, replicates: int = 200) -> Sampled[S]:

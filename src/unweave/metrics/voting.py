@@ -73,7 +73,8 @@ def by_majority(
         return above_chance(found, shape[1]) if rescaled else found
 
     whole = np.ones((1, count + len(anywhere)), dtype=bool)
-    return Sampled(float(rescore(whole)[0]), whole.size, rescore, step=1 / (count - votes))
+    stretch = shape[1] / (shape[1] - 1) if rescaled and shape[1] > 1 else 1.0
+    return Sampled(float(rescore(whole)[0]), whole.size, rescore, step=stretch / (count - votes))
 
 
 def above_chance(accuracy: np.ndarray, classes: int) -> np.ndarray:
@@ -83,6 +84,6 @@ def above_chance(accuracy: np.ndarray, classes: int) -> np.ndarray:
     return np.maximum(accuracy - 1 / classes, 0.0) / (1 - 1 / classes)
 
 
-def no_votes(votes: int) -> Sampled[float]:
-    """Return the score 0 of codes none of which is active."""
-    return Sampled(0.0, votes, lambda subsets: np.zeros(len(subsets)))
+def no_votes(units: int) -> Sampled[float]:
+    """Return the score 0 of codes none of which is active; it has the units of any other codes."""
+    return Sampled(0.0, units, lambda subsets: np.zeros(len(subsets)))

@@ -85,7 +85,7 @@ def z_max_variance(
     codes = book.codes(anywhere)
     kept = active(variance(codes), threshold)
     if len(kept) == 0:
-        return no_votes(votes + test_votes)
+        return no_votes(votes + test_votes + variance_rows)
     spreads = np.empty((len(factors), len(kept)))
     for factor, cells in batches.items():
         spreads[factors == factor] = batch_variances(book, cells)[:, kept]

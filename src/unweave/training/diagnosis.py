@@ -62,7 +62,7 @@ def troubles(row: Mapping[str, float], q: Posterior, images: int) -> dict[str, s
     found = {"collapse": collapse(carries, points=log_variances is None)}
     if log_variances is not None and row.get("kl") != 0:  # a KL term without a weight may be anything
         found["kl"] = _far_from_the_prior(float(carries.sum()), len(carries), images)
-    if (entropy := row.get(f"{WATCHED}adversary")) is not None:
+    if (entropy := row.get(f"{WATCHED}adversary")) is not None and row.get("total_correlation") != 0:
         found["adversary"] = _adversary(entropy, far=bool(found.get("kl")))
     return {kind: text for kind, text in found.items() if text}
 

@@ -44,6 +44,10 @@ def _run(folder: Path, config: Config, resume: bool | None) -> Run:
             raise UsageError(f"{gone}; put it back, or remove the folder and train again")
         write_json(folder / CONFIG, {"unweave": version("unweave"), "id": config.id, **config.to_json()})
         return Run.open(folder)
+    status = status_of(folder)
+    if status["state"] == "unfinished" and status["step"] and not (folder / CHECKPOINT).is_file():
+        gone = f"'{folder}' holds a run that had reached step {status['step']:,}, but its {CHECKPOINT} is gone"
+        raise UsageError(f"{gone}; put it back, or choose another folder")
     if resume is False:
         raise UsageError(f"'{folder}' holds a run already; choose another folder, or resume it")
     run = Run.open(folder)

@@ -154,14 +154,14 @@ def _fit(
             row_due = last or state.history.due(state.step)
             if (save or row_due) and not state.finite():
                 raise _diverged(state, folder)
-            if row_due:
-                row = state.history.close_window(state.step, state.seconds)
-                for tell in notify:
-                    tell(row)
-                diagnosis.look(row, q)
+            row = state.history.close_window(state.step, state.seconds) if row_due else None
             if save:
                 state.save(folder)
                 _write_status(state, folder, "unfinished")
+            if row is not None:  # after the checkpoint: what is told may fail
+                for tell in notify:
+                    tell(row)
+                diagnosis.look(row, q)
             if stopping and not last:
                 raise Interrupted(state.step, folder)
     # After the loop, and not in its last step: a run killed after its last checkpoint comes straight here.

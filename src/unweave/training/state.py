@@ -18,7 +18,7 @@ from unweave.data import Dataset
 from unweave.errors import UsageError
 from unweave.files import write_atomically
 from unweave.nets import Model
-from unweave.runs import CHECKPOINT, LOG, METADATA, WEIGHTS
+from unweave.runs import CHECKPOINT, LOG, METADATA, WEIGHTS, status_of
 from unweave.tables import read_log, write_table
 from unweave.training.history import History
 from unweave.training.streams import Streams
@@ -92,7 +92,12 @@ class TrainingState:
             return
         try:
             self._restore(torch.load(path, map_location=self.model.device, weights_only=True))
+        except (MemoryError, torch.OutOfMemoryError):
+            raise
         except Exception as error:  # torch raises many kinds for a damaged file
+            trained_on, here = status_of(folder).get("device"), self.model.device.type
+            if trained_on and trained_on != here:
+                raise UsageError(f"'{folder}' was trained on {trained_on}; resume it there, not on {here}") from error
             raise UsageError(f"'{path}' is damaged; remove the folder and train again") from error
         if not (folder / LOG).is_file():
             raise UsageError(f"'{folder / LOG}' is gone; put it back, or remove the folder and train again")
