@@ -123,7 +123,7 @@ def test_options_are_checked():
 
 def test_dead_codes_have_the_units_of_any_others():
     """So that `compare` can pair the votes of a collapsed model with those of another one."""
-    counts = {"votes": 60, "test_votes": 40, "variance_rows": 50}
+    counts: dict[str, Any] = {"votes": 60, "test_votes": 40, "variance_rows": 50}
     books = [Codebook.of_grid(codes, (4, 5)) for codes in (np.zeros((20, 2)), np.arange(40.0).reshape(20, 2))]
     dead, alive = (z_max_variance.sample(book, **counts) for book in books)
     assert (dead.score, dead.units) == (0.0, alive.units)

@@ -203,10 +203,12 @@ def _logistic(penalty: float | Sequence[float | None] | None) -> Predict:
 
 def _penalties(penalty: float | Sequence[float | None] | None) -> list[float | None]:
     """Return one penalty for each size."""
-    given: list[Any] = [penalty] * len(SIZES) if penalty is None or np.ndim(penalty) == 0 else list(penalty)
+    given: list[Any] = [penalty] * len(SIZES)
+    if isinstance(penalty, Sequence | np.ndarray) and not isinstance(penalty, str):
+        given = list(penalty)
     if len(given) != len(SIZES):
         raise UsageError(f"penalty must be one number, or one for each of {len(SIZES)} sizes, got {len(given)}")
     for value in given:
-        if value is not None and not (isinstance(value, Real) and 0 < value < inf):
+        if value is not None and not (isinstance(value, Real) and 0 < float(value) < inf):
             raise UsageError(f"penalty must be a number above 0, got {value!r}")
     return given
