@@ -36,6 +36,7 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """
     if function is None:
         return partial(kernel, **options)
+    options = {"no_cfunc_wrapper": True} | options  # Python calls it, not C
     compiled = _cached(function, options)
 
     def call(*arguments: Any) -> Any:
