@@ -458,7 +458,7 @@ def test_other_columns_of_a_parquet_file_are_ignored_and_named(tmp_path):
         codes, factors = read_codes_and_factors(path)
     assert factors is not None
     assert (codes.tolist(), factors.tolist()) == ([[1.5], [2.5]], [[0], [1]])
-    with pytest.warns(UserWarning, match="the columns id, factor_x, when are ignored; only names that begin with code"):
+    with pytest.warns(UserWarning, match="the columns id, when are ignored; only names that begin with code"):
         assert read_codes(path).tolist() == codes.tolist()
     with pytest.warns(UserWarning, match="the columns id, code0, when are ignored; only names that begin with factor"):
         assert read_factors(path).tolist() == factors.tolist()
