@@ -460,7 +460,7 @@ def test_other_columns_of_a_parquet_file_are_ignored_and_named(tmp_path):
     assert (codes.tolist(), factors.tolist()) == ([[1.5], [2.5]], [[0], [1]])
     with pytest.warns(UserWarning, match="the columns id, when are ignored; only names that begin with code"):
         assert read_codes(path).tolist() == codes.tolist()
-    with pytest.warns(UserWarning, match="the columns id, code0, when are ignored; only names that begin with factor"):
+    with pytest.warns(UserWarning, match="the columns id, when are ignored; only names that begin with factor"):
         assert read_factors(path).tolist() == factors.tolist()
     frame(z=[1.5, 2.5]).write_parquet(path)  # the names of all columns are free where the file holds one thing
     assert read_codes(path).tolist() == [[1.5], [2.5]]
