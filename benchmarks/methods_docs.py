@@ -57,7 +57,6 @@ OTHERS = {
 }
 """The same of those that were run once."""
 REMARKS = {
-    "factor-vae": " with an adversary at 1e-4 against the model's 1e-3, the rate of earlier versions",
     "semi-supervised": " with 1,000 labels beside a β-VAE",
     "tripod": " with the Hessian penalty of earlier versions, whose ratio was that of the batch's means",
 }
