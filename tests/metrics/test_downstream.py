@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import sys
 import warnings
 
@@ -145,7 +147,8 @@ def test_a_penalty_stands_in_for_the_choice():
     free, mixed, strict = (
         downstream(codes, factors, test=test, penalty=c) for c in (None, (None, None, 1e-4, 1e-4), 1e-4)
     )
-    assert downstream(codes, factors, test=test, penalty=np.full(4, np.float32(1e-4))).accuracy_1000 == strict[2]
+    array: Any = np.full(4, 1e-4, dtype=np.float32)
+    assert downstream(codes, factors, test=test, penalty=array).accuracy_1000 == strict.accuracy_1000
     assert mixed[:2] == free[:2]
     assert mixed.accuracy_1000 == strict.accuracy_1000
     assert strict.accuracy_100 < free.accuracy_100
