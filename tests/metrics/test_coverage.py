@@ -13,7 +13,7 @@ from unweave.metrics import METRICS
 INTERVALS = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "intervals.py"))
 FIRST, CHEAP, REFITTED = 20_000, 200, 40
 MORE = {"dci": 100}
-"""Where 40 samples are too few: the first 40 hold 85 % by chance, 100 of them 93."""
+"""Raised after the first 40 had held 85 % in one world; 100 of them hold 93."""
 CASES = [
     (name, pool)
     for name in METRICS
