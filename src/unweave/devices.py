@@ -11,11 +11,12 @@ def choose_device(name: str) -> torch.device:
     """Return the device called `name`; "auto" is CUDA, else Apple's GPU, else the CPU."""
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    absent = UsageError(f"the device '{name}' is not there; use auto, cpu, cuda or mps")
     try:
         device = torch.device(name)
         torch.empty(1, device=device)
-        if device.type == "meta":  # which has shapes and no numbers
-            raise NotImplementedError
     except (RuntimeError, AssertionError, NotImplementedError):  # torch raises one or the other by build
-        raise UsageError(f"the device '{name}' is not there; use auto, cpu, cuda or mps") from None
+        raise absent from None
+    if device.type == "meta":  # it has shapes and no numbers
+        raise absent
     return device

@@ -17,9 +17,9 @@ MEASURE = runpy.run_path(str(TOP / "benchmarks" / "compare.py"))
 STORED = TOP / "docs" / "results" / "compare.csv"
 CASES = ("paired", "unpaired")
 MOST = 0.08
-HARD = {("modularity", "good"): 0.12, ("jemmig", "mixed"): 0.12}
-"""Of codes of noise modularity stays random with any number of rows, and halves show three quarters of its variance;
-the bins of JEMMIG lie between the extremes of the codes."""
+SETTLED = MEASURE["SETTLED"]
+HARD = {("modularity", "good"): 0.09}
+"""Of codes of noise modularity stays random with any number of rows, and halves show three quarters of its variance."""
 
 
 def seen(trials: list[list[tuple[str, float, float]]]) -> np.ndarray:
@@ -61,14 +61,14 @@ def test_the_benchmark_s_pairing_is_that_of_compare():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("world", ["good", "mixed"])
-@pytest.mark.parametrize("metric", MEASURE["TRIALS"])
+@pytest.mark.parametrize(
+    ("metric", "world"),
+    [(name, world) for name in MEASURE["TRIALS"] for world in ("good", "mixed") if (world, name) not in SETTLED],
+)
 def test_equal_encoders_seldom_differ(metric, world):
     """Measured again: on another machine a trial or two may end otherwise, by rounding."""
     stored = {row["metric"]: row for row in rows_of("equal", world)}
     names = [name for name in METRICS[metric].names(metric) if name in stored]
-    if not names:
-        pytest.skip("both score 1 in any sample")
     first = MEASURE["FIRST_SEED"]
     share = seen(MEASURE["alarms"](world, metric, range(first, first + int(stored[names[0]]["trials"]))))
     for name, alarmed in zip(names, share, strict=True):

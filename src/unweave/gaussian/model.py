@@ -143,7 +143,7 @@ def as_partition(groups: Iterable[frozenset[int]]) -> Groups:
 
 
 def check_factors(sigma_v: np.ndarray) -> None:
-    """Refuse what is no covariance of factors, or one of factors that are constant or determine each other."""
+    """Refuse a matrix that is not a covariance, and factors that are constant or determine each other."""
     if sigma_v.shape[0] != sigma_v.shape[1] or not np.allclose(sigma_v, sigma_v.T):
         raise UsageError(f"sigma_v must be symmetric, (s, s), got a matrix of shape {sigma_v.shape}")
     variances = np.diag(sigma_v)

@@ -56,7 +56,7 @@ class Method(ABC):
 
     def __post_init__(self) -> None:
         if self.loss != "auto":
-            loss_of(self.loss)  # refuses what is no loss
+            loss_of(self.loss)  # raises for an unknown loss
 
     @property
     def bottleneck_options(self) -> dict[str, int]:
