@@ -3,13 +3,14 @@
 # make test-all  the tests and the long checks
 # make test-lowest  the tests on the lowest versions that pyproject.toml allows
 # make lint      ruff and the type checker
+# make notebooks  execute the notebooks and store their outputs
 # make clean     remove the virtual environment and the demo's run
 
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test test-all test-lowest lint clean
+.PHONY: demo test test-all test-lowest lint notebooks clean
 
 demo: .venv/installed
 	$(BIN)/unweave train beta-vae --data rooms3d --steps 1200 --out runs/demo
@@ -31,6 +32,9 @@ lint: .venv/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/basedpyright
+
+notebooks: .venv/installed-dev
+	$(BIN)/python benchmarks/notebooks.py
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

@@ -116,7 +116,7 @@ def step_time(data: Dataset, batch: int, steps: int) -> float:
             batch=batch,
             threads=1,
             log_every=BLOCK,
-            watch=lambda row: marks.append(time.process_time()),
+            on_result=lambda row: marks.append(time.process_time()),
         )
     return 1000 * median(np.diff(marks)) / BLOCK
 

@@ -26,9 +26,9 @@ from unweave.geometry import spectrum as ours
 from unweave.geometry.connection import connection
 from unweave.geometry.gap import split
 from unweave.geometry.inputs import distinct
-from unweave.geometry.lanes import LANES
 from unweave.geometry.laplacian import Laplacian
 from unweave.geometry.neighbours import nearest, symmetric
+from unweave.geometry.simd import LANES
 from unweave.geometry.tangents import tangent_spaces
 
 CASES = ("S^2 x S^2:5000", "S^2 x S^2:10000", "S^2 x SO(3):5000", "S^2 x S^2 x S^2:5000")

@@ -44,11 +44,11 @@ def measure(case: str, seed: int) -> None:
     drawn, unit = sample(name, int(n), seed=seed), matmul_seconds()
     stages: dict[str, float] = {}
 
-    def watch(stage: str, _: float) -> None:
+    def on_progress(stage: str, done: float, total: float | None) -> None:
         stages.setdefault(stage, process_time())
 
     start = process_time()
-    found = geomancer(drawn.points, drawn.dim, seed=seed, watch=watch)
+    found = geomancer(drawn.points, drawn.dim, seed=seed, on_progress=on_progress)
     spent = process_time() - start
     errors = subspace_error(found.components, drawn.frames)
     ends = [*list(stages.values())[1:], start + spent]

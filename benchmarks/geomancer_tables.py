@@ -16,7 +16,7 @@ import numpy as np
 import polars
 from pages import put
 
-from unweave.geometry import DoubtfulFactors, Sample, geomancer, sample, subspace_error
+from unweave.geometry import DoubtfulFactors, Sample, geomancer, sample, subspace_error, whiten
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE = DOCS / "geomancer.md"
@@ -45,6 +45,17 @@ def radii(ratio: float) -> Draw:
         return Sample(drawn.points * np.repeat([1, ratio], 3), drawn.frames)
 
     return draw
+
+
+def whitened(draw: Draw) -> Draw:
+    """Return the same in the coordinates of `whiten`."""
+
+    def draw_whitened(n: int, seed: int) -> Sample:
+        drawn = draw(n, seed)
+        white = whiten(drawn.points)
+        return Sample(white.points, [white.frames(frame) for frame in drawn.frames])
+
+    return draw_whitened
 
 
 def bumpy(height: float, noise: float = 0.0) -> Draw:
@@ -81,28 +92,28 @@ CASES: dict[str, Draw] = {
     "S² × S³, stretched by 1.25": stretched(1.25, "S^2 x S^3"),
     "E² × E², stretched by 1.25": stretched(1.25, "E^2 x E^2"),
     **{f"S² × S², radii of 1 : {ratio}": radii(ratio) for ratio in (3, 10, 30)},
+    **{f"S² × S², radii of 1 : {ratio}, whitened": whitened(radii(ratio)) for ratio in (10, 30)},
+    "S² × S², stretched by 4, whitened": whitened(stretched(4)),
+    "E² × E², stretched by 1.25, whitened": whitened(stretched(1.25, "E^2 x E^2")),
 }  # fmt: skip
 
 
 def tilt(case: str, n: int, seed: int = 0) -> dict[str, Any]:
-    """Return the mean error and the mean tilt of one sample; where the number of factors is not found, it is given."""
+    """Return the mean error and the mean tilt of one sample, or nothing for both where its factors are not found."""
     drawn = CASES[case](n, seed)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DoubtfulFactors)
         found = geomancer(drawn.points, drawn.dim)
-        told = bool(caught)
-        right = sorted(found.dims) == sorted(frame.shape[2] for frame in drawn.frames)
-        if found.count != len(drawn.frames):
-            found = geomancer(drawn.points, drawn.dim, count=len(drawn.frames))
-    error, mean = subspace_error(found.components, drawn.frames).mean(), found.tilts.mean()
-    return {
-        "case": case, "n": n, "error": round(float(error), 4), "tilt": round(float(mean), 4),
-        "ratio": round(float(error / mean), 2), "right": right, "warned": told,
-    }  # fmt: skip
+    right = sorted(found.dims) == sorted(frame.shape[2] for frame in drawn.frames)
+    row = {"case": case, "n": n, "error": None, "tilt": None, "ratio": None, "right": right, "warned": bool(caught)}
+    if right:
+        error, mean = float(subspace_error(found.components, drawn.frames).mean()), float(found.tilts.mean())
+        row |= {"error": round(error, 4), "tilt": round(mean, 4), "ratio": round(error / mean, 2)}
+    return row
 
 
 def measure_tilts() -> None:
-    rows = []
+    rows: list[dict[str, Any]] = []
     for case in CASES:
         for n in SIZES:
             rows.append(tilt(case, n))
@@ -137,13 +148,15 @@ def measure_public(folder: Path) -> None:
 
 def tilts_table(stored: Path = TILTS) -> str:
     """Return the table of errors and tilts; a ratio outside the bounds is bold."""
-    lines = ["| points on | n | error | tilt | error / tilt | found | warned |", "|---|--:|--:|--:|--:|---|---|"]
+    lines = ["| points on | n | error | tilt | error / tilt | warned |", "|---|--:|--:|--:|--:|---|"]
     for row in polars.read_csv(stored).iter_rows(named=True):
-        ratio = f"{row['ratio']:.2f}" if LOW <= row["ratio"] <= HIGH else f"**{row['ratio']:.2f}**"
-        found, warned = ("yes" if row[name] else "no" for name in ("right", "warned"))
-        lines.append(
-            f"| {row['case']} | {row['n']:,} | {row['error']:.3f} | {row['tilt']:.3f} | {ratio} | {found} | {warned} |"
-        )
+        warned = "yes" if row["warned"] else "no"
+        if row["right"]:
+            ratio = f"{row['ratio']:.2f}" if LOW <= row["ratio"] <= HIGH else f"**{row['ratio']:.2f}**"
+            cells = f"{row['error']:.3f} | {row['tilt']:.3f} | {ratio}"
+        else:
+            cells = "not found | – | –"
+        lines.append(f"| {row['case']} | {row['n']:,} | {cells} | {warned} |")
     return "\n".join(lines)
 
 

@@ -122,7 +122,7 @@ def score(job: Job) -> dict[str, Any]:
         job.case.method,
         data=f"{job.data}:size=32",
         steps=job.steps,
-        batch=IMAGES // job.case.method.groups,
+        batch=IMAGES // job.case.method.group_size,
         seed=job.seed,
         width=0.5,
         standardise=job.data == "xysquares",  # nearly all of its pixels are black

@@ -83,7 +83,7 @@ def trained(pipe: Connection, data_name: str, batch: int, block: int, blocks: in
             threads=threads,
             log_every=block,
             device="cpu",
-            watch=gate,
+            on_result=gate,
         )
 
 

@@ -6,7 +6,6 @@ The encoder here is principal component analysis; put your own in its place.
 from __future__ import annotations
 
 import numpy as np
-import polars
 from sklearn.decomposition import PCA
 
 import unweave
@@ -22,8 +21,7 @@ factors = data.factors.from_index(indices)
 # Scores with their 95 % intervals, floors and ceilings. Metrics that fit a predictor test it on a third of the rows;
 # without a choice of metrics, all that codes and factors suffice for are computed.
 scores = unweave.evaluate(codes, factors, metrics=["mig", "sap", "dci", "modularity", "total-correlation"])
-with polars.Config(tbl_rows=-1, tbl_cols=-1, tbl_width_chars=120):
-    print(scores.drop("options"))
+print(scores)
 
 # One score, on rows of your own choice.
 score = unweave.metrics.sap(codes[:1000], factors[:1000], test=(codes[1000:], factors[1000:]))

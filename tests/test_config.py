@@ -15,7 +15,7 @@ from unweave.methods import METHODS, BetaVAE, Schedule
 from unweave.nets import Net
 from unweave.schedules import Scheduled
 
-CONFIG = Config(BetaVAE(beta=4, loss="bce"), {"name": "xysquares", "spacing": 8, "size": 64})
+CONFIG = Config(BetaVAE(beta=4, loss="bce"), {"name": "xysquares", "spacing": 8, "size": 64}, Net("conv"))
 
 
 def test_json_round_trip():
@@ -30,7 +30,7 @@ def test_the_identity_is_pinned():
 
 
 def test_integers_and_floats_of_one_value_are_one_run():
-    same = Config(BetaVAE(beta=4.0, loss="bce"), CONFIG.data, Net(width=1), Training(lr=1e-3))
+    same = Config(BetaVAE(beta=4.0, loss="bce"), CONFIG.data, Net("conv", width=1), Training(lr=1e-3))
     assert same.id == CONFIG.id
 
 
@@ -67,7 +67,7 @@ def test_labels_and_decay_survive_json(labels):
 
 
 def test_differences_are_readable():
-    other = Config(BetaVAE(beta=8, loss="bce"), {"name": "shapes2d", "size": 64})
+    other = Config(BetaVAE(beta=8, loss="bce"), {"name": "shapes2d", "size": 64}, Net("conv"))
     assert CONFIG.differences(other) == [
         "method.beta 4.0 → 8.0",
         "data.name xysquares → shapes2d",
@@ -132,12 +132,18 @@ def test_an_unknown_method_in_a_file_is_named():
         Config.from_json({**CONFIG.to_json(), "method": {"name": "gamma-vae"}})
 
 
-def test_a_method_outside_the_table_is_told_to_join_it():
-    class Mine(BetaVAE):
+def test_a_method_outside_the_table_is_called_by_its_class():
+    class SterlingVAE(BetaVAE):
         pass
 
-    with pytest.raises(UsageError, match=r"add Mine to unweave\.methods\.METHODS"):
-        Config(Mine(), CONFIG.data).to_json()
+    config = Config(SterlingVAE(beta=2), CONFIG.data)
+    assert config.to_json()["method"] == {
+        **CONFIG.to_json()["method"],
+        "name": "sterling-vae",
+        "beta": 2.0,
+        "loss": "auto",
+    }
+    assert Config.from_json(config.to_json()) == config
 
 
 def test_schedules_and_floats_are_known_by_type_however_annotations_are_written(monkeypatch):

@@ -80,21 +80,18 @@ def test_what_depends_on_the_data_is_filled_in_once_they_are_known():
 
 
 def test_tripod_s_weights_are_those_of_the_data_set():
-    class Robot(Table):
-        name = "mpi3d-toy"
-
     images, factors = np.zeros((4, 8, 8, 3), np.uint8), np.indices((2, 2)).reshape(2, -1).T
-    robot = preset("tripod", "tripod", Robot(images, factors))["method"]
+    data = Table(images, factors)
+    data.name = "mpi3d-toy"
+    robot = preset("tripod", "tripod", data)["method"]
     assert (robot.multi_information, robot.hessian) == (1e-8, 1e-4)
     other = preset("tripod", "tripod", Table(images, factors))["method"]
     assert (other.multi_information, other.hessian) == (1e-4, 1e-2)
 
 
 def test_what_depends_on_the_data_set_s_name():
-    class Robot(Table):
-        name = "mpi3d-toy"
-
-    robot = Robot(np.zeros((4, 8, 8, 3), np.uint8), np.indices((2, 2)).reshape(2, -1).T)
+    robot = Table(np.zeros((4, 8, 8, 3), np.uint8), np.indices((2, 2)).reshape(2, -1).T)
+    robot.name = "mpi3d-toy"
     assert preset("qlae", "qlae", robot)["weight_decay"] == 0.001
     unsupervised = [preset("thesis-5.5", "ada-tvae-unsupervised", data)["method"] for data in ("xysquares", "shapes2d")]
     assert [method.loss for method in unsupervised] == ["mse-box:radius=31", "mse"]

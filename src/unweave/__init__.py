@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    __version__: str
     from unweave import data as data
     from unweave import gaussian as gaussian
     from unweave import geometry as geometry
@@ -13,15 +14,18 @@ if TYPE_CHECKING:
     from unweave import methods as methods
     from unweave import metrics as metrics
     from unweave import nets as nets
+    from unweave import plugins as plugins
     from unweave import presets as presets
     from unweave import report as report
     from unweave import reproduce as reproduce
+    from unweave import study as study
     from unweave import training as training
     from unweave.data import load as load
     from unweave.errors import UsageError as UsageError
     from unweave.metrics import compare as compare
     from unweave.metrics import evaluate as evaluate
     from unweave.runs import Run as Run
+    from unweave.study import Study as Study
     from unweave.training import train as train
 
 _HOME = {
@@ -30,6 +34,7 @@ _HOME = {
     "evaluate": "unweave.metrics",
     "compare": "unweave.metrics",
     "Run": "unweave.runs",
+    "Study": "unweave.study",
     "UsageError": "unweave.errors",
 }
 _MODULES = (
@@ -40,23 +45,27 @@ _MODULES = (
     "methods",
     "metrics",
     "nets",
+    "plugins",
     "presets",
     "report",
     "reproduce",
+    "study",
     "training",
 )
 
-__all__ = ["Run", "UsageError", "compare", "evaluate", "load", "train"]
+__all__ = ["Run", "Study", "UsageError", "compare", "evaluate", "load", "train"]
 
 
 def __getattr__(name: str) -> object:
     """Import a public name on first use, so that `import unweave` costs nothing heavy."""
     if name in _HOME:
         return getattr(import_module(_HOME[name]), name)
+    if name == "__version__":
+        return import_module("importlib.metadata").version("unweave")
     if name in _MODULES:
         return import_module(f"unweave.{name}")
     raise AttributeError(f"module 'unweave' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, *_MODULES])
+    return sorted([*__all__, *_MODULES, "__version__"])

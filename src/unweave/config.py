@@ -7,15 +7,17 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import torch
 
+from unweave.data.identity import data_identity
 from unweave.data.labels import Labels
 from unweave.errors import UsageError, unknown
-from unweave.fields import earlier_values, later, types_of
-from unweave.methods import METHODS, Method, Schedule
-from unweave.nets import Model, Net, Shape
+from unweave.fields import OneOf, earlier_values, fits, later, types_of
+from unweave.losses import loss_of
+from unweave.methods import Method, Schedule, method_name, method_of
+from unweave.nets import Model, Modules, Net, Shape
 from unweave.schedules import require_not_negative
 
 T = TypeVar("T")
@@ -36,7 +38,7 @@ class Training:
     """Seed of all that is random: initialisation, batches, noise, labels."""
     standardise: bool = False
     """Give every channel mean 0 and deviation 1 (the thesis' table A.2); needs the loss mse."""
-    precision: str = "fp32"
+    precision: Annotated[str, OneOf(PRECISIONS)] = "fp32"
     """Arithmetic of the network: fp32 or bf16 (autocast)."""
     weight_decay: float = later(0.0)
     """Weight decay of AdamW: a step takes lr * weight_decay of each weight away, not of biases; 0: Adam."""
@@ -81,43 +83,39 @@ class Config:
         try:
             method, data, net, training = (_group(values, part) for part in ("method", "data", "net", "training"))
             name = method.pop("name")
-            if name not in METHODS:
-                raise unknown("method", str(name), METHODS)
+            kind = method_of(str(name))
             if not isinstance(data["name"], str):
                 raise TypeError(f"data.name is {data['name']!r}")
             labels = None if values.get("labels") is None else _read(Labels, _group(values, "labels"))
-            return cls(_read(METHODS[name], method), data, _read(Net, net), _read(Training, training), labels)
+            return cls(_read(kind, method), data, _read(Net, net), _read(Training, training), labels)
         except (KeyError, TypeError) as error:
             raise UsageError(f"this is not the configuration of a run: {error}") from error
 
     @property
     def id(self) -> str:
         """Return the run's identity: the first 16 digits of the SHA-256 of the canonical configuration."""
-        canonical = json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"), allow_nan=False)
+        plain = {**self.to_json(), "data": data_identity(self.data)}  # wherever the data lie
+        canonical = json.dumps(plain, sort_keys=True, separators=(",", ":"), allow_nan=False)
         return hashlib.sha256(canonical.encode()).hexdigest()[:16]
 
-    def build(self, shape: Shape, generator: torch.Generator) -> Model:
-        """Return the model that this method trains, its weights drawn from `generator`."""
-        method = self.method
-        return self.net.build(shape, generator, method.bottleneck, method.adversary, **method.bottleneck_options)
+    def build(self, shape: Shape, generator: torch.Generator, modules: Modules | None = None) -> Model:
+        """Return the model that this method trains, its weights drawn from `generator`.
+
+        `modules` are the user's encoder and decoder, where the net is two modules.
+        """
+        method, loss = self.method, loss_of(self.method.loss)
+        options = {"seen": loss.seen, "has_spread": loss.has_spread, **method.bottleneck_options}
+        return self.net.build(shape, generator, method.bottleneck, method.adversary, modules, **options)
 
     def differences(self, other: Config) -> list[str]:
         """Return, as readable text, every setting in which `other` differs."""
-        ours, theirs = _flat(self.to_json()), _flat(other.to_json())
+        ours, theirs = (_flat({**each.to_json(), "data": data_identity(each.data)}) for each in (self, other))
         keys = [*ours, *(key for key in theirs if key not in ours)]
         return [
             f"{key} {ours.get(key, 'absent')} → {theirs.get(key, 'absent')}"
             for key in keys
             if ours.get(key) != theirs.get(key)
         ]
-
-
-def method_name(method: Method) -> str:
-    """Return the name a method has in `METHODS`."""
-    for name, kind in METHODS.items():
-        if type(method) is kind:
-            return name
-    raise UsageError(f"add {type(method).__name__} to unweave.methods.METHODS, so that its runs can be read again")
 
 
 def _plain(settings: Method | Net | Training | Labels) -> dict[str, Any]:
@@ -158,16 +156,9 @@ def _read(kind: type[T], values: Mapping[str, Any]) -> T:
     for name, value in values.items():
         if isinstance(value, str) and Schedule in types.get(name, ()):
             settings[name] = Schedule.read(value)
-        elif name in types and not _fits(value, types[name]):
+        elif name in types and not fits(value, types[name]):
             raise TypeError(f"{name} is {value!r}")
     return kind(**settings)
-
-
-def _fits(value: object, types: frozenset[type]) -> bool:
-    """Tell whether a value is of one of these types, as JSON has them: 4 is a float too, true is no number."""
-    if isinstance(value, bool):
-        return bool in types
-    return isinstance(value, tuple(types)) or (isinstance(value, int) and float in types)
 
 
 def _flat(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,12 +6,14 @@ import torch
 
 from unweave.errors import UsageError
 
+DEVICES = ("auto", "cpu", "cuda", "mps")
+
 
 def choose_device(name: str) -> torch.device:
     """Return the device called `name`; "auto" is CUDA, else Apple's GPU, else the CPU."""
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
-    absent = UsageError(f"the device '{name}' is not there; use auto, cpu, cuda or mps")
+    absent = UsageError(f"the device '{name}' is not there; use {', '.join(DEVICES[:-1])} or {DEVICES[-1]}")
     try:
         device = torch.device(name)
         torch.empty(1, device=device)

@@ -1,9 +1,12 @@
-"""The one exception for a user's mistake, and the way a misspelt name is answered."""
+"""The one exception for a user's mistake, the way a misspelt name is answered, and warnings that point at the user."""
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from difflib import get_close_matches
 
 
@@ -14,7 +17,15 @@ class UsageError(ValueError):
     """
 
 
-def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
+class UnknownName(UsageError):
+    """A name that is not in a table of names; `kind` says in which: "method", "net", "data set" …"""
+
+    def __init__(self, message: str, kind: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> UnknownName:
     """Return the error for a name that is not in a table, with the nearest match.
 
     >>> str(unknown("data set", "shape2d", ["shapes2d", "xysquares"]))
@@ -23,7 +34,7 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
     names = list(known)
     near = get_close_matches(name.lower(), names, n=1)
     hint = f"; did you mean '{near[0]}'?" if near else ""
-    return UsageError(f"no {kind} is called '{name}'{hint} (known: {', '.join(names)})")
+    return UnknownName(f"no {kind} is called '{name}'{hint} (known: {', '.join(names)})", kind)
 
 
 @contextmanager
@@ -33,3 +44,30 @@ def called(name: str) -> Iterator[None]:
         yield
     except UsageError as error:
         raise UsageError(f"{name}: {error}") from error
+
+
+_said: ContextVar[set[str] | None] = ContextVar("_said", default=None)
+
+
+@contextmanager
+def saying_once() -> Iterator[None]:
+    """Within it a warning with the same text is given once: several codes have the same factors."""
+    before = _said.get()
+    token = _said.set(set() if before is None else before)
+    try:
+        yield
+    finally:
+        _said.reset(token)
+
+
+def warn_user(text: str, category: type[Warning]) -> None:
+    """Warn at the line of the user's that led here: the first one that is not in this package."""
+    said = _said.get()
+    if said is not None and text in said:
+        return
+    if said is not None:
+        said.add(text)
+    frame, level = sys._getframe(1), 2
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith("unweave."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, category, stacklevel=level)

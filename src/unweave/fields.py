@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import field, fields
 from functools import cache
-from typing import Any, get_args, get_type_hints
+from itertools import chain
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from unweave.errors import UsageError
 
 EARLIER = "earlier"
+
+
+class OneOf:
+    """Which names a field can have: `net: Annotated[str, OneOf(NETS)]`.
+
+    Completion offers them, and help shows them, unless there are too many to be `listed`.
+    """
+
+    def __init__(self, *tables: Iterable[str], listed: bool = True) -> None:
+        self._tables, self.listed = tables, listed
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names, as the tables have them now: one may have grown."""
+        return tuple(chain(*self._tables))
 
 
 def later(default: Any, *, earlier: Any = ...) -> Any:
@@ -29,6 +49,30 @@ def types_of(kind: type) -> dict[str, frozenset[type]]:
     >>> from dataclasses import make_dataclass
     >>> types_of(make_dataclass("Settings", [("size", float | None)]))["size"] == {float, type(None)}
     True
+    >>> types_of(make_dataclass("Settings", [("norm", Literal["l1", "l2"])]))["norm"] == {str}
+    True
     """
-    hints = get_type_hints(kind)
-    return {spec.name: frozenset(get_args(hints[spec.name]) or (hints[spec.name],)) for spec in fields(kind)}
+    try:
+        hints = get_type_hints(kind)
+    except NameError as error:
+        raise UsageError(f"the types of {kind.__name__}'s fields cannot be found: {error}") from error
+    return {spec.name: frozenset(_members(hints[spec.name])) for spec in fields(kind)}
+
+
+def _members(hint: Any) -> Iterator[type]:
+    """Yield the types that an annotation stands for."""
+    origin = get_origin(hint)
+    if origin in (Union, UnionType):
+        for part in get_args(hint):
+            yield from _members(part)
+    elif origin is Literal:
+        yield from map(type, get_args(hint))
+    else:
+        yield origin or hint
+
+
+def fits(value: object, types: frozenset[type]) -> bool:
+    """Tell whether a value is of one of these types, as JSON has them: 4 is a float too, true is no number."""
+    if isinstance(value, bool):
+        return bool in types
+    return isinstance(value, tuple(types)) or (isinstance(value, int) and float in types)

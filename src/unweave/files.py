@@ -96,6 +96,21 @@ def exclusive(path: Path, taken: Callable[[], None] = lambda: None) -> Iterator[
         yield
 
 
+def is_held(path: Path) -> bool:
+    """Tell whether a process holds the lock file `path` now."""
+
+    def taken() -> None:
+        raise BlockingIOError
+
+    try:
+        if path.is_file():
+            with exclusive(path, taken):
+                pass
+    except BlockingIOError:
+        return True
+    return False
+
+
 def _flush_folder(folder: Path) -> None:
     """Make a rename in `folder` survive a power cut, where the platform lets a folder be flushed."""
     with suppress(OSError):  # Windows opens no folders, some network file systems flush none

@@ -13,7 +13,7 @@ from typing import Any
 
 from unweave.data import Dataset, load
 from unweave.errors import UsageError, unknown
-from unweave.methods import METHODS, Schedule
+from unweave.methods import METHODS, Schedule, method_of
 
 Settings = Mapping[str, Any]
 """Options by name; a value that is a function is called with the data set once that is known."""
@@ -68,8 +68,7 @@ def presets_for(method: str) -> dict[str, Preset]:
 def _found(name: str, method: str) -> Preset:
     if name not in PRESETS:
         raise unknown("preset", name, PRESETS)
-    if method not in METHODS:
-        raise unknown("method", method, METHODS)
+    method_of(method)  # raises for an unknown one
     found = PRESETS[name]
     if method not in found.methods:
         others = ", ".join(presets_for(method)) or "none"

@@ -4,7 +4,8 @@ config.json          what decides the result, with the run's identity
 status.json          state, step, seconds, machine
 log.parquet          step, loss, terms…
 weights.safetensors  the model at its last checkpoint
-checkpoint.pt        what resuming needs besides; gone once the run has finished
+snapshots/           the model at earlier steps, where they were asked for
+checkpoint.pt        what training on needs besides: optimiser, random streams; about three times the weights
 scores.parquet       metric, value, low, high, floor, ceiling, adjusted, options, step, weights
 report.html          the page that `unweave report` draws
 """
@@ -13,7 +14,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -23,16 +26,25 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load as load_tensors
 
+from unweave.again import train_command
 from unweave.config import Config
-from unweave.data import Dataset, load
+from unweave.data import Data, Dataset, load, load_again, recorded
+from unweave.data.identity import with_absolute_path
 from unweave.devices import choose_device
-from unweave.errors import UsageError
+from unweave.errors import UnknownName, UsageError, called
 from unweave.losses import loss_of
-from unweave.nets import Gaussian, Model, Shape
+from unweave.nets import Gaussian, Model, Modules, Shape
+from unweave.nets.own import OWN
+from unweave.origins import how_to_load, plugins_of, warn_of_changes
+from unweave.progress import OnProgress, reporting
 from unweave.tables import merge_scores, read_log, read_scores
 
 if TYPE_CHECKING:
     import polars
+    from PIL.Image import Image
+
+    from unweave.report.chart import Chart
+    from unweave.report.notebook import Page
 
 CONFIG = "config.json"
 STATUS = "status.json"
@@ -40,6 +52,12 @@ LOG = "log.parquet"
 WEIGHTS = "weights.safetensors"
 CHECKPOINT = "checkpoint.pt"
 SCORES = "scores.parquet"
+PAGE = "report.html"
+FILES = (STATUS, LOG, WEIGHTS, CHECKPOINT, SCORES, PAGE, CONFIG)
+"""All files of a run; the one that says that the folder is a run is the last."""
+SNAPSHOTS = "snapshots"
+TENSORBOARD = "tensorboard"
+"""The folder for TensorBoard, in that of the run."""
 METADATA = "unweave"
 """The key of safetensors' metadata below which the step and the shape of the images are, as JSON."""
 T = TypeVar("T")
@@ -50,16 +68,41 @@ CHUNK = 256
 class Run:
     """A trained, or half-trained, model in its folder."""
 
-    def __init__(self, path: Path, values: dict[str, Any], device: str = "auto") -> None:
+    def __init__(self, path: Path, values: dict[str, Any], device: str = "auto", net: Modules | None = None) -> None:
         self.path = path
         self.config: dict[str, Any] = values
-        self.settings = Config.from_json(values)
+        with self._naming_its_origin():
+            settings = Config.from_json(values)
+        self.settings = replace(settings, data=with_absolute_path(settings.data, path))
         self._device = device
         self._data: Dataset | None = None
+        self._modules = net
+        self._snapshot: int | None = None
 
     @classmethod
-    def open(cls, path: str | Path, *, device: str = "auto", data: Dataset | None = None) -> Run:
-        """Open the run in the folder `path`; `data` is its data set, for one that only this process has."""
+    def open(
+        cls, path: str | Path, *, device: str = "auto", data: Data | None = None, net: Modules | None = None
+    ) -> Run:
+        """Open the run in a folder.
+
+        Parameters
+        ----------
+        path
+            The run's folder.
+        device
+            Where the model will be: "auto", "cpu", "cuda", "mps" …
+        data
+            Its data set, where that is not found any more: a path, a name, an array or a data set. It is checked to be
+            the one that the run was trained on.
+        net
+            Its encoder and decoder, where the run was trained on two modules: new ones of the same layers. Their
+            weights are those of the run, whatever they were.
+
+        Returns
+        -------
+        Run
+            The run. A method, net or data set of your own must have been defined, or loaded as a plugin.
+        """
         path = Path(path)
         if not path.is_dir():
             raise UsageError(f"there is no folder '{path}'")
@@ -67,14 +110,36 @@ class Run:
             raise UsageError(f"'{path}' is not a run: it has no {CONFIG}")
         values = read_json(path / CONFIG)
         try:
-            run = cls(path, values, device)
+            run = cls(path, values, device, net)
         except UsageError as error:
             raise UsageError(f"'{path / CONFIG}': {error}") from error
         if data is not None:
-            if data.description != run.settings.data:
-                raise UsageError(f"'{path}' was trained on {run.settings.data}, not on {data.description}")
-            run._data = data
+            with called(f"'{path}'"):
+                run._data = load_again(run.settings.data, data)
+        warn_of_changes(run.origins, path)
         return run
+
+    @property
+    def origins(self) -> dict[str, dict[str, Any]]:
+        """Where its method, net and data set come from, as far as they are a user's own."""
+        found = self.config.get("origins")
+        return {part: origin for part, origin in found.items() if isinstance(origin, dict)} if found else {}
+
+    @property
+    def plugins(self) -> list[str]:
+        """The files that define what it is made of, for `--plugin` or `unweave.plugins.load`."""
+        return plugins_of(self.origins, self.path)
+
+    @contextmanager
+    def _naming_its_origin(self) -> Iterator[None]:
+        """Answer a name that is not known with the plugin that defines it, where the run says which."""
+        try:
+            yield
+        except UnknownName as error:
+            part = "data" if error.kind == "data set" else error.kind
+            if part not in self.origins:
+                raise
+            raise UsageError(f"its {error.kind} is {how_to_load(self.origins[part], self.path)}") from error
 
     def __repr__(self) -> str:
         return f"Run('{self.path}', {self.settings.method}, {self.state} at step {self.step})"
@@ -97,13 +162,37 @@ class Run:
     @property
     def step(self) -> int:
         """Number of steps the saved weights have been trained for."""
-        return self.status["step"]
+        return self.status["step"] if self._snapshot is None else self._snapshot
+
+    @property
+    def snapshots(self) -> list[int]:
+        """The steps whose weights are kept beside the last."""
+        return sorted(int(path.stem) for path in (self.path / SNAPSHOTS).glob("[0-9]*.safetensors"))
+
+    def has_snapshot(self, step: int) -> bool:
+        """Tell whether the weights of this step are there."""
+        return snapshot_path(self.path, step).is_file()
+
+    def at(self, step: int) -> Run:
+        """Return the run as it was after this step: the last one, or a snapshot."""
+        if step == self.status["step"]:
+            return self
+        if not self.has_snapshot(step):
+            kept = ", ".join(f"{kept:,}" for kept in [*self.snapshots, self.status["step"]])
+            raise UsageError(f"'{self.path}' has no snapshot of step {step:,} (kept: {kept})")
+        earlier = Run(self.path, self.config, self._device)
+        earlier._data, earlier._snapshot = self._data, step
+        return earlier
+
+    @property
+    def _weights_path(self) -> Path:
+        return self.path / WEIGHTS if self._snapshot is None else snapshot_path(self.path, self._snapshot)
 
     @property
     def weights(self) -> str | None:
         """The identity of the weights in the folder now, a hash of their tensors; None before the first checkpoint."""
         try:
-            path, found = self.path / WEIGHTS, (self.path / WEIGHTS).stat()
+            path, found = self._weights_path, self._weights_path.stat()
         except FileNotFoundError:
             return None
         return _hash_of_file(path, found.st_ino, found.st_mtime_ns, found.st_size)
@@ -117,8 +206,22 @@ class Run:
     def data(self) -> Dataset:
         """The data set the run was trained on."""
         if self._data is None:
-            self._data = load(**self.settings.data)
+            with self._naming_its_origin():
+                self._data = load(**self._found_data())
         return self._data
+
+    def _found_data(self) -> dict[str, Any]:
+        """Return the description of the data set with the path where it is: seen from the run, or as it was then."""
+        description = recorded(self.settings.data)
+        if "path" not in description or Path(description["path"]).exists():
+            return description
+        former = self.status.get("data")
+        if isinstance(former, str) and Path(former).exists():
+            return {**description, "path": former}
+        raise UsageError(
+            f"the data of '{self.path}' are not at '{description['path']}'; say where they are: --data PATH "
+            "(in Python: Run.open(folder, data=PATH))"
+        )
 
     @property
     def model(self) -> Model:
@@ -128,20 +231,62 @@ class Run:
     @cached_property
     def _loaded(self) -> tuple[Model, int, str]:
         """The model, and the step and the identity of its weights: of one reading, for training replaces the file."""
-        path = self.path / WEIGHTS
+        path = self._weights_path
         if not path.is_file():
-            raise UsageError(f"'{self.path}' has no weights: it stopped before its first checkpoint; train it again")
+            raise UsageError(f"'{self.path}' has no {WEIGHTS}; {_help(self.path)}")
+        if self.settings.net.name == OWN and self._modules is None:
+            modules = self.origins.get("net", {}).get("name", "an encoder and a decoder")
+            needed = f"unweave.Run.open('{self.path}', net=(encoder, decoder))"
+            raise UsageError(f"the net of '{self.path}' is two modules of your own, {modules}: open it with {needed}")
         content = path.read_bytes()
         try:
             step, shape = _metadata(content)
-            model = self.settings.build(shape, torch.Generator())
+            model = self.settings.build(shape, torch.Generator(), self._modules)
             tensors = load_tensors(content)
             model.load_state_dict(tensors)
+        except UsageError:
+            raise
         except (SafetensorError, KeyError, TypeError, ValueError, RuntimeError) as error:
-            raise UsageError(f"'{path}' does not hold this run's weights: {str(error).splitlines()[0]}") from error
+            reason = str(error).splitlines()[0].rstrip(":")
+            raise UsageError(f"'{path}' does not hold this run's weights ({reason}); {_help(self.path)}") from error
         if not all(tensor.isfinite().all() for tensor in tensors.values()):
             raise UsageError(f"'{path}' holds weights that are no finite numbers; train again, with a smaller lr")
         return model.to(choose_device(self._device)).eval(), step, _hash(content)
+
+    def traversals(self, **options: Any) -> Image:
+        """Return a picture with one row a latent, its values from -2 to 2; see `unweave.report.traversals`."""
+        from unweave.report import traversals
+
+        return traversals(self, **options)
+
+    def reconstructions(self, n: int = 10, *, seed: int = 0) -> Image:
+        """Return a picture of n random images above what the model makes of them."""
+        from unweave.report import reconstructions
+
+        return reconstructions(self, n, seed=seed)
+
+    def latents(self, *, samples: int = 2000, seed: int = 0) -> Chart:
+        """Return a figure of what each latent carries, and of which factor; see `unweave.report.latents_figure`."""
+        from unweave.report import latents_figure
+
+        return latents_figure(self, samples=samples, seed=seed)
+
+    def curves(self) -> Chart:
+        """Return a figure of the loss and of each of its terms over the steps."""
+        from unweave.report import training_figure
+
+        return training_figure(self.log())
+
+    def report(self, out: str | Path | None = None) -> Page:
+        """Write the page of the run, by default as report.html in its folder, and return it."""
+        from unweave.report import Page, write_page
+
+        return Page(write_page(self, None if out is None else Path(out)))
+
+    def _repr_html_(self) -> str:
+        from unweave.report.notebook import run_html
+
+        return run_html(self)
 
     def log(self) -> polars.DataFrame:
         """Return the training curve: step, loss and every term."""
@@ -151,7 +296,7 @@ class Run:
         return read_log(path) if path.is_file() else polars.DataFrame({"step": [], "loss": []})
 
     def posterior(self, images: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return means and log-variances, each (n, latents), of uint8 images (n, H, W, C).
+        """Return means and log-variances, each (n, latents), of uint8 images (n, H, W, C), or of vectors (n, D).
 
         Codes that are points (`has_posterior` is False) have no variance: of them, the codes and None.
         """
@@ -160,16 +305,16 @@ class Run:
             q = self.model.encode(self.model.pixels(part))
             return q.mean.cpu().numpy(), q.log_variance.cpu().numpy() if isinstance(q, Gaussian) else None
 
-        parts = self._in_chunks(encode, self._checked(images))
+        parts = self._in_chunks(encode, self.model.checked(images))
         log_variances = [spread for _, spread in parts if spread is not None]
         return np.concatenate([mean for mean, _ in parts]), np.concatenate(log_variances) if log_variances else None
 
     def encode(self, images: np.ndarray) -> np.ndarray:
-        """Return the codes (n, latents) of uint8 images (n, H, W, C): their posterior means, or points."""
+        """Return the codes (n, latents) of uint8 images (n, H, W, C), or vectors (n, D): posterior means, or points."""
         return self.posterior(images)[0]
 
     def decode(self, codes: np.ndarray) -> np.ndarray:
-        """Return the expected images, uint8 (n, H, W, C), of codes (n, latents)."""
+        """Return the expected images, uint8 (n, H, W, C), or vectors, float32 (n, D), of codes (n, latents)."""
         codes = self._checked_codes(codes)
         mean = loss_of(self.settings.method.loss).mean
 
@@ -180,7 +325,7 @@ class Run:
         return np.concatenate(self._in_chunks(decode, codes))
 
     def reconstruct(self, images: np.ndarray) -> np.ndarray:
-        """Return what the model makes of images: the decoded posterior means, uint8 (n, H, W, C)."""
+        """Return what the model makes of images or vectors: the decoded posterior means."""
         return self.decode(self.encode(images))
 
     def losses(self, images: np.ndarray, codes: np.ndarray) -> np.ndarray:
@@ -193,7 +338,8 @@ class Run:
             y = self.model.decode(torch.from_numpy(codes[rows]).to(self.model.device))
             return distance(x, y).cpu().numpy()
 
-        return np.concatenate(self._in_chunks(losses, np.arange(len(self._checked(images)))))
+        images = self.model.checked(images)
+        return np.concatenate(self._in_chunks(losses, np.arange(len(images))))
 
     def jacobians(self, codes: np.ndarray) -> np.ndarray:
         """Return how the expected pixels move with each code, (n, pixels, latents), at codes (n, latents)."""
@@ -212,8 +358,9 @@ class Run:
         *,
         samples: int | None = None,
         test_samples: int | None = None,
-        on_progress: Callable[[str, int, int], None] | None = None,
-        on_scores: Callable[[polars.DataFrame], None] | None = None,
+        progress: bool | None = None,
+        on_progress: OnProgress | None = None,
+        on_result: Callable[[polars.DataFrame], None] | None = None,
         **settings: Any,
     ) -> polars.DataFrame:
         """Score the run on random images, encoding each distinct one once, and save the scores in its folder.
@@ -228,8 +375,9 @@ class Run:
         samples, test_samples
             How many images to score on, and to test on what was fitted, instead of the preset's ("paper": 10,000 and
             5,000; "fast": 2,000 and 1,000).
-        on_progress, on_scores
-            Told of progress, and given each metric's scores before they are saved, as for `unweave.evaluate`.
+        progress, on_progress, on_result
+            A bar or none, who is told of progress instead, and who is given each metric's scores before they are saved,
+            as for `unweave.evaluate`.
         **settings
             The fields of `unweave.metrics.Request`: preset, options, label_noise, seed, intervals, floors, …
 
@@ -243,14 +391,15 @@ class Run:
         from unweave.scoring import score_run
 
         def save(table: polars.DataFrame) -> None:
-            if on_scores:
-                on_scores(table)
+            if on_result:
+                on_result(table)
             self._save_scores(whole_scores(table).drop("seconds"))  # times would make equal runs differ
 
         request = Request.of(metrics, settings)
-        return score_run(
-            self, request, samples=samples, test_samples=test_samples, on_progress=on_progress, on_scores=save
-        )
+        with reporting(on_progress, progress) as told:
+            return score_run(
+                self, request, samples=samples, test_samples=test_samples, on_progress=told, on_result=save
+            )
 
     def _save_scores(self, table: polars.DataFrame) -> None:
         """Save scores of the model as it was loaded, whatever training has made of the folder since."""
@@ -267,18 +416,13 @@ class Run:
         """
         import polars
 
+        from unweave.score_frame import Scores
+
         table = read_scores(self.path / SCORES)
         if table is None:
             return None
         same = polars.col("weights") == polars.lit(self.weights, dtype=polars.String)
-        return table.with_columns(current=same.fill_null(value=False))
-
-    def _checked(self, images: np.ndarray) -> np.ndarray:
-        images = np.ascontiguousarray(images)
-        if images.dtype != np.uint8 or images.shape[1:] != self.model.shape:
-            expected = "(n, " + ", ".join(map(str, self.model.shape)) + ")"
-            raise UsageError(f"images must be uint8 of shape {expected}, not {images.dtype} {images.shape}")
-        return images
+        return Scores(table.with_columns(current=same.fill_null(value=False)))
 
     def _checked_codes(self, codes: np.ndarray) -> np.ndarray:
         codes = np.asarray(codes, dtype=np.float32)
@@ -290,6 +434,18 @@ class Run:
     def _in_chunks(function: Callable[[np.ndarray], T], rows: np.ndarray) -> list[T]:
         with torch.inference_mode():
             return [function(rows[start : start + CHUNK]) for start in range(0, max(len(rows), 1), CHUNK)]
+
+
+def _help(folder: Path) -> str:
+    """Return the command that writes damaged or missing files again: from the checkpoint, or else from the start."""
+    values = read_json(folder / CONFIG)
+    config, kept = Config.from_json(values), (folder / CHECKPOINT).is_file()
+    if config.net.name == OWN:
+        return f"train it again with the same modules{'' if kept else ', and overwrite=True'}"
+    plugins = [word for plugin in plugins_of(values.get("origins", {}), folder) for word in ("--plugin", plugin)]
+    if kept:
+        return f"its checkpoint still has what is missing: {train_command(config, folder, *plugins)}"
+    return f"train it again: {train_command(config, folder, *plugins, '--overwrite')}"
 
 
 def _slopes(y: torch.Tensor, z: torch.Tensor) -> torch.Tensor:
@@ -310,8 +466,7 @@ def _metadata(content: bytes) -> tuple[int, Shape]:
         metadata = json.loads(metadata[METADATA])
     else:  # an earlier version wrote each under a key of its own
         metadata = {**metadata, "shape": metadata["shape"].split(",")}
-    height, width, channels = map(int, metadata["shape"])
-    return int(metadata["step"]), (height, width, channels)
+    return int(metadata["step"]), tuple(map(int, metadata["shape"]))
 
 
 def _start_of_tensors(content: bytes) -> int:
@@ -330,6 +485,11 @@ def _hash_of_file(path: Path, *state: int) -> str:
     return _hash(path.read_bytes())
 
 
+def snapshot_path(folder: Path, step: int) -> Path:
+    """Return where a run keeps its weights of this step."""
+    return folder / SNAPSHOTS / f"{step}.safetensors"
+
+
 def status_of(folder: Path) -> dict[str, Any]:
     """Return what status.json in the folder of a run says; before its first checkpoint a run has none."""
     path = folder / STATUS
@@ -340,7 +500,7 @@ def _checked_status(path: Path, status: dict[str, Any]) -> dict[str, Any]:
     """Return a status as it is, if it says what it must, and in the right types."""
     state, step, seconds = status.get("state"), status.get("step"), status.get("seconds", 0.0)
     if not (isinstance(state, str) and _is_count(step) and isinstance(seconds, int | float) and seconds >= 0):
-        raise UsageError(f"'{path}' is damaged: it must hold state, step and seconds; remove it, and train again")
+        raise UsageError(f"'{path}' is damaged: it must hold state, step and seconds; {_help(path.parent)}")
     return status
 
 

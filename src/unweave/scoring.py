@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -10,15 +10,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unweave.collapse import carried, collapse
-from unweave.data.table import require_grid
-from unweave.errors import UsageError
+from unweave.data.identity import data_identity
+from unweave.data.table import require_factors, require_grid
+from unweave.errors import UsageError, warn_user
 from unweave.metrics.codebook import Codebook
 from unweave.metrics.compare import called, compare_inputs
-from unweave.metrics.evaluate import OnProgress, OnScores, gather, score
+from unweave.metrics.evaluate import OnScores, score
+from unweave.metrics.gathering import gather
 from unweave.metrics.inputs import DRAW, generator
-from unweave.metrics.presets import PRESETS, warn_user
+from unweave.metrics.presets import PRESETS, LeftOut
 from unweave.metrics.request import Request
-from unweave.metrics.table import METRICS
+from unweave.metrics.table import GROUPS, metric_of
+from unweave.progress import OnProgress
 from unweave.runs import Run
 from unweave.text import data_name
 
@@ -48,11 +51,11 @@ def score_run(
     samples: int | None = None,
     test_samples: int | None = None,
     on_progress: OnProgress | None = None,
-    on_scores: OnScores | None = None,
+    on_result: OnScores | None = None,
 ) -> polars.DataFrame:
     """Score a run on random images of its data set, encoding each distinct one once; see `Run.evaluate`."""
     inputs = gather_run(run, request, samples, test_samples, on_progress)
-    return score(inputs, request, on_progress, on_scores)
+    return score(inputs, request, on_progress, on_result)
 
 
 def compare_runs(
@@ -62,7 +65,7 @@ def compare_runs(
     samples: int | None = None,
     test_samples: int | None = None,
     on_progress: OnProgress | None = None,
-    on_scores: OnScores | None = None,
+    on_result: OnScores | None = None,
 ) -> polars.DataFrame:
     """Compare runs of one data set on the same random images, each with the first; see `unweave.compare`."""
     _check_comparable(runs)
@@ -71,7 +74,7 @@ def compare_runs(
         told = None if on_progress is None else _renamed(on_progress, name)
         with called(name):
             inputs[name] = gather_run(run, request, samples, test_samples, told, name)
-    return compare_inputs(inputs, request, on_progress, on_scores)
+    return compare_inputs(inputs, request, on_progress, on_result)
 
 
 def _check_comparable(runs: Mapping[str, Run]) -> None:
@@ -84,7 +87,7 @@ def _check_comparable(runs: Mapping[str, Run]) -> None:
         if (earlier := folders.setdefault(run.path.resolve(), name)) != name:
             raise UsageError(f"'{run.path}' is there twice, as {earlier} and {name}: compare it with another run")
     for name, run in others:
-        if run.settings.data != baseline.settings.data:
+        if data_identity(run.settings.data) != data_identity(baseline.settings.data):
             ours, theirs = (data_name(each.settings.data) for each in (baseline, run))
             raise UsageError(f"{first} was trained on {ours} and {name} on {theirs}: compare runs of one data set")
 
@@ -112,19 +115,23 @@ def gather_run(
         raise UsageError("scores need at least two samples, and two test samples")
     if len(run.data) < 4:
         raise UsageError(f"scores need four images or more, and the data set has {len(run.data)}")
-    _check_named(run, [name for name in request.by_name if name in METRICS])
-    needs = {need for name in request.choose() for need in METRICS[name].needs}
-    pooled = preset.pool if "source" in needs else 0
+    _check_named(run, [name for name in request.by_name if name not in GROUPS])
+    needs = {need for name in request.choose() for need in metric_of(name).needs}
+    labelled = run.data.is_labelled
+    if not labelled:
+        _warn_of_left_out(run, request)
+        test_rows = 0  # nothing is fitted
+    pooled = preset.pool if "source" in needs and labelled and not run.data.continuous else 0
     indices, rows, test_rows = _draw(len(run.data), rows, test_rows, pooled, request.seed)
 
     started = perf_counter()
     means, log_variances = _encode_rows(run, indices, on_progress)
     _warn(run, means, log_variances, name)
     train, held_out = slice(0, rows), slice(rows, rows + test_rows)
-    factors = run.data.values(indices)
+    factors = run.data.values(indices) if labelled else None
     given: dict[str, Any] = {"pool": (means, factors) if pooled else None}
     if run.data.is_grid and ("encode" in needs or ("source" in needs and not pooled)):
-        given["codebook"] = Codebook(run.encode, run.data, watch=_naming(on_progress, "encoding"))
+        given["codebook"] = Codebook(run.encode, run.data, on_progress=on_progress)
         given["codebook"].add(indices, means)
     if log_variances is not None:
         given["log_variances"] = log_variances[train]
@@ -133,20 +140,33 @@ def gather_run(
             given["reconstruction"] = _reconstruction(run, indices[train], codes)
     if "jacobians" in needs:
         given["jacobians"] = run.jacobians(means[:JACOBIANS])
-    test = means[held_out], factors[held_out]
-    inputs = gather(means[train], factors[train], test, request, run.data.factors.names, **given)
+    if factors is None:
+        inputs = gather(means[train], None, None, request, **given)
+    else:
+        test = means[held_out], factors[held_out]
+        inputs = gather(means[train], factors[train], test, request, run.data.factors.names, **given)
     return inputs | {"encoding": perf_counter() - started}
 
 
 def _check_named(run: Run, names: Sequence[str]) -> None:
     """Refuse metrics, asked for by name, that the run cannot have; a group does without them."""
     for name in names:
-        if "encode" in METRICS[name].needs:
+        if metric_of(name).supervised:
+            require_factors(run.data, f"the metric '{name}'")
+        if "encode" in metric_of(name).needs:
             require_grid(run.data, "a metric that intervenes on factors")
         if not run.has_posterior and (
-            METRICS[name].representation == "sampled" or "log_variances" in METRICS[name].needs
+            metric_of(name).representation == "sampled" or "log_variances" in metric_of(name).needs
         ):
             raise UsageError(f"the metric '{name}' needs posteriors, and the codes of this model are points")
+
+
+def _warn_of_left_out(run: Run, request: Request) -> None:
+    """Say which metrics a group does without because the data set has no factors."""
+    left_out = sum(metric_of(name).supervised for name in request.choose())
+    if left_out:
+        text = f"{run.data.name} has no factors: {left_out} metrics that compare codes with factors are left out"
+        warn_user(text, LeftOut)
 
 
 def _warn(run: Run, means: np.ndarray, log_variances: np.ndarray | None, name: str) -> None:
@@ -170,7 +190,8 @@ def _draw(images: int, rows: int, test_rows: int, pooled: int, seed: int) -> tup
     if rows <= SHARED * images:
         return rng.integers(images, size=max(rows + test_rows, pooled)), rows, test_rows
     if images < rows + test_rows:
-        rows = min(max(2, round(images * rows / (rows + test_rows))), images - 2)
+        least = 2 if test_rows else 0
+        rows = min(max(2, round(images * rows / (rows + test_rows))), images - least)
         test_rows = images - rows
     return rng.permutation(images)[: max(rows + test_rows, pooled)], rows, test_rows
 
@@ -183,7 +204,7 @@ def _encode_rows(run: Run, indices: np.ndarray, on_progress: OnProgress | None) 
     distinct, inverse = np.unique(indices, return_inverse=True)
     means, log_variances = [], []
     for start in range(0, len(distinct), CHUNK):
-        mean, log_variance = run.posterior(run.data.images(distinct[start : start + CHUNK]))
+        mean, log_variance = run.posterior(run.data.inputs(distinct[start : start + CHUNK]))
         means.append(mean)
         log_variances.append(log_variance)
         if on_progress:
@@ -200,8 +221,4 @@ def _sample(means: np.ndarray, log_variances: np.ndarray, seed: int) -> np.ndarr
 def _reconstruction(run: Run, indices: np.ndarray, codes: np.ndarray) -> np.ndarray:
     """Return the reconstruction loss (n,) of each image from its code."""
     parts = [slice(start, start + CHUNK) for start in range(0, len(indices), CHUNK)]
-    return np.concatenate([run.losses(run.data.images(indices[part]), codes[part]) for part in parts])
-
-
-def _naming(on_progress: OnProgress | None, name: str) -> Callable[[int, int], None] | None:
-    return None if on_progress is None else lambda done, total: on_progress(name, done, total)
+    return np.concatenate([run.losses(run.data.inputs(indices[part]), codes[part]) for part in parts])

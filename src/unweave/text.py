@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from inspect import getdoc
+from pathlib import PurePath
 
 
 def table(rows: Sequence[Mapping[str, str]], numbers: Sequence[str] = ()) -> str:
@@ -57,6 +58,26 @@ def data_name(description: Mapping[str, object]) -> str:
     options = {name: value for name, value in description.items() if name != "name"}
     texts = (f"{name}={value if isinstance(value, str) else json.dumps(value)}" for name, value in options.items())
     return ":".join(filter(None, [str(description["name"]), ",".join(texts)]))
+
+
+def data_title(description: Mapping[str, object]) -> str:
+    """Return what people call a data set: its name, or that of the file or folder that it was read from.
+
+    >>> data_title({"name": "shapes2d", "size": 32}), data_title({"name": "folder", "path": "/home/ada/faces"})
+    ('shapes2d', 'faces')
+    """
+    path = description.get("path")
+    return PurePath(path).name if isinstance(path, str) and path else str(description["name"])
+
+
+def data_options(description: Mapping[str, object]) -> dict[str, object]:
+    """Return the options of a data set that tell people something: no digest, and no size that is the files' own.
+
+    >>> data_options({"name": "folder", "path": "faces", "size": 0, "digest": "1f2e"})
+    {'path': 'faces'}
+    """
+    silent = {"name": description["name"], "digest": description.get("digest"), "size": 0}
+    return {name: value for name, value in description.items() if name not in silent or value != silent[name]}
 
 
 def first_line(thing: object) -> str:

@@ -41,7 +41,7 @@ def write(tmp_path: Path) -> Write:
 
 
 def complaint(path: Path, read: Callable[[Path], object] = read_array) -> str:
-    """Return what is said about a file, without its name, after a look at the manners."""
+    """Return what is said about a file, without its name, after checking how it is said."""
     with pytest.raises(UsageError) as caught:
         read(path)
     text = str(caught.value)
@@ -337,7 +337,7 @@ def test_codes_and_factors_of_an_npz(tmp_path):
     assert same(test[0], FLOATS[:9])
     assert same(test[1], LABELS[:9])
     for arrays in ({"codes": FLOATS, "other": WHOLE}, {"codes": FLOATS}, {"z": FLOATS}):
-        np.savez(path, allow_pickle=False, **arrays)
+        np.savez(path, **arrays)  # pyright: ignore[reportArgumentType]
         codes, factors = read_codes_and_factors(path)
         assert same(codes, FLOATS)
         assert factors is None
@@ -353,7 +353,7 @@ def test_codes_and_factors_of_an_npz(tmp_path):
     ],
 )
 def test_an_npz_without_codes_is_refused(tmp_path, names, words):
-    np.savez(tmp_path / "z.npz", allow_pickle=False, **dict.fromkeys(names, FLOATS))
+    np.savez(tmp_path / "z.npz", **dict.fromkeys(names, FLOATS))  # pyright: ignore[reportArgumentType]
     assert complaint(tmp_path / "z.npz", read_codes_and_factors) == words
 
 

@@ -61,11 +61,14 @@ def test_a_method_s_help_shows_its_fields_and_everyone_s(cli):
     text = " ".join(out.replace("│", " ").split())
     for flag, help_text in {
         "--beta NUMBER|FROM:TO@STEPS": "Weight of the KL term; a number, or a schedule such as 1:4@10000.",
-        "--loss STR": "Reconstruction loss: bce (Bernoulli), mse (Gaussian)",
-        "--net STR": "Architecture: conv",
+        "--loss {auto,bce,mse,mae,mse-box,mse-gauss,mse-kernel}": "Reconstruction loss: bce (Bernoulli)",
+        "--net {conv,disent,dlib,mlp,qlae,tripod}": "Architecture: conv",
         "--latents INT": "Number of latent units. (default: 10)",
         "--standardise": "Give every channel mean 0",
         "--checkpoint-every INT": "Steps between two checkpoints.",
+        "--device {auto,cpu,cuda,mps}": "Where to train",
+        "--track {tensorboard,wandb}": "Send the log there too",
+        "--label-kind {perfect,binned,noisy,partial}": "What labels are like",
     }.items():
         assert f"{flag} {help_text}" in text
     assert "--name" not in out

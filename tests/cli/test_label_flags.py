@@ -25,7 +25,7 @@ def test_without_a_number_there_are_no_labels():
 def test_every_field_has_a_flag():
     words = (
         "--labels 50 --label-weight 0:5@50% --label-term cross-entropy --label-kind partial --label-bins 7 "
-        "--label-noise 0.2 --label-factors x,y --label-batch 16"
+        "--label-error-rate 0.2 --label-factors x,y --label-batch 16"
     )
     assert read(words) == Labels(50, Schedule(0, 5, share=0.5), "cross-entropy", "partial", 7, 0.2, "x,y", 16)
     assert len(words.split()) == 2 * len(fields(Labels))
@@ -41,7 +41,7 @@ def test_help_says_what_the_fields_mean(capsys):
     with pytest.raises(SystemExit):
         read("--help")
     text = " ".join(capsys.readouterr().out.replace("│", " ").split())
-    assert "--label-noise FLOAT Share of noisy labels that are drawn at random. (default: 0.1)" in text
+    assert "--label-error-rate FLOAT Share of noisy labels that are drawn at random. (default: 0.1)" in text
 
 
 def test_mistakes_are_one_line():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import numpy as np
 from safetensors import safe_open
 from safetensors.torch import save_file
 
@@ -36,3 +37,17 @@ def test_weights_that_are_no_numbers_are_one_line(cli, run, tmp_path):
         code, out, err = cli(command, folder)
         assert (code, out) == (2, "")
         assert err == f"unweave: '{path}' holds weights that are no finite numbers; train again, with a smaller lr\n"
+
+
+def test_own_data_are_called_by_the_name_of_their_file(cli, tiny, tmp_path):
+    rng = np.random.default_rng(0)
+    images, factors = rng.integers(0, 256, size=(20, 32, 32, 1), dtype=np.uint8), rng.integers(0, 3, size=(20, 2))
+    np.savez(tmp_path / "faces.npz", images=images, factors=factors)
+    words = ("--data", tmp_path / "faces.npz", *tiny[2:], "--steps", "1", "--out", tmp_path / "run")
+    assert f"{tmp_path / 'run'} has finished: vae on faces.npz, 1 steps" in cli("train", "vae", *words).out
+    assert cli("report", tmp_path / "run").code == 0
+    page = (tmp_path / "run" / "report.html").read_text()
+    assert "<h1>vae <small>on</small> faces.npz</h1>" in page
+    assert "<dt>data path</dt>" in page
+    assert "<dt>data digest</dt>" not in page
+    assert "<dt>data size</dt>" not in page

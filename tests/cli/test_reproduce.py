@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from unweave.reproduce import RESULTS
+from unweave.reproduce import RESULTS, impossibility
 from unweave.reproduce.impossibility import Impossibility
 
 SMOKE = ("reproduce", "impossibility", "--preset", "smoke")
@@ -89,10 +89,10 @@ MISTAKES = {
     ("impossibility", "--prset", "small"): "unknown option --prset for 'reproduce'; did you mean --preset?",
     ("impossibility", "--seed", "-1"): "--seed must be 0 or more, not -1",
     ("impossibility", "--seed", "x"): "--seed: 'x' is not a whole number",
-    ("impossibility", "small"): "'small' is one word too many for 'reproduce'; for example: unweave reproduce",
+    ("impossibility", "small"): "'unweave reproduce' takes NAME and no more words: leave out 'small'",
     ("impossibility", "--out", "a-file"): "'a-file' is a file; a result needs a folder",
     ("--preset", "small"): "missing: NAME; for example: unweave reproduce",
-    ("list", "all"): "'all' is one word too many for 'reproduce list'; for example: unweave reproduce list",
+    ("list", "all"): "'unweave reproduce list' takes no words beside its options: leave out 'all'",
 }
 
 
@@ -107,37 +107,25 @@ def test_a_mistake_gets_one_clear_line(cli, words, tmp_path, monkeypatch):
     assert [path.name for path in Path().iterdir()] == ["a-file"]
 
 
-class Terminal:
-    """A stderr that says it is a terminal, and remembers what it is told."""
+def test_ctrl_c_keeps_what_is_finished_and_says_so(cli, tmp_path, monkeypatch):
+    folder = tmp_path / "result"
+    words = ("reproduce", "impossibility", "--preset", "smoke", "--out", folder)
+    compare, calls = impossibility.compare, iter(range(9))
 
-    encoding = "utf-8"
+    def interrupted(*arguments):
+        if next(calls) == 1:
+            raise KeyboardInterrupt
+        return compare(*arguments)
 
-    def __init__(self) -> None:
-        self.text = ""
-
-    def write(self, text: str) -> int:
-        self.text += text
-        return len(text)
-
-    def flush(self) -> None:
-        pass
-
-    def isatty(self) -> bool:
-        return True
+    monkeypatch.setattr(impossibility, "compare", interrupted)
+    said = f"interrupted; what is finished is kept in '{folder}'; the same command goes on from there"
+    assert cli(*words) == (130, "", f"unweave: {said}\n")
+    assert len(list((folder / "parts").iterdir())) == 1
 
 
-@pytest.mark.parametrize(("patience", "shown"), [(0.05, True), (60.0, False)])
-def test_the_bar_waits_before_it_shows(monkeypatch, patience, shown):
-    from time import sleep
-
-    from unweave.cli import reproduce as command
-
-    terminal = Terminal()
-    monkeypatch.setattr("sys.stderr", terminal)
-    monkeypatch.setattr(command, "PATIENCE", patience)
-    with command._watching() as watch:
-        watch("first part", 0, 2)
-        sleep(0.3)
-        watch("second part", 1, 2)
-    assert ("first part" in terminal.text) == ("second part" in terminal.text) == shown
-    assert not shown or terminal.text.endswith("\r")  # and takes itself back
+def test_the_help_of_one_result_says_what_it_is(cli):
+    code, out, err = cli("reproduce", "guardians", "--help")
+    assert (code, err) == (0, "")
+    assert out.startswith("guardians: Ten encoders")
+    assert "presets: smoke, small, paper" in out
+    assert "settings: authors, clean" in cli("reproduce", "linear-gaussian", "--help").out

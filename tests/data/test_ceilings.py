@@ -132,8 +132,8 @@ def test_noise_has_no_ceilings():
 def test_they_are_computed_once_and_again_for_other_images(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("UNWEAVE_DATA", str(tmp_path))
     data = table([1, 1, 2, 3], [[0, 0], [1, 0], [0, 1], [1, 1]])
-    seen: list[int] = []
-    found = [kept_ceilings(data, lambda done, _: seen.append(done)) for _ in range(2)]
+    seen: list[float] = []
+    found = [kept_ceilings(data, lambda _, done, __: seen.append(done)) for _ in range(2)]
     assert found[0] == found[1] == ceilings(data)
     assert seen == [4]
     (kept,) = (tmp_path / "ceilings").iterdir()

@@ -110,7 +110,7 @@ def test_axis_takes_names_and_positions():
 @pytest.mark.parametrize(
     ("names", "sizes", "message"),
     [
-        ((), (), "do not make a grid"),
+        ((), (2,), "do not make a grid"),
         (("a",), (2, 3), "do not make a grid"),
         (("a", "a"), (2, 3), "must differ"),
         (("a", "b"), (2, 0), "at least one value"),

@@ -19,12 +19,9 @@ from urllib.error import URLError
 import numpy as np
 import pytest
 
-import unweave.data
 from tests.data.server import Reply, Server, serving
 from unweave.data import download, files
-from unweave.data.shapes2d import Shapes2D
 from unweave.data.sources import SOURCES, Source, checksum
-from unweave.data.wrapper import Wrapper
 from unweave.errors import UsageError
 
 CONTENT = np.random.default_rng(0).bytes(300_000)
@@ -161,12 +158,7 @@ def test_find_gives_a_file_that_is_here_and_else_says_what_to_do(tmp_path: Path)
     assert files.find("shapes3d", FILE) == folder() / FILE
 
 
-def test_status_and_source(monkeypatch: pytest.MonkeyPatch):
-    class Noisy(Wrapper):
-        suffix = "noisy"
-
-    monkeypatch.setitem(unweave.data.DATASETS, "shapes2d", Shapes2D)
-    monkeypatch.setitem(unweave.data.WRAPPERS, "noisy", Noisy)
+def test_status_and_source():
     assert files.status("shapes2d:size=32") == files.status("shapes2d-noisy") == "drawn on demand"
     assert files.source("shapes2d") == ""
     assert files.source("shapes3d") == "https://storage.googleapis.com/3d-shapes/3dshapes.h5"
@@ -203,7 +195,7 @@ def test_dsprites_is_here_with_either_file_and_smallnorb_with_all_six():
 def test_a_file_comes_whole_and_the_watcher_sees_it_coming(server: Server, publish):
     publish(Reply(CONTENT, pause=0.001))
     seen: list[tuple[int, int | None]] = []
-    assert_whole(files.fetch("shapes3d", watch=lambda done, total: seen.append((done, total))))
+    assert_whole(files.fetch("shapes3d", on_progress=lambda _, *count: seen.append(count)))
     assert server.asked["/a"] == [(None, None)]
     assert seen[0] == (0, 300_000)
     assert seen[-1] == (300_000, 300_000)
@@ -545,13 +537,13 @@ def test_a_refused_connection_keeps_the_half(publish):
 
 
 def test_an_interrupt_keeps_the_half_and_says_so(server: Server, publish):
-    def interrupt(done: int, total: int | None) -> None:
+    def interrupt(what: str, done: float, total: float | None) -> None:
         if done >= 100_000:
             raise KeyboardInterrupt
 
     publish(Reply(CONTENT, pause=0.001))
     with pytest.raises(KeyboardInterrupt, match=r"interrupted; 1.* kB of it are kept, and the same command goes on"):
-        files.fetch("shapes3d", watch=interrupt)
+        files.fetch("shapes3d", on_progress=interrupt)
     assert_nothing_whole(KEPT)
     kept = download.size_of(part())
     assert_whole(files.fetch("shapes3d"))
@@ -659,7 +651,7 @@ def test_a_given_file_is_recognised_by_its_checksum(server: Server, publish, tmp
     given = tmp_path / "renamed.bin"
     given.write_bytes(CONTENT)
     seen: list[tuple[int, int | None]] = []
-    assert_whole(files.fetch("shapes3d", from_file=str(given), watch=lambda done, total: seen.append((done, total))))
+    assert_whole(files.fetch("shapes3d", from_file=str(given), on_progress=lambda _, *count: seen.append(count)))
     assert given.read_bytes() == CONTENT
     assert not server.asked
     assert seen == [(300_000, 300_000)]

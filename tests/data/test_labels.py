@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import unweave
-from unweave.data import Dataset, Table
+from unweave.data import Dataset, FactorSpace, Table
 from unweave.data.labels import Labelled, Labels, draw_labels
 from unweave.errors import UsageError
 from unweave.schedules import Schedule
@@ -176,7 +176,7 @@ def test_labels_that_do_not_suit_the_data_or_the_net_are_refused(settings, laten
 
 def test_data_without_factors_has_no_labels():
     class Bare(Measured):
-        factors = None  # pyright: ignore[reportAssignmentType]
+        factors = FactorSpace((), ())
 
-    with pytest.raises(UsageError, match="'measured' has no factors"):
+    with pytest.raises(UsageError, match="'bare' has no factors"):
         Labels().check(Bare(), 10)

@@ -70,3 +70,10 @@ def test_mistakes_get_one_clear_line(name: str, options: dict, message: str, tmp
 def test_data_needs_no_torch():
     code = "import sys, unweave.data; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_run_is_no_data_set_and_the_answer_says_what_opens_it(tmp_path):
+    for name in ("config.json", "status.json", "log.parquet"):
+        (tmp_path / name).write_text("{}")
+    with pytest.raises(UsageError, match=r"is a run, not a data set: open it with unweave\.Run\.open\("):
+        load(str(tmp_path))

@@ -36,8 +36,8 @@ def assert_same(a: Dataset, b: Dataset) -> None:
 @pytest.mark.parametrize("shard", [7, 30, 60, 1000])
 def test_what_is_exported_comes_back(tmp_path: Path, channels: int, shard: int):
     data = grid(channels)
-    seen: list[int] = []
-    files = export_parquet(data, tmp_path / "out", shard=shard, watch=seen.append)
+    seen: list[float] = []
+    files = export_parquet(data, tmp_path / "out", shard=shard, on_progress=lambda _, done, __: seen.append(done))
     count = -(-60 // shard)
     assert [file.name for file in files] == [f"data-{i:05}-of-{count:05}.parquet" for i in range(count)]
     assert seen == [min(60, shard * (i + 1)) for i in range(count)]
@@ -104,22 +104,22 @@ def test_a_shard_that_is_missing_is_missed(tmp_path: Path):
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError])
 def test_an_export_that_fails_leaves_the_folder_empty(tmp_path: Path, error: type[BaseException]):
-    def fail(done: int) -> None:
+    def fail(what: str, done: float, total: float | None) -> None:
         if done > 20:
             raise error
 
     with pytest.raises(error):
-        export_parquet(grid(), tmp_path, shard=20, watch=fail)
+        export_parquet(grid(), tmp_path, shard=20, on_progress=fail)
     assert list(tmp_path.iterdir()) == []
     export_parquet(grid(), tmp_path, shard=20)
 
 
 def test_a_folder_that_an_export_made_goes_with_it_when_it_fails(tmp_path: Path):
-    def fail(done: int) -> None:
+    def fail(what: str, done: float, total: float | None) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        export_parquet(grid(), tmp_path / "a" / "b", shard=20, watch=fail)
+        export_parquet(grid(), tmp_path / "a" / "b", shard=20, on_progress=fail)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -165,11 +165,11 @@ def test_an_export_that_is_asked_to_stop_leaves_nothing(tmp_path: Path, name: st
 
 
 def test_two_exports_into_one_folder_are_kept_apart(tmp_path: Path):
-    def second(done: int) -> None:
+    def second(what: str, done: float, total: float | None) -> None:
         with pytest.raises(UsageError, match="another process is writing into"):
             export_parquet(grid(), tmp_path)
 
-    export_parquet(grid(), tmp_path, watch=second)
+    export_parquet(grid(), tmp_path, on_progress=second)
     assert_same(Parquet(path=str(tmp_path)), grid())
 
 

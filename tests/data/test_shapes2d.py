@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import unweave
 from unweave.data import Dataset
+from unweave.errors import UsageError
 
 SIZES = pytest.mark.parametrize("size", [32, 64, 128])
 FOLDS = (4, 2, 3)  # the angular moment that tells how square, ellipse and heart are turned
@@ -72,7 +76,8 @@ def test_the_heart_turns_anticlockwise_once(get: Callable[..., Dataset], size: i
     data = get("shapes2d", size=size)
     factors = data.factors.traversal("orientation", [2, 5, 0, 16, 16])
     images = data.images(data.factors.to_index(factors))
-    upright = np.trim_zeros(images[0, :, :, 0] > 127)
+    upright = images[0, :, :, 0] > 127
+    upright = upright[upright.any(axis=1)]
     assert upright[-2].sum() < upright[1].sum() / 2  # the tip is below
 
     x, y = centroid(images).T
@@ -108,3 +113,27 @@ def test_factors(get: Callable[..., Dataset]):
     assert data.factors.names == ("shape", "scale", "orientation", "x", "y")
     assert data.factors.sizes == (3, 6, 40, 32, 32)
     assert data.statistics().mean[0] == pytest.approx(0.0418, abs=1e-4)
+
+
+def test_an_earlier_run_is_evaluated_on_the_drawing_it_was_trained_on(tmp_path: Path):
+    """Its record has no `turn`: 40 steps a turn, half of which give the same ellipse."""
+    run = unweave.train("ae", data="shapes2d:size=32", steps=1, batch=2, out=tmp_path / "run")
+    assert run.data.description == {"name": "shapes2d", "size": 32, "turn": 41}
+    recorded = json.loads((run.path / "config.json").read_text())
+    assert recorded["data"].pop("turn") == 41
+    (run.path / "config.json").write_text(json.dumps(recorded))
+    old = unweave.Run.open(run.path)
+    assert old.id != run.id
+    assert old.data.description["turn"] == 40
+    index = old.data.factors.to_index([[1, 5, 0, 16, 16], [1, 5, 20, 16, 16]])
+    first, half = old.data.images(index)
+    np.testing.assert_array_equal(first, half)
+    assert (run.data.images(index[:1]) == first).all()
+    assert (run.data.images(index[1:]) != half).any()
+    with pytest.raises(UsageError, match="'turn': 41"):
+        unweave.Run.open(run.path, data=unweave.load("shapes2d:size=32"))
+
+
+def test_other_turns_are_refused():
+    with pytest.raises(UsageError, match="turn must be one of 41, 40, not 39"):
+        unweave.load("shapes2d", turn=39)

@@ -104,6 +104,7 @@ def test_groups_are_the_connected_ones():
     ("arguments", "line"),
     [
         ({"sigma_v": np.ones((2, 2))}, "sigma_v is singular"),
+        ({"sigma_v": [[1, 2], [2, 1]]}, "sigma_v is not a covariance: as correlations, it has the negative eigenvalue"),
         ({"sigma_v": np.diag([1.0, 0.0])}, "factor 1 has variance 0"),
         ({"sigma_v": np.array([[1.0, 0.5], [0.0, 1.0]])}, "must be symmetric"),
         ({"m": 4}, "must be from 1 to n = 3 observed variables, not 4"),

@@ -102,8 +102,26 @@ def test_a_file_brings_it_back(found, tmp_path):
 
 def test_flat_directions_are_told():
     """All tensors of a flat torus are parallel, so that the holonomy tells no direction from another."""
-    with pytest.warns(DoubtfulFactors, match="9 eigenvalues are near zero, too many for curved factors: flat"):
+    with pytest.warns(DoubtfulFactors, match="the manifold is flat, as a plane, a swiss roll and a torus are"):
         assert geomancer(sample("T^4", 1500).points, dim=4, spectrum=12).count == 1
+
+
+def test_a_swiss_roll_is_called_flat():
+    rng = np.random.default_rng(0)
+    angle, height = 1.5 * np.pi * (1 + 2 * rng.random(1500)), 21 * rng.random(1500)
+    points = np.stack([angle * np.cos(angle), height, angle * np.sin(angle)], axis=1)
+    with pytest.warns(DoubtfulFactors, match="the manifold is flat, as a plane, a swiss roll and a torus are"):
+        assert geomancer(points, dim=2, neighbours=8).count == 1
+    with pytest.warns(DoubtfulFactors, match="no clear gap"):
+        geomancer(sample("S^2", 600).points, dim=2, neighbours=8)
+
+
+def test_five_points_are_called_too_few():
+    points = np.random.default_rng(0).normal(size=(5, 3))
+    with pytest.raises(UsageError, match="5 points are too few to estimate the dimension of their manifold"):
+        geomancer(points)
+    with pytest.warns(DoubtfulFactors, match="5 points are too few for a manifold of dimension 2"):
+        geomancer(points, dim=2)
 
 
 def test_the_eigenvalues_near_zero_are_as_many_as_parallel_tensors():
@@ -125,7 +143,7 @@ def test_one_sphere_is_one_factor():
 
 def test_watching(drawn):
     seen: list[tuple[str, float]] = []
-    geomancer(drawn.points, dim=4, watch=lambda stage, done: seen.append((stage, done)))
+    geomancer(drawn.points, dim=4, on_progress=lambda stage, done, _: seen.append((stage, done)))
     assert list(dict.fromkeys(stage for stage, _ in seen)) == [
         "neighbours", "tangents", "connection", "spectrum", "components",
     ]  # fmt: skip

@@ -9,9 +9,9 @@ from scipy.linalg import subspace_angles
 from unweave.geometry import sample
 from unweave.geometry.connection import connection
 from unweave.geometry.diagonalise import diagonalise
-from unweave.geometry.lanes import LANES
 from unweave.geometry.laplacian import Laplacian, coordinates_of, matrix_of, traceless_basis
 from unweave.geometry.neighbours import nearest, symmetric
+from unweave.geometry.simd import LANES
 from unweave.geometry.spectrum import ACCURACY, bottom
 from unweave.geometry.tangents import tangent_spaces
 

@@ -9,7 +9,7 @@ from torch.distributions import Bernoulli, Laplace, Normal
 
 from unweave.losses import LOSSES, loss_of
 
-EVERY = [*LOSSES, "mse-box:radius=2", "mse-gauss:radius=5"]
+EVERY = [*(name for name in LOSSES if name != "gaussian"), "mse-box:radius=2", "mse-gauss:radius=5"]
 
 
 @pytest.fixture

@@ -159,7 +159,7 @@ def test_a_run_goes_on_as_if_it_had_not_stopped(kind, tmp_path, monkeypatch):
             raise Stopped
 
     with pytest.raises(Stopped):
-        unweave.train(method, **settings, out=tmp_path / "halted", checkpoint_every=4, log_every=1, watch=stop)
+        unweave.train(method, **settings, out=tmp_path / "halted", checkpoint_every=4, log_every=1, on_result=stop)
     unweave.train(method, **settings, out=tmp_path / "halted", checkpoint_every=4, log_every=1, resume=True)
     unweave.train(method, **settings, out=tmp_path / "whole", checkpoint_every=4, log_every=1)
     halted, whole = (load_file(tmp_path / run / "weights.safetensors") for run in ("halted", "whole"))

@@ -58,8 +58,8 @@ def test_an_image_above_makes_up_for_one_below():
 
 
 def test_the_kl_term_itself_is_watched(q):
-    watched = AnnealedVAE(gamma=7, capacity=3).watch(MODEL, q, q.mean, 0)
-    assert {name: value.item() for name, value in watched.items()} == {"kl": pytest.approx(mean_kl(q))}
+    diagnostics = AnnealedVAE(gamma=7, capacity=3).diagnostics(MODEL, q, q.mean, 0)
+    assert {name: value.item() for name, value in diagnostics.items()} == {"kl": pytest.approx(mean_kl(q))}
 
 
 @pytest.mark.parametrize("bad", [{"gamma": -1}, {"capacity": -1}, {"capacity": Schedule(-1, 5, 10)}])

@@ -128,12 +128,12 @@ def test_weights_may_move_with_the_step():
 
 def test_the_stratified_estimator_takes_the_size_of_the_data():
     data = load("xysquares:size=32")
-    filled = BetaTCVAE(estimator="stratified").filled(data, 1e-3)
+    filled = BetaTCVAE(estimator="stratified").resolve(data, 1e-3)
     assert filled == BetaTCVAE(estimator="stratified", data_size=len(data))
     filled.check(data, 10)
-    assert BetaTCVAE().filled(data, 1e-3) == BetaTCVAE()  # which has no use for it, and keeps its identity
+    assert BetaTCVAE().resolve(data, 1e-3) == BetaTCVAE()  # which has no use for it, and keeps its identity
     wrong = BetaTCVAE(estimator="stratified", data_size=7)
-    assert wrong.filled(data, 1e-3) == wrong
+    assert wrong.resolve(data, 1e-3) == wrong
     with pytest.raises(UsageError, match=f"needs data_size={len(data)}"):
         wrong.check(data, 10)
 

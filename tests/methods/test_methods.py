@@ -32,8 +32,8 @@ def noise() -> torch.Generator:
 def terms_of(method: Method, model, x, step: int = 0) -> dict[str, torch.Tensor]:
     """The terms on a batch: x for each of the images that the method draws together."""
     method = in_steps(method, 1000)
-    factors = torch.arange(method.groups * len(x))[:, None] if method.labelled else None
-    batch = Batch(torch.cat([x] * method.groups), method.groups, factors)
+    factors = torch.arange(method.group_size * len(x))[:, None] if method.labelled else None
+    batch = Batch(torch.cat([x] * method.group_size), method.group_size, factors)
     return method.terms(model, batch, *method.infer(model, batch, step, noise()), step)
 
 

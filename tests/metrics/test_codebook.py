@@ -8,8 +8,8 @@ import pytest
 from unweave.data import Dataset, FactorSpace, Table, load
 from unweave.errors import UsageError
 from unweave.metrics import codebook as module
+from unweave.metrics.cell_index import DenseCellIndex, SparseCellIndex
 from unweave.metrics.codebook import Codebook, open_codebook
-from unweave.metrics.places import DensePlaces, SparsePlaces
 from unweave.metrics.traversals import draw_traversals, several_valued, value_of, with_value
 
 SIZES = (2, 3, 4)
@@ -41,14 +41,14 @@ def data():
 def kind(request, monkeypatch):
     if request.param == "sparse":
         monkeypatch.setattr(module, "DENSE", 0)
-    return {"dense": DensePlaces, "sparse": SparsePlaces}[request.param]
+    return {"dense": DenseCellIndex, "sparse": SparseCellIndex}[request.param]
 
 
 def test_each_cell_is_encoded_once(data, kind, monkeypatch):
     monkeypatch.setattr(module, "CHUNK", 5)
     encode, rng = CountingEncoder(), np.random.default_rng(0)
     book = Codebook(encode, data)
-    assert isinstance(book._places, kind)
+    assert isinstance(book._index, kind)
     for _ in range(30):
         cells = rng.integers(24, size=rng.integers(1, 8))
         np.testing.assert_array_equal(book.codes(cells), np.stack([cells, -cells], axis=1))
@@ -76,7 +76,7 @@ def test_codes_known_elsewhere_are_not_encoded_again(data, kind):
 def test_progress_is_told(data, monkeypatch):
     monkeypatch.setattr(module, "CHUNK", 10)
     told = []
-    book = Codebook(CountingEncoder(), data, watch=lambda done, total: told.append((done, total)))
+    book = Codebook(CountingEncoder(), data, on_progress=lambda _, *count: told.append(count))
     book.prepare(np.arange(24))
     book.prepare([0, 1])
     assert told == [(10, 24), (20, 24), (24, 24)]

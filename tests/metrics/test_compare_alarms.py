@@ -18,8 +18,6 @@ STORED = TOP / "docs" / "results" / "compare.csv"
 CASES = ("paired", "unpaired")
 MOST = 0.08
 SETTLED = MEASURE["SETTLED"]
-HARD = {("modularity", "good"): 0.09}
-"""Of codes of noise modularity stays random with any number of rows, and halves show three quarters of its variance."""
 
 
 def seen(trials: list[list[tuple[str, float, float]]]) -> np.ndarray:
@@ -45,7 +43,7 @@ def test_what_is_stored_is_as_good_as_asked_for(world):
     assert list(rows) == [part for name in asked for part in METRICS[name].names(name)]
     for name, row in rows.items():
         assert int(row["trials"]) >= (200 if name in MEASURE["CHEAP"] else 40)
-        assert float(row["seen"]) <= HARD.get((name, world), MOST)
+        assert float(row["seen"]) <= MOST
 
 
 def test_pairing_sees_what_the_scores_own_intervals_do_not():
@@ -66,13 +64,17 @@ def test_the_benchmark_s_pairing_is_that_of_compare():
     [(name, world) for name in MEASURE["TRIALS"] for world in ("good", "mixed") if (world, name) not in SETTLED],
 )
 def test_equal_encoders_seldom_differ(metric, world):
-    """Measured again: on another machine a trial or two may end otherwise, by rounding."""
+    """Measured again: on another machine a trial or two may end otherwise, by rounding.
+
+    A rate of `MOST` may show more by chance: 1.64 binomial standard errors more, in one of twenty such tests.
+    """
     stored = {row["metric"]: row for row in rows_of("equal", world)}
     names = [name for name in METRICS[metric].names(metric) if name in stored]
     first = MEASURE["FIRST_SEED"]
-    share = seen(MEASURE["alarms"](world, metric, range(first, first + int(stored[names[0]]["trials"]))))
+    trials = int(stored[names[0]]["trials"])
+    share = seen(MEASURE["alarms"](world, metric, range(first, first + trials)))
     for name, alarmed in zip(names, share, strict=True):
-        assert alarmed <= HARD.get((name, world), MOST)
+        assert alarmed <= MOST + 1.64 * np.sqrt(MOST * (1 - MOST) / trials)
         assert abs(alarmed - float(stored[name]["seen"])) <= 0.03
 
 

@@ -180,7 +180,7 @@ def test_progress_and_scores_are_told_as_they_come(sample):
     seen: list[tuple[str, int, int]] = []
     parts: list[polars.DataFrame] = []
     table = evaluate(
-        *sample, metrics=["mig", "irs"], on_progress=lambda *news: seen.append(news), on_scores=parts.append
+        *sample, metrics=["mig", "irs"], on_progress=lambda *news: seen.append(news), on_result=parts.append
     )
     assert seen == [("mig", 0, 2), ("irs", 1, 2)]
     assert [part["metric"].to_list() for part in parts] == [["mig"], ["irs"]]
@@ -335,7 +335,7 @@ def test_a_dict_of_codes_gives_one_table_with_their_keys(sample):
     parts: list[polars.DataFrame] = []
     keyed = {"whole": codes, "half": codes[:, :3]}
     table = evaluate(
-        keyed, factors, ["mig", "irs"], on_progress=lambda *news: seen.append(news), on_scores=parts.append
+        keyed, factors, ["mig", "irs"], on_progress=lambda *news: seen.append(news), on_result=parts.append
     )
     assert table.columns[:2] == ["key", "metric"]
     assert table["key"].to_list() == ["whole", "whole", "half", "half"]
@@ -433,7 +433,8 @@ def test_metrics_that_take_values_as_numbers_take_continuous_factors(name, conti
     codes, factors = continuous
     table = evaluate(codes, factors, name, replicates=4)
     assert table["metric"].to_list() == METRICS[name].names(name)
-    assert table.select("value", "low", "high", "floor", "ceiling").null_count().row(0) == (0,) * 5
+    assert table.select("value", "low", "high", "ceiling").null_count().row(0) == (0,) * 4
+    assert table["floor"].null_count() == len(METRICS[name].no_floor)
     assert (table["value"] > table["floor"]).any()
     assert (table["ceiling"] >= table["value"] - 0.02).all()
 
@@ -518,8 +519,8 @@ def test_sizes_beyond_the_rows_are_not_in_the_table(worlds):
 def test_seconds_of_encoding_have_a_row_of_their_own(grids, monkeypatch):
     """Whichever metric comes first is not charged with them. The clock stands still but for encoding."""
     clock = [5.0]
-    for module in ("codebook", "evaluate"):
-        monkeypatch.setattr(import_module(f"unweave.metrics.{module}"), "perf_counter", lambda: clock[0])
+    for module in ("metrics.codebook", "metrics.evaluate", "late"):
+        monkeypatch.setattr(import_module(f"unweave.{module}"), "perf_counter", lambda: clock[0])
 
     def slowly(images: np.ndarray) -> np.ndarray:
         clock[0] += 0.25
@@ -536,3 +537,14 @@ def test_seconds_of_encoding_have_a_row_of_their_own(grids, monkeypatch):
     assert table["seconds"].to_list()[:2] == [0.0, 0.0]
     again = evaluate(grids["noisy"], metrics=["linearity"], codebook=book, preset="fast")
     assert again["metric"].to_list() == ["linearity"]  # nothing was encoded
+
+
+def test_a_warning_about_the_factors_of_several_codes_is_given_once():
+    rng = np.random.default_rng(0)
+    codes = {"a": rng.normal(size=(50, 2)), "b": rng.normal(size=(50, 2))}
+    shapes = np.array([["square"], ["heart"]] * 25)
+    for call in (evaluate, unweave.compare):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            call(codes, factors=shapes, metrics="mig", intervals=False)
+        assert sorted(warning.category.__name__ for warning in caught) == ["FewSamples", "NumberedLabels"]

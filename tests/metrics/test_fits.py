@@ -61,3 +61,11 @@ def test_a_failure_is_not_remembered(monkeypatch):
         fitted_trees(codes, factor)
     monkeypatch.setattr(BoostedTrees, "fit", fit)
     assert fitted_trees(codes, factor).predict(codes).shape == (80,)
+
+
+@pytest.mark.parametrize(("values", "rounds"), [(2, 100), (4, 100), (10, 40), (60, 10)])
+def test_a_quick_fit_has_fewer_rounds_where_each_has_many_trees(values, rounds):
+    factor = np.arange(240) % values
+    model = fitted_trees(factor[:, None] * 1.0, factor, quick=True)
+    assert model.rounds == rounds
+    assert fitted_trees(factor[:, None] * 1.0, factor).rounds == 100

@@ -57,7 +57,7 @@ def test_needs_options_and_parts_are_those_of_the_signature(name):
 def test_what_an_entry_says_is_about_that_metric(name):
     entry = METRICS[name]
     assert {*entry.fast, *entry.bound} <= {*entry.options}
-    assert {*entry.unsteady} <= {*(entry.parts or ("",))}
+    assert {*entry.unsteady, *entry.no_floor} <= {*(entry.parts or ("",))}
     assert entry.range[0] < entry.range[1]
     assert entry.reference
     assert entry.measures

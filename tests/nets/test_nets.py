@@ -11,6 +11,7 @@ from torch import nn
 
 from unweave.errors import UsageError
 from unweave.nets import NETS, Gaussian, Model, Net
+from unweave.nets.conv import halvings
 
 
 def build(name: str = "conv", shape=(64, 64, 3), latents: int = 10, width: float = 1.0, seed: int = 0) -> Model:
@@ -130,9 +131,25 @@ def test_pixels_are_standardised_and_come_back():
     np.testing.assert_array_equal(model.images(model.pixels(images)), images)
 
 
-@pytest.mark.parametrize("shape", [(7, 7, 1), (65, 64, 3), (4, 4, 1)])
-def test_images_that_cannot_be_halved_are_refused(shape):
-    with pytest.raises(UsageError, match="halve twice"):
+@pytest.mark.parametrize("net", ["conv", "disent", "dlib", "qlae", "tripod", "mlp"])
+@pytest.mark.parametrize("sides", [(16, 16), (17, 31), (33, 64), (50, 50), (97, 97), (218, 178), (255, 256)])
+def test_every_size_from_16_pixels_comes_back(net, sides):
+    model = build(net, (*sides, 3), width=0.05)
+    with torch.inference_mode():
+        x = model.pixels(np.zeros((1, *sides, 3), np.uint8))
+        assert model.encode(x).mean.shape == (1, model.latents)
+        assert model.decode(torch.zeros(1, model.latents)).shape == x.shape
+
+
+def test_how_often_sides_are_halved():
+    assert [halvings(side, side) for side in (16, 32, 64, 128, 256, 48, 80, 100)] == [2, 3, 4, 5, 6, 4, 4, 2]
+    assert [halvings(side, side) for side in (17, 31, 50, 98, 250)] == [2, 2, 3, 4, 5]
+    assert halvings(218, 178) == 5
+
+
+@pytest.mark.parametrize("shape", [(7, 7, 1), (65, 15, 3), (4, 4, 1)])
+def test_images_that_are_too_small_are_refused(shape):
+    with pytest.raises(UsageError, match="needs sides of 16 pixels or more"):
         build("conv", shape)
     assert build("mlp", shape, width=0.01).shape == shape
 

@@ -213,7 +213,7 @@ def test_a_large_data_set_is_not_compared_for_a_page(run, tmp_path: Path, monkey
     monkeypatch.setenv("UNWEAVE_DATA", str(tmp_path))
     monkeypatch.setattr("unweave.data.ceilings.ceilings", lambda *_: pytest.fail("the images are compared"))
     page = _ceilings(replace(run, data=load("shapes2d", size=32)))
-    assert "<code>unweave data info shapes2d:size=32</code>" in page
+    assert "<code>unweave data info shapes2d:size=32,turn=41</code>" in page
     assert "737,280 images" in page
     smooth = load("objects3d", size=32, n=100_001, smooth=True)
     (name,) = re.findall(r"<code>unweave data info (.*?)</code>", _ceilings(replace(run, data=smooth)))

@@ -18,6 +18,7 @@ from PIL import Image
 from unweave import reproduce as package
 from unweave.errors import UsageError
 from unweave.reproduce import RESULTS, Findings, Reproduction, Row, find, reproduce
+from unweave.reproduce.parts import compute_always
 from unweave.reproduce.save import Outcome
 
 
@@ -37,8 +38,8 @@ class Dice(Reproduction):
         "paper": Settings(100_000),
     }
 
-    def run(self, settings, *, seed, watch):
-        watch("rolling", 0, 1)
+    def run(self, settings, *, seed, on_progress, kept=compute_always):
+        on_progress("rolling", 0, 1)
         rolls = np.random.default_rng(seed).integers(1, 7, size=settings.rolls)
         reach = 1.96 * rolls.std() / np.sqrt(len(rolls))
         figure = Figure()
@@ -97,7 +98,9 @@ def test_the_table_puts_published_and_ours_beside_each_other():
 
 def test_the_files_hold_everything(tmp_path):
     told = []
-    outcome = reproduce("dice", preset="small", seed=3, out=tmp_path / "a" / "b", watch=lambda *step: told.append(step))
+    outcome = reproduce(
+        "dice", preset="small", seed=3, out=tmp_path / "a" / "b", on_progress=lambda *step: told.append(step)
+    )
     folder = tmp_path / "a" / "b"
     assert sorted(path.name for path in folder.iterdir()) == ["result.json", "result.md", "rolls.png"]
     assert told == [("rolling", 0, 1)]

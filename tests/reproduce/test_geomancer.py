@@ -13,7 +13,7 @@ from unweave.data.objects3d import Objects3D
 from unweave.geometry import chance_error, geomancer, sample, subspace_error, unaligned_error
 from unweave.reproduce.geomancer import Geomancer, object_rows, product_rows, remarks
 from unweave.reproduce.geomancer_figures import objects_figure, products_figure
-from unweave.reproduce.geomancer_objects import DIMS, Looked, Training, codes, look, true_frames
+from unweave.reproduce.geomancer_objects import DIMS, FoundFactors, Training, codes, find_factors, true_frames
 from unweave.reproduce.geomancer_products import CURVED, FLAT, PRODUCTS, Trials, factorised, trials
 from unweave.training.interrupt import Interrupted
 
@@ -23,7 +23,7 @@ STEP = 1e-6
 @pytest.fixture(scope="module")
 def smoke():
     seen = []
-    found = Geomancer().run(Geomancer.presets["smoke"], seed=0, watch=lambda *step: seen.append(step))
+    found = Geomancer().run(Geomancer.presets["smoke"], seed=0, on_progress=lambda *step: seen.append(step))
     return found, seen
 
 
@@ -127,13 +127,13 @@ def test_aligning_tells_true_factors_from_random_ones():
 
 def test_latents_are_compared_both_ways_and_factors_counted_before_two_are_asked_for():
     latents = Objects3D(n=250).latents(np.arange(250))
-    seen = look(latents, latents, seed=3)
+    seen = find_factors(latents, latents, seed=3)
     assert seen.count == factorised(latents, 5, seed=3)[0].count
     told, _ = factorised(latents, 5, count=2, seed=3)
     assert seen.dims == told.dims
     assert seen.aligned is not None
     np.testing.assert_allclose(seen.aligned, subspace_error(told.components, true_frames(latents)))
-    assert look(2 * latents, latents, seed=3).aligned is None
+    assert find_factors(2 * latents, latents, seed=3).aligned is None
 
 
 def test_codes_are_those_of_the_seed_and_leave_no_folder(tmp_path, monkeypatch):
@@ -183,9 +183,9 @@ TWO = {
     }
 }
 SEEN = {
-    "true latents": Looked(2, (3, 2), (), np.array([0.1, 0.2, 0.3]), np.array([0.2, 0.3, 0.4])),
-    "pixels": Looked(7, (), ("no gap", "flat"), np.full(3, 1.5)),
-    "codes, β = 4": Looked(1, (4, 1), ("no gap",), np.full(3, 1.5), explained=0.87),
+    "true latents": FoundFactors(2, (3, 2), (), np.array([0.1, 0.2, 0.3]), np.array([0.2, 0.3, 0.4])),
+    "pixels": FoundFactors(7, (), ("no gap", "flat"), np.full(3, 1.5)),
+    "codes, β = 4": FoundFactors(1, (4, 1), ("no gap",), np.full(3, 1.5), explained=0.87),
 }
 
 

@@ -168,7 +168,7 @@ def test_metrics_that_need_classes_get_groups_and_others_numbers():
 
 def test_a_smoke_run_is_saved_with_its_map_and_tables(tmp_path):
     told = []
-    outcome = reproduce("guardians", preset="smoke", out=tmp_path, watch=lambda *step: told.append(step))
+    outcome = reproduce("guardians", preset="smoke", out=tmp_path, on_progress=lambda *step: told.append(step))
     files = {"result.json", "result.md", "map.png", "scores.csv", "fooled.md"}
     assert {path.name for path in tmp_path.iterdir()} == files
     scores = from_csv((tmp_path / "scores.csv").read_text())
@@ -185,7 +185,7 @@ def test_a_smoke_run_is_saved_with_its_map_and_tables(tmp_path):
 
 def test_sizes_are_drawn_and_draws_have_an_interval():
     settings = Settings(sizes=((60, 4), (90, 5)), metrics=("mcc",), repeats=2)
-    found = Guardians().run(settings, seed=0, watch=lambda *_: None)
+    found = Guardians().run(settings, seed=0, on_progress=lambda *_: None)
     assert set(found.figures) == {"map", "sizes"}
     assert all(np.isfinite([row.low, row.high]).all() for row in found.rows)
     assert any("at 90 rows of 5 factors" in note for note in found.notes)
@@ -193,7 +193,9 @@ def test_sizes_are_drawn_and_draws_have_an_interval():
 
 def test_the_seed_decides_everything():
     settings = Settings(sizes=((60, 4),), metrics=("mcc",))
-    first, second, other = (Guardians().run(settings, seed=seed, watch=lambda *_: None).tables for seed in (0, 0, 1))
+    first, second, other = (
+        Guardians().run(settings, seed=seed, on_progress=lambda *_: None).tables for seed in (0, 0, 1)
+    )
     assert first == second != other
 
 

@@ -25,7 +25,7 @@ from unweave.reproduce.intervals import mean_and_interval, share_and_interval
 @pytest.fixture(scope="module")
 def findings() -> Findings:
     settings = Settings(samples=800, repeats=5, rows=400, alphas=1)
-    return Impossibility().run(settings, seed=1, watch=lambda what, done, total: None)
+    return Impossibility().run(settings, seed=1, on_progress=lambda what, done, total: None)
 
 
 def models(name, seed=0):

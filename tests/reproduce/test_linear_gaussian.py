@@ -38,7 +38,7 @@ def silent(*step):
 def test_a_run_has_both_tables_the_notebook_and_a_figure(monkeypatch):
     monkeypatch.setitem(linear_gaussian.SETTINGS, "authors", QUICK)
     seen = []
-    found = LinearGaussian().run(Settings(runs=1, varied=0), seed=0, watch=lambda *step: seen.append(step))
+    found = LinearGaussian().run(Settings(runs=1, varied=0), seed=0, on_progress=lambda *step: seen.append(step))
     assert [row.published for row in found.rows[:12]] == [value for pair in PUBLISHED.values() for value in pair]
     assert [row.published for row in found.rows[12:]] == [value for pair in NOTEBOOK.values() for value in pair]
     assert all(0 <= row.low <= row.ours <= row.high <= 100 for row in found.rows)

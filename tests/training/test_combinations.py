@@ -19,8 +19,8 @@ from unweave.nets import BOTTLENECKS
 
 BATCH = 4
 OPTIONS = {"mse-box": "radius=15", "mse-gauss": "radius=15", "mse-kernel": "path=kernel.npy"}
-PAIRS = [name for name, kind in METHODS.items() if kind.groups == 2]
-TRIPLETS = [name for name, kind in METHODS.items() if kind.groups == 3]
+PAIRS = [name for name, kind in METHODS.items() if kind.group_size == 2]
+TRIPLETS = [name for name, kind in METHODS.items() if kind.group_size == 3]
 SMALLER = {"factor-vae": {"adversary_units": 20}, "ada-tvae-unsupervised": {"triplets": 8}}
 
 
@@ -50,18 +50,18 @@ def test_two_steps_give_finite_terms_whose_sum_is_the_loss(name, loss, quick_tra
     rows = run.log().drop("step").to_dicts()
     assert len(rows) == 2
     for row in rows:
-        terms = [value for term, value in row.items() if term != "loss" and not term.startswith("watched/")]
+        terms = [value for term, value in row.items() if term != "loss" and not term.startswith("diagnostics/")]
         assert all(math.isfinite(value) for value in row.values())
         assert row["loss"] == pytest.approx(sum(terms), rel=1e-5)
     assert run.settings.method.loss.startswith(loss)
     # An adversary sees the codes of a batch of its own.
-    assert drawn == [METHODS[name].groups * BATCH] * (4 if "watched/adversary" in rows[0] else 2)
+    assert drawn == [METHODS[name].group_size * BATCH] * (4 if "diagnostics/adversary" in rows[0] else 2)
 
 
 def test_what_compares_the_images_of_a_batch_says_so():
-    fewest = {name: kind.fewest for name, kind in METHODS.items() if kind.fewest > 1}
+    min_batch = {name: kind.min_batch for name, kind in METHODS.items() if kind.min_batch > 1}
     comparing = ("factor-vae", "beta-tcvae", "dip-vae", "info-vae", "hfs", "tripod")
-    assert fewest == {**dict.fromkeys(comparing, 2), "ada-tvae-unsupervised": 3}
+    assert min_batch == {**dict.fromkeys(comparing, 2), "ada-tvae-unsupervised": 3}
 
 
 def test_every_bottleneck_is_there_and_what_compares_posteriors_has_gaussian_ones():
@@ -134,11 +134,11 @@ REFUSED: dict[str, Attempt] = {
     **{
         f"{name} of too few images": (
             lambda name=name: name,
-            {"batch": kind.fewest - 1},
-            f"{name} needs a batch of at least {kind.fewest} images, not {kind.fewest - 1}",
+            {"batch": kind.min_batch - 1},
+            f"{name} needs a batch of at least {kind.min_batch} images, not {kind.min_batch - 1}",
         )
         for name, kind in METHODS.items()
-        if kind.fewest > 1
+        if kind.min_batch > 1
     },
     "strata of another size": (
         lambda: BetaTCVAE(estimator="stratified", data_size=7),
@@ -146,7 +146,11 @@ REFUSED: dict[str, Attempt] = {
         "needs data_size=30",
     ),
     **{
-        f"{net} on images of 7 × 7": (lambda: "vae", {"data": table(GRID, side=7), "net": net}, "sides halve twice")
+        f"{net} on images of 7 × 7": (
+            lambda: "vae",
+            {"data": table(GRID, side=7), "net": net},
+            "needs sides of 16 pixels",
+        )
         for net in ("conv", "dlib", "qlae", "tripod")
     },
 }

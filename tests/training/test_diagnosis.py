@@ -25,23 +25,23 @@ ROW = {"step": 5000, "kl": 12.0}
     ("q", "more", "kinds"),
     [
         (FINE, {}, {}),
-        (FINE, {"watched/adversary": 0.69}, {}),
+        (FINE, {"diagnostics/adversary": 0.69}, {}),
         (COLLAPSED, {}, {"collapse": "has collapsed.*Try a lower weight of the KL term"}),
         (Point(torch.zeros(64, 10)), {}, {"collapse": "no latent varies"}),
         (Point(1000 * FINE.mean), {}, {}),
         (Quantised(FINE.mean, FINE.mean.round(), 10), {}, {}),
         (FAR, {}, {"kl": r"the KL term is 5\d\d nats, where 12 tell all images apart.*Try a larger weight"}),
         (FAR, {"kl": 0.0}, {}),
-        (FINE, {"watched/adversary": 0.9}, {"adversary": "more often wrong than a coin.*higher --adversary-lr"}),
+        (FINE, {"diagnostics/adversary": 0.9}, {"adversary": "more often wrong than a coin.*higher --adversary-lr"}),
         (
             FAR,
-            {"watched/adversary": 0.65},
+            {"diagnostics/adversary": 0.65},
             {
                 "kl": "the KL term is",
                 "adversary": "tells nothing apart .*, while codes are far .*higher --adversary-lr",
             },
         ),
-        (FINE, {"watched/adversary": 0.01}, {"adversary": "hardly ever wrong.*larger --gamma"}),
+        (FINE, {"diagnostics/adversary": 0.01}, {"adversary": "hardly ever wrong.*larger --gamma"}),
     ],
 )
 def test_what_a_row_and_its_posteriors_show(q: Posterior, more: dict[str, float], kinds: dict[str, str]):
@@ -58,7 +58,7 @@ def said(rows: Sequence[tuple[int, Posterior]], steps: int = 20_000) -> list[str
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for step, q in rows:
-            diagnose.look({**ROW, "step": step}, q)
+            diagnose.check({**ROW, "step": step}, q)
     return [str(warning.message) for warning in caught]
 
 

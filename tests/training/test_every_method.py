@@ -19,7 +19,7 @@ def test_it_resumes_bit_for_bit(name, quick_train, tmp_path):
     options = {"method": name, "steps": 12, "log_every": 3, "checkpoint_every": 6, "batch": 8, "latents": 6}
     whole = quick_train(**options, out=tmp_path / "whole")
     with pytest.raises(Stop):
-        quick_train(**options, out=tmp_path / "cut", watch=stop_at(9))
+        quick_train(**options, out=tmp_path / "cut", on_result=stop_at(9))
     assert_same(whole, quick_train(**options, out=tmp_path / "cut"))
     again = unweave.Run.open(whole.path)
     assert again.settings.method == whole.settings.method
@@ -34,7 +34,7 @@ def test_its_objective_falls(name, quick_train):
     assert loss[-3:].mean() < loss[:2].mean()
 
 
-@pytest.mark.parametrize("name", [name for name, kind in METHODS.items() if kind.groups == 2])
+@pytest.mark.parametrize("name", [name for name, kind in METHODS.items() if kind.group_size == 2])
 def test_pairs_need_a_grid(name, tmp_path):
     rng = np.random.default_rng(0)
     table = unweave.data.Table(rng.integers(0, 255, (60, 8, 8, 1), np.uint8), rng.integers(0, 3, (60, 3)))

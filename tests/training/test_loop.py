@@ -105,7 +105,7 @@ def test_training_leaves_the_global_random_state_alone(quick_train):
 def test_a_resumed_run_equals_an_uninterrupted_one(quick_train, tmp_path, net, crash):
     whole = quick_train(net=net, width=0.1)
     with pytest.raises(Stop):
-        quick_train(net=net, width=0.1, out=tmp_path / "cut", watch=stop_at(crash))
+        quick_train(net=net, width=0.1, out=tmp_path / "cut", on_result=stop_at(crash))
     cut = quick_train(net=net, width=0.1, out=tmp_path / "cut")
     assert_same(whole, cut)
 
@@ -114,10 +114,10 @@ def test_a_run_killed_after_its_last_checkpoint_only_has_to_finish(quick_train, 
     whole = quick_train()
     write_status = loop._write_status
 
-    def killed(state, folder, phase):
+    def killed(state, data, folder, phase):
         if phase == "finished":
             raise Stop
-        write_status(state, folder, phase)
+        write_status(state, data, folder, phase)
 
     monkeypatch.setattr(loop, "_write_status", killed)
     with pytest.raises(Stop):
@@ -125,7 +125,7 @@ def test_a_run_killed_after_its_last_checkpoint_only_has_to_finish(quick_train, 
     monkeypatch.undo()
     assert unweave.Run.open(tmp_path / "cut").state == "unfinished"
     rows = []
-    again = quick_train(out=tmp_path / "cut", watch=rows.append)
+    again = quick_train(out=tmp_path / "cut", on_result=rows.append)
     assert (again.state, rows) == ("finished", [])
     assert_same(whole, again)
 
@@ -134,7 +134,7 @@ def test_the_number_of_steps_decides_only_where_a_run_ends(quick_train, tmp_path
     """A longer run passes through the weights that a shorter one ends with."""
     short = quick_train(steps=14)
     with pytest.raises(Stop):
-        quick_train(steps=30, checkpoint_every=14, out=tmp_path / "long", watch=stop_at(21))
+        quick_train(steps=30, checkpoint_every=14, out=tmp_path / "long", on_result=stop_at(21))
     long = unweave.Run.open(tmp_path / "long")
     assert long.step == short.step == 14
     np.testing.assert_equal(weights(long), weights(short))
@@ -151,7 +151,7 @@ def test_an_interrupt_saves_a_checkpoint_and_the_run_goes_on(quick_train, tmp_pa
             signal.raise_signal(number)
 
     with pytest.raises(KeyboardInterrupt):
-        quick_train(out=tmp_path / "cut", watch=interrupt, checkpoint_every=1000)
+        quick_train(out=tmp_path / "cut", on_result=interrupt, checkpoint_every=1000)
     # The signal came after step 14's row, and is heard at the end of the next step.
     assert unweave.Run.open(tmp_path / "cut").step == 15
     assert signal.getsignal(number) is before
@@ -162,7 +162,7 @@ def test_a_hangup_that_is_ignored_stays_so(quick_train):
     """As under nohup, which is there for training to go on."""
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        run = quick_train(watch=lambda row: signal.raise_signal(signal.SIGHUP))
+        run = quick_train(on_result=lambda row: signal.raise_signal(signal.SIGHUP))
         assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGHUP, before)
@@ -181,7 +181,7 @@ def test_a_finished_run_is_returned_as_it_is(quick_train):
     before = {path.name: path.stat().st_mtime_ns for path in run.path.iterdir()}
     again = quick_train()
     assert {path.name: path.stat().st_mtime_ns for path in again.path.iterdir()} == before
-    assert not (run.path / CHECKPOINT).exists()
+    assert (run.path / CHECKPOINT).exists()  # so that it can be trained further
 
 
 def test_another_configuration_in_the_folder_is_refused_and_left_alone(quick_train):
@@ -216,22 +216,23 @@ def test_a_run_without_a_checkpoint_has_nothing_to_lose(quick_train, monkeypatch
 def test_a_finished_run_whose_weights_are_gone_is_refused_and_keeps_its_configuration(quick_train, beta):
     run = quick_train()
     (run.path / "weights.safetensors").unlink()
+    (run.path / CHECKPOINT).unlink()
     before = (run.path / "config.json").read_bytes()
-    with pytest.raises(UsageError, match=r"had reached step 30, but its weights.safetensors is gone; put it back"):
+    gone = r"had reached step 30, but its weights.safetensors is gone; put it back, or --overwrite"
+    with pytest.raises(UsageError, match=gone):
         quick_train(method=BetaVAE(beta=beta))
     assert (run.path / "config.json").read_bytes() == before
+    assert quick_train(method=BetaVAE(beta=beta), overwrite=True).settings.method == BetaVAE(beta=beta, loss="bce")
 
 
 @pytest.mark.parametrize("steps_left", [True, False])
-def test_weights_that_are_gone_are_written_again_from_the_checkpoint(quick_train, tmp_path, monkeypatch, steps_left):
+def test_weights_that_are_gone_are_written_again_from_the_checkpoint(quick_train, tmp_path, steps_left):
     whole = quick_train()
     if steps_left:
         with pytest.raises(Stop):
-            quick_train(out=tmp_path / "cut", watch=stop_at(21))
-    else:  # killed after it had noted that it has finished
-        monkeypatch.setattr(loop.Path, "unlink", lambda self, missing_ok=False: None)
+            quick_train(out=tmp_path / "cut", on_result=stop_at(21))
+    else:
         quick_train(out=tmp_path / "cut")
-        monkeypatch.undo()
     (tmp_path / "cut" / "weights.safetensors").unlink()
     with pytest.raises(UsageError, match="holds another run"):
         quick_train(out=tmp_path / "cut", method=BetaVAE(beta=3))
@@ -259,7 +260,7 @@ def test_two_trainings_in_one_folder_are_kept_apart(quick_train):
         raise Stop
 
     with pytest.raises(Stop):
-        quick_train(watch=second)
+        quick_train(on_result=second)
     assert quick_train().state == "finished"
 
 
@@ -288,10 +289,11 @@ def test_a_learning_rate_that_explodes_says_so(quick_train):
 
 def test_a_damaged_checkpoint_is_one_clear_line(quick_train, tmp_path):
     with pytest.raises(Stop):
-        quick_train(watch=stop_at(21))
+        quick_train(on_result=stop_at(21))
     (tmp_path / "run" / CHECKPOINT).write_bytes(b"PK\x03\x04 not really")
-    with pytest.raises(UsageError, match="is damaged"):
+    with pytest.raises(UsageError, match=r"is damaged; --overwrite \(in Python, overwrite=True\) starts again"):
         quick_train()
+    assert_same(quick_train(out=tmp_path / "whole"), quick_train(overwrite=True))
 
 
 def change_step(values: dict, by: int) -> dict:
@@ -305,7 +307,6 @@ def change_step(values: dict, by: int) -> dict:
         lambda values: {},
         lambda values: {**values, "step": None},
         lambda values: {**values, "step": 10.5},
-        lambda values: {**values, "seconds": float("nan")},
         lambda values: {**values, "streams": {}},
         lambda values: {**values, "window": None},
         lambda values: {**values, "optimiser": values["model"]},
@@ -317,11 +318,11 @@ def change_step(values: dict, by: int) -> dict:
 def test_a_checkpoint_that_can_be_read_but_is_none_is_one_clear_line(quick_train, tmp_path, change):
     """Also one that lies about its step: Adam counts for itself."""
     with pytest.raises(Stop):
-        quick_train(watch=stop_at(21))
+        quick_train(on_result=stop_at(21))
     path = tmp_path / "run" / CHECKPOINT
     values = torch.load(path, weights_only=True)
     torch.save(change(values), path)
-    with pytest.raises(UsageError, match=r"checkpoint.pt' is damaged; remove the folder and train again"):
+    with pytest.raises(UsageError, match=r"checkpoint.pt' is damaged; --overwrite"):
         quick_train()
 
 
@@ -337,7 +338,7 @@ class Command:
 
 def test_nothing_in_a_checkpoint_is_executed(quick_train, tmp_path):
     with pytest.raises(Stop):
-        quick_train(watch=stop_at(21))
+        quick_train(on_result=stop_at(21))
     path, trap = tmp_path / "run" / CHECKPOINT, tmp_path / "executed"
     torch.save({**torch.load(path, weights_only=True), "note": Command(trap)}, path)
     with pytest.raises(UsageError, match="is damaged"):
@@ -349,17 +350,19 @@ def test_nothing_in_a_checkpoint_is_executed(quick_train, tmp_path):
 
 def test_a_checkpoint_that_is_gone_is_missed(quick_train, tmp_path):
     with pytest.raises(Stop):
-        quick_train(watch=stop_at(14))
+        quick_train(on_result=stop_at(14))
     weights = (tmp_path / "run" / "weights.safetensors").read_bytes()
     (tmp_path / "run" / "checkpoint.pt").unlink()
-    with pytest.raises(UsageError, match=r"had reached step 10, but its checkpoint.pt is gone; put it back"):
+    with pytest.raises(
+        UsageError, match=r"had reached step 10, but its checkpoint.pt is gone; put it back, or --overwrite"
+    ):
         quick_train()
     assert (tmp_path / "run" / "weights.safetensors").read_bytes() == weights
 
 
 def test_a_run_of_another_device_is_not_called_damaged(quick_train, tmp_path):
     with pytest.raises(Stop):
-        quick_train(watch=stop_at(14))
+        quick_train(on_result=stop_at(14))
     folder = tmp_path / "run"
     values = torch.load(folder / "checkpoint.pt", weights_only=True)
     values["streams"] = {}  # another device's generator has another state
@@ -372,15 +375,15 @@ def test_a_run_of_another_device_is_not_called_damaged(quick_train, tmp_path):
 
 def test_a_watcher_that_fails_does_not_cost_the_checkpoint(quick_train, tmp_path):
     with pytest.raises(Stop):
-        quick_train(watch=stop_at(30), log_every=10)
+        quick_train(on_result=stop_at(30), log_every=10)
     assert json.loads((tmp_path / "run" / "status.json").read_text())["step"] == 30
 
 
 def test_a_log_that_is_gone_is_missed(quick_train, tmp_path):
     with pytest.raises(Stop):
-        quick_train(watch=stop_at(21))
+        quick_train(on_result=stop_at(21))
     (tmp_path / "run" / "log.parquet").unlink()
-    with pytest.raises(UsageError, match=r"log.parquet' is gone; put it back, or remove the folder"):
+    with pytest.raises(UsageError, match=r"log.parquet' is gone; put it back, or --overwrite"):
         quick_train()
 
 

@@ -1,4 +1,4 @@
-"""Weight decay, clipping, methods' random choices, watched values, and what data and run fill in."""
+"""Weight decay, clipping, methods' random choices, diagnostics, and what data and run fill in."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_decay_and_clipping_resume_and_are_remembered(quick_train, tmp_path):
     options = {"weight_decay": 0.1, "clip": 1.0}
     whole = quick_train(**options)
     with pytest.raises(Stop):
-        quick_train(**options, out=tmp_path / "cut", watch=stop_at(14))
+        quick_train(**options, out=tmp_path / "cut", on_result=stop_at(14))
     assert_same(whole, quick_train(**options, out=tmp_path / "cut"))
     training = unweave.Run.open(whole.path).settings.training
     assert (training.weight_decay, training.clip) == (0.1, 1.0)
@@ -97,9 +97,9 @@ def test_random_choices_of_methods_differ_between_seeds(quick_train, tmp_path, m
 def test_what_is_watched_is_logged_and_not_optimised(quick_train):
     run = quick_train(method=AnnealedVAE(gamma=3, capacity=2.5), log_every=1)
     log = run.log()
-    assert log.columns == ["step", "loss", "reconstruction", "capacity", "watched/kl"]
+    assert log.columns == ["step", "loss", "reconstruction", "capacity", "diagnostics/kl"]
     np.testing.assert_allclose(log["loss"], log["reconstruction"] + log["capacity"], rtol=1e-6)
-    np.testing.assert_allclose(log["capacity"], 3 * np.abs(log["watched/kl"] - 2.5), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(log["capacity"], 3 * np.abs(log["diagnostics/kl"] - 2.5), rtol=1e-4, atol=1e-5)
 
 
 def test_an_adversary_is_watched_and_asks_for_another_batch_only_where_it_needs_one(quick_train, tmp_path, monkeypatch):
@@ -113,7 +113,7 @@ def test_an_adversary_is_watched_and_asks_for_another_batch_only_where_it_needs_
 
     monkeypatch.setattr(kind, "images", counting)
     log = quick_train(method=FactorVAE(adversary_units=8), steps=3).log()
-    assert log.columns[2:] == ["reconstruction", "kl", "total_correlation", "watched/adversary"]
+    assert log.columns[2:] == ["reconstruction", "kl", "total_correlation", "diagnostics/adversary"]
     assert sizes == [16] * 6
     sizes.clear()
     quick_train(method=FactorVAE(adversary_units=8, same_batch=True), steps=3, out=tmp_path / "same")

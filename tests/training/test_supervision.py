@@ -81,7 +81,7 @@ def test_a_resumed_run_equals_an_uninterrupted_one(quick_train, tmp_path, kind):
     options = {"labels": Labels(count=50, weight=Schedule(0, 5, 20), kind=kind, batch=5), "latents": 6}
     whole = quick_train(**options)
     with pytest.raises(Stop):
-        quick_train(**options, out=tmp_path / "cut", watch=stop_at(14))
+        quick_train(**options, out=tmp_path / "cut", on_result=stop_at(14))
     assert_same(whole, quick_train(**options, out=tmp_path / "cut"))
 
 
@@ -93,7 +93,7 @@ def test_an_interrupt_saves_a_checkpoint_and_the_run_goes_on(quick_train, tmp_pa
             os.kill(os.getpid(), signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):
-        quick_train(labels=LABELS, out=tmp_path / "cut", checkpoint_every=1000, watch=interrupt)
+        quick_train(labels=LABELS, out=tmp_path / "cut", checkpoint_every=1000, on_result=interrupt)
     assert unweave.Run.open(tmp_path / "cut").state == "unfinished"
     assert_same(whole, quick_train(labels=LABELS, out=tmp_path / "cut", checkpoint_every=1000, resume=True))
 
@@ -102,7 +102,7 @@ def test_an_interrupt_saves_a_checkpoint_and_the_run_goes_on(quick_train, tmp_pa
 def test_any_method_takes_labels(name, quick_train):
     log = quick_train(method=name, labels=LABELS, steps=3, batch=6, latents=6, log_every=1).log()
     parts = log.columns[2:]
-    terms = [part for part in parts if not part.startswith("watched/")]
+    terms = [part for part in parts if not part.startswith("diagnostics/")]
     assert "supervised" in terms
     np.testing.assert_allclose(log["loss"], sum(log[term] for term in terms), rtol=1e-5)
 

@@ -1,6 +1,6 @@
 """The command line: `unweave COMMAND …`.
 
-`commands` lists the commands, `parsing` reads their options, `manners` turns mistakes into one clear line;
+`commands` lists the commands, `parsing` reads their options, `mistakes` turns mistakes into one clear line;
 every other file here holds the functions of one group of commands. Nothing heavy is imported before a
 command needs it.
 """
@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 
 from unweave.cli.commands import run_command
-from unweave.cli.manners import polite
+from unweave.cli.mistakes import polite
 
 __all__ = ["main"]
 

@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING
 import numpy as np
 
 from unweave.cli.csv_arrays import read_csv, read_csv_texts
-from unweave.errors import UsageError
+from unweave.errors import UsageError, warn_user
 from unweave.files import refuse_special, write_atomically
 from unweave.text import to_json
 
@@ -309,8 +309,6 @@ def _warn_of_others(path: Path, columns: Sequence[str], taken: Sequence[str], be
     """Name the columns that are not taken."""
     others = [name for name in columns if name not in taken and not name.startswith(("code", "factor"))]
     if others:
-        from unweave.metrics.presets import warn_user
-
         what = f"column {others[0][:40]} is" if len(others) == 1 else f"columns {_listed(others)} are"
         warn_user(f"'{path}': the {what} ignored; only names that begin with {beginning} are read", UserWarning)
 

@@ -8,6 +8,7 @@ from importlib import import_module
 from importlib.metadata import version
 
 import unweave
+from unweave.cli.plugins import load_plugins
 from unweave.errors import UsageError, unknown
 from unweave.text import facts
 
@@ -20,6 +21,10 @@ class Command:
     """Module and function, imported when the command is called."""
     summary: str
     example: str
+    options: str = ""
+    """Module and dataclass of its options, for completion; those of `train` depend on the method."""
+    plugins: bool = False
+    """Whether it takes --plugin."""
 
 
 COMMANDS = {
@@ -27,71 +32,122 @@ COMMANDS = {
         "unweave.cli.train:train",
         "train a method on a data set",
         "unweave train beta-vae --beta 4 --data shapes2d --steps 20000 --seed 0 --out runs/first",
+        plugins=True,
     ),
     "evaluate": Command(
         "unweave.cli.evaluate:evaluate",
         "score a run, or codes and factors of your own",
         "unweave evaluate runs/first",
+        "unweave.cli.evaluate:Evaluate",
+        plugins=True,
     ),
     "compare": Command(
         "unweave.cli.compare:compare",
         "compare runs, or codes of your own, on the same samples: differences and their intervals",
         "unweave compare runs/first runs/second --out compare.html",
+        "unweave.cli.compare:Compare",
+        plugins=True,
     ),
     "report": Command(
         "unweave.cli.report:report",
         "draw the page of a run: scores, reconstructions, traversals, curves",
         "unweave report runs/first",
+        "unweave.cli.report:Report",
+        plugins=True,
+    ),
+    "study run": Command(
+        "unweave.cli.study:run",
+        "run many models from a TOML file, and score them; the same command goes on where it stopped",
+        "unweave study run sweep.toml --out studies/sweep --workers 2",
+        "unweave.cli.study:Run",
+    ),
+    "study status": Command(
+        "unweave.cli.study:status",
+        "show which runs of a study are done, running, failed or to do",
+        "unweave study status studies/sweep",
+        "unweave.cli.study:Show",
+    ),
+    "study table": Command(
+        "unweave.cli.study:table",
+        "write all scores of a study as one table",
+        "unweave study table studies/sweep --out scores.csv",
+        "unweave.cli.study:Write",
     ),
     "data list": Command(
         "unweave.cli.data:list_all",
         "list the data sets",
         "unweave data list",
+        "unweave.cli.data:List",
+        plugins=True,
     ),
     "data info": Command(
         "unweave.cli.data:info",
         "show the factors, the size and the statistics of a data set",
         "unweave data info shapes2d",
+        "unweave.cli.data:Info",
+        plugins=True,
     ),
     "data show": Command(
         "unweave.cli.data:show",
         "draw a data set as a picture",
         "unweave data show shapes2d --out grid.png",
+        "unweave.cli.data:Show",
+        plugins=True,
     ),
     "data fetch": Command(
         "unweave.cli.data_fetch:fetch",
         "fetch the files of a published data set",
         "unweave data fetch dsprites",
+        "unweave.cli.data_fetch:Fetch",
     ),
     "data export": Command(
         "unweave.cli.data_export:export",
         "write a data set as Parquet files",
         "unweave data export shapes2d --out exported",
+        "unweave.cli.data_export:Export",
+        plugins=True,
     ),
     "metrics list": Command(
         "unweave.cli.metrics:list_all",
         "list the metrics",
         "unweave metrics list",
+        "unweave.cli.metrics:List",
+        plugins=True,
+    ),
+    "metrics info": Command(
+        "unweave.cli.metrics:info",
+        "show what a metric measures and needs, and its options",
+        "unweave metrics info dci",
     ),
     "gaussian": Command(
         "unweave.cli.gaussian:gaussian",
         "solve the linear-Gaussian VAE exactly on a grid, and score it",
         "unweave gaussian 3-in-2 --repeats 40 --out gaussian.png",
+        "unweave.cli.gaussian:Gaussian",
     ),
     "geomancer": Command(
         "unweave.cli.geomancer:geomancer",
         "find the factors of a data manifold by its holonomy",
         "unweave geomancer points.npy --dim 4 --out factors.npz",
+        "unweave.cli.geomancer:Geomancer",
     ),
     "reproduce": Command(
         "unweave.cli.reproduce:run",
         "reproduce a published result",
         "unweave reproduce impossibility --preset smoke",
+        "unweave.cli.reproduce:Reproduce",
     ),
     "reproduce list": Command(
         "unweave.cli.reproduce:list_all",
         "list the published results",
         "unweave reproduce list",
+        "unweave.cli.reproduce:List",
+    ),
+    "completion": Command(
+        "unweave.cli.completion:completion",
+        "print a script for the Tab key of bash, zsh or fish",
+        "unweave completion bash",
+        "unweave.cli.completion:Completion",
     ),
 }
 """To add a command: a line here, and its function, which takes the words after the command's name."""
@@ -115,7 +171,8 @@ def run_command(words: list[str]) -> None:
     """Find the command that the words begin with, and run it on the rest."""
     for length in (2, 1):
         if (name := " ".join(words[:length])) in COMMANDS:
-            return _function(name)(words[length:])
+            rest = words[length:]
+            return _function(name)(load_plugins(rest) if COMMANDS[name].plugins else rest)
     if words == ["--version"]:
         return print("unweave", version("unweave"))
     if not words or words[:1] in HELP:

@@ -23,11 +23,12 @@ from unweave.cli.arrays import (
     refuse_file,
     write_scores,
 )
-from unweave.cli.evaluate import read_settings
-from unweave.cli.manners import writing
-from unweave.cli.parsing import Flag, parse, refuse_below
-from unweave.cli.progress import showing
+from unweave.cli.evaluate import Metrics, read_settings
+from unweave.cli.mistakes import writing
+from unweave.cli.parsing import Flag, Plugins, parse, refuse_below
 from unweave.errors import UsageError
+from unweave.fields import OneOf
+from unweave.metrics.presets import PRESETS
 from unweave.text import table, to_json
 
 if TYPE_CHECKING:
@@ -56,10 +57,12 @@ class Compare:
 
     runs: Annotated[Positional[tuple[Path, ...]], arg(metavar="RUN RUN ...", help_behavior_hint="")] = ()
     """The runs' folders."""
-    metrics: Annotated[tuple[str, ...], arg(metavar="NAME ...", help_behavior_hint="(default: all)")] = ()
+    metrics: Metrics = ()
     """The metrics to compute, or a group of them: all, study; unweave metrics list names them."""
-    preset: str = "paper"
+    preset: Annotated[str, OneOf(PRESETS)] = "paper"
     """Sample counts: paper (those of the published studies) or fast."""
+    data: Annotated[str | None, arg(metavar="PATH", help_behavior_hint="")] = None
+    """The runs' data set, where it has moved: it is checked to be the one trained on."""
     samples: Count = None
     """Random images to score runs on, instead of the preset's."""
     test_samples: Count = None
@@ -82,6 +85,8 @@ class Compare:
     """Their factors."""
     out: File = None
     """Write a page with all differences drawn (.html), or the table (.csv or .parquet)."""
+    plugin: Plugins = ()
+    """Also know the methods, nets, metrics and data sets that a Python file or module defines."""
     json: Flag = False
     """Print one JSON object instead of a table."""
 
@@ -183,16 +188,17 @@ def _compare_runs(options: Compare, finished: list[polars.DataFrame]) -> dict[st
     from unweave.runs import Run
 
     _refuse_twice(options.runs)
-    runs = dict(zip(short_names(options.runs), map(Run.open, options.runs), strict=True))
-    with showing() as on_progress:
-        metrics.compare(
-            runs,
-            **options.settings,
-            samples=options.samples,
-            test_samples=options.test_samples,
-            on_progress=on_progress,
-            on_scores=finished.append,
-        )
+    opened = [Run.open(options.runs[0], data=options.data)]
+    shared = opened[0].data if options.data else None  # read once
+    opened += [Run.open(folder, data=shared) for folder in options.runs[1:]]
+    runs = dict(zip(short_names(options.runs), opened, strict=True))
+    metrics.compare(
+        runs,
+        **options.settings,
+        samples=options.samples,
+        test_samples=options.test_samples,
+        on_result=finished.append,
+    )
     return {name: _facts(run) for name, run in runs.items()}
 
 
@@ -211,15 +217,7 @@ def _compare_files(options: Compare, finished: list[polars.DataFrame]) -> dict[s
     if options.test_factors:
         tested = (read_codes(file, test=True) for file in options.test_codes)
         test = dict(zip(names, tested, strict=True)), read_factors(options.test_factors, test=True)
-    with showing() as on_progress:
-        metrics.compare(
-            codes,
-            factors=factors,
-            test=test,
-            **options.settings,
-            on_progress=on_progress,
-            on_scores=finished.append,
-        )
+    metrics.compare(codes, factors=factors, test=test, **options.settings, on_result=finished.append)
     return {
         name: {"file": file, "codes": codes[name].shape[1]} for name, file in zip(names, options.codes, strict=True)
     }
@@ -246,6 +244,8 @@ def _refuse_without_effect(options: Compare) -> None:
     _refuse_twice(options.codes)
     if options.samples or options.test_samples:
         raise UsageError("--samples and --test-samples are for runs; of files, all rows are scored")
+    if options.data:
+        raise UsageError("--data is for runs; of files, all rows are scored")
     if bool(options.test_codes) != bool(options.test_factors):
         raise UsageError("--test-codes and --test-factors come together")
     if options.test_codes and len(options.test_codes) != len(options.codes):

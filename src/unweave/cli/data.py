@@ -11,23 +11,28 @@ from typing import Annotated, Any
 
 from tyro.conf import Positional, arg
 
-from unweave.cli.manners import waiting, writing
-from unweave.cli.parsing import Flag, parse, refuse_below
-from unweave.data import DATASETS, FORMATS, WRAPPERS, Dataset, Wrapper, files, load
+from unweave.cli.mistakes import writing
+from unweave.cli.parsing import Flag, Plugins, parse, refuse_below
+from unweave.data import DATASETS, FORMATS, WRAPPERS, Dataset, Statistics, Wrapper, files, load
 from unweave.data.ceilings import Ceilings, kept_ceilings, three_digits
+from unweave.data.dataset import KIND
 from unweave.errors import UsageError
+from unweave.fields import OneOf
 from unweave.files import write_atomically
+from unweave.progress import Bar
 from unweave.text import facts, first_line, memory, pairs, table, to_json
 
 LIMITS = """Images that look the same cannot be told apart: all images being equally likely, no code predicts a factor
 with a higher accuracy, or holds a larger share of its information, than stands beside it."""
-Name = Annotated[Positional[str], arg(metavar="NAME")]
+Name = Annotated[Positional[str], OneOf(DATASETS, listed=False), arg(metavar="NAME")]
 
 
 @dataclass(frozen=True)
 class List:
     """List the data sets: those drawn when needed, and the published ones, which are fetched once."""
 
+    plugin: Plugins = ()
+    """Also know the methods, nets, metrics and data sets that a Python file or module defines."""
     json: Flag = False
     """Print one JSON object instead of a table."""
 
@@ -42,13 +47,15 @@ def list_all(words: list[str]) -> None:
             "name": name,
             "images": f"{len(kind.factors):,}",
             "factors": str(len(kind.factors.names)),
-            "files": files.status(name).partition(",")[0],
+            "files": files.status(name).partition(",")[0] + _download(name),
             "about": first_line(kind),
         }
         for name, kind in DATASETS.items()
     ]
+    plugins = {"of plugins": ", ".join(KIND.own)} if KIND.own else {}
     more = {
-        "your own": f"{', '.join(FORMATS)}, as in folder:path=faces",
+        **plugins,
+        "your own": f"a path such as faces/ or my.npz, or {', '.join(FORMATS)}, as in folder:path=faces,size=64",
         "variants": f"-{', -'.join(WRAPPERS)}, as in shapes2d-noisy",
     }
     print(table(rows, numbers=["images", "factors"]), facts(more), "next: unweave data info shapes2d", sep="\n\n")
@@ -60,6 +67,8 @@ class Info:
 
     name: Name
     """The data set, with options after a colon: xysquares:spacing=1"""
+    plugin: Plugins = ()
+    """Also know the methods, nets, metrics and data sets that a Python file or module defines."""
     json: Flag = False
     """Print one JSON object instead of text."""
 
@@ -69,8 +78,8 @@ def info(words: list[str]) -> None:
     options = parse(Info, words, "data info")
     if options.name in DATASETS and files.missing(options.name):
         return _info_before_fetching(DATASETS[options.name], options)
-    with waiting(f"reading {options.name}"):
-        data = load(options.name)
+    with Bar(f"reading {options.name}", unit=" images") as bar:
+        data = load(options.name, on_progress=bar)
         statistics = data.statistics()
     found = _ceilings(data)
     mapped = getattr(data, "mapped", 0)
@@ -80,21 +89,19 @@ def info(words: list[str]) -> None:
         known = {"statistics": asdict(statistics), "ceilings": found and asdict(found)}
         return print(to_json({**_outline(data), **origin, **size, **known}))
     texts = {
-        "images": f"{len(data):,}",
+        "images" if data.has_images else "vectors": f"{len(data):,}",
         "distinct": "every image holds noise" if found is None else _distinct(found),
         "shape": " × ".join(map(str, data.shape)) + (", black and white" if data.binary else ""),
         "files": _files(data),
         "licence": data.licence,
         "memory": memory(data.nbytes) + (f", and {memory(mapped)} mapped from a file" if mapped else ""),
         "options": pairs(data.options),
-        "mean": _channels(statistics.mean),
-        "deviation": f"{_channels(statistics.deviation)} (mean over images of each one's own)",
-        "global": f"{_channels(statistics.global_deviation)} (deviation of all pixels together)",
+        **(_of_pixels(statistics) if data.has_images else _of_features(data, statistics)),
     }
     print(
         f"{data.name}: {first_line(type(data))}",
         _factor_table(data, found),
-        *([LIMITS] if found and found.distinct < found.images else []),
+        *([LIMITS] if found and found.factors and found.distinct < found.images else []),
         facts(texts),
         f"next: unweave data show {shlex.quote(options.name)}",
         sep="\n\n",
@@ -105,10 +112,16 @@ def _info_before_fetching(kind: type[Dataset], options: Info) -> None:
     """Show what is known of a published data set whose files are not here."""
     origin = {"files": files.status(kind.name), "source": files.source(kind.name), "licence": kind.licence}
     if options.json:
-        return print(to_json({**_outline(kind), **origin}))
-    texts = {"images": f"{len(kind.factors):,}", **origin}
+        return print(to_json({**_outline(kind), **origin, "download": files.size_to_fetch(kind.name)}))
+    texts = {"images": f"{len(kind.factors):,}", **origin, "files": origin["files"] + _download(kind.name)}
     next_command = f"next: unweave data fetch {kind.name}"
     print(f"{kind.name}: {first_line(kind)}", _factor_table(kind), facts(texts), next_command, sep="\n\n")
+
+
+def _download(name: str) -> str:
+    """Return how large the files are that a data set lacks, where that is known."""
+    size = files.size_to_fetch(name) if files.missing(name) else None
+    return f", {memory(size)}" if size else ""
 
 
 @dataclass(frozen=True)
@@ -121,6 +134,8 @@ class Show:
     """The picture to write, a PNG."""
     seed: int = 0
     """Seed of the random images."""
+    plugin: Plugins = ()
+    """Also know the methods, nets, metrics and data sets that a Python file or module defines."""
 
     def __post_init__(self) -> None:
         refuse_below(0, seed=self.seed)
@@ -132,8 +147,8 @@ def show(words: list[str]) -> None:
     out = options.out or Path(re.sub(r"[^\w.=+-]+", "-", options.name).strip("-") + ".png")
     if out.suffix.lower() != ".png":
         raise UsageError(f"the picture is a PNG: write --out {out.with_suffix('.png')}, not '{out}'")
-    with waiting(f"drawing {options.name}"):
-        data = load(options.name)
+    with Bar(f"drawing {options.name}", unit=" images") as bar:
+        data = load(options.name, on_progress=bar)
         from unweave import report
 
         picture = BytesIO()
@@ -153,8 +168,11 @@ def _outline(data: Dataset | type[Dataset]) -> dict[str, Any]:
 
 def _factor_table(data: Dataset | type[Dataset], found: Ceilings | None = None) -> str:
     """Return the factors with their numbers of values and, where they are known, their ceilings."""
+    if not data.factors.names:
+        return "no factors: methods and scores that need none can use it"
     rows = [
-        {"factor": name, "values": str(size)} for name, size in zip(data.factors.names, data.factors.sizes, strict=True)
+        {"factor": name, "values": "real" if name in data.continuous else str(size)}
+        for name, size in zip(data.factors.names, data.factors.sizes, strict=True)
     ]
     for row, limit in zip(rows, found.factors if found else (), strict=False):
         row |= {"accuracy": three_digits(limit.accuracy), "information": three_digits(limit.share)}
@@ -163,15 +181,8 @@ def _factor_table(data: Dataset | type[Dataset], found: Ceilings | None = None) 
 
 def _ceilings(data: Dataset) -> Ceilings | None:
     """Return what no code can exceed on a data set, with a bar where that takes its time."""
-    from tqdm import tqdm
-
-    with tqdm(desc=f"comparing the images of {data.name}", unit=" images", leave=False, delay=1, disable=None) as bar:
-
-        def watch(done: int, total: int) -> None:
-            bar.total = total
-            bar.update(done - bar.n)
-
-        return kept_ceilings(data, watch)
+    with Bar(f"comparing the images of {data.name}", unit=" images") as bar:
+        return kept_ceilings(data, bar)
 
 
 def _distinct(found: Ceilings) -> str:
@@ -182,6 +193,8 @@ def _files(data: Dataset) -> str:
     """Return where the images come from: drawn, a published source, or the user's own path."""
     while isinstance(data, Wrapper):
         data = data.base
+    if data.name in KIND.own:
+        return f"made by {type(data).__name__}"
     if data.name not in DATASETS:
         return str(data.options.get("path", "in memory"))
     return ", ".join(filter(None, [files.status(data.name), files.source(data.name)]))
@@ -190,6 +203,24 @@ def _files(data: Dataset) -> str:
 def _count(data: Dataset | type[Dataset]) -> int:
     """Return how many images there are; a class that has not been opened yet is a full grid."""
     return len(data.factors) if isinstance(data, type) else len(data)
+
+
+def _of_pixels(found: Statistics) -> dict[str, str]:
+    return {
+        "mean": _channels(found.mean),
+        "deviation": f"{_channels(found.deviation)} (mean over images of each one's own)",
+        "global": f"{_channels(found.global_deviation)} (deviation of all pixels together)",
+    }
+
+
+def _of_features(data: Dataset, found: Statistics) -> dict[str, str]:
+    """Return the range of the features' means and deviations: there may be thousands."""
+    still = sum(deviation == 0 for deviation in found.deviation)
+    return {
+        "features": f"{data.shape[0]:,}" + (f", {still:,} of them constant" if still else ""),
+        "mean": f"{min(found.mean):.6g} to {max(found.mean):.6g}",
+        "deviation": f"{min(found.deviation):.6g} to {max(found.deviation):.6g}",
+    }
 
 
 def _channels(values: tuple[float, ...]) -> str:

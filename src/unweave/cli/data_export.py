@@ -9,9 +9,11 @@ from typing import Annotated
 
 from tyro.conf import Positional, arg
 
-from unweave.cli.manners import waiting, writing
-from unweave.cli.parsing import Flag, parse, refuse_below
-from unweave.data import load
+from unweave.cli.mistakes import writing
+from unweave.cli.parsing import Flag, Plugins, parse, refuse_below
+from unweave.data import DATASETS, load
+from unweave.fields import OneOf
+from unweave.progress import Bar
 from unweave.text import memory, to_json
 
 
@@ -19,7 +21,7 @@ from unweave.text import memory, to_json
 class Export:
     """Write a data set as Parquet files, in the way of Hugging Face: PNG images, and one column a factor."""
 
-    name: Annotated[Positional[str], arg(metavar="NAME")]
+    name: Annotated[Positional[str], OneOf(DATASETS, listed=False), arg(metavar="NAME")]
     """The data set, with options after a colon: xysquares:spacing=1"""
     out: Annotated[Path, arg(metavar="FOLDER")]
     """The folder to write into, new or empty."""
@@ -29,6 +31,8 @@ class Export:
     """Images a file."""
     seed: int = 0
     """Seed of the random images."""
+    plugin: Plugins = ()
+    """Also know the methods, nets, metrics and data sets that a Python file or module defines."""
     json: Flag = False
     """Print one JSON object instead of text."""
 
@@ -39,20 +43,12 @@ class Export:
 def export(words: list[str]) -> None:
     """Run `unweave data export`."""
     options = parse(Export, words, "data export")
-    from tqdm import tqdm
-
     from unweave.data.parquet import export_parquet
 
-    with waiting(f"loading {options.name}"):
+    with writing(options.out), Bar(f"loading {options.name}", unit=" images") as bar:
         data = load(options.name)
-    total = options.rows or len(data)
-    with writing(options.out), tqdm(total=total, unit=" images", leave=False, disable=None) as bar:
-
-        def watch(done: int) -> None:
-            bar.update(done - bar.n)
-
         files = export_parquet(
-            data, options.out, rows=options.rows, shard=options.shard, seed=options.seed, watch=watch
+            data, options.out, rows=options.rows, shard=options.shard, seed=options.seed, on_progress=bar
         )
     weight = sum(file.stat().st_size for file in files)
     if options.json:

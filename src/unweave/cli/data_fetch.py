@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import shlex
+import sys
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Annotated
 
-from tqdm import tqdm
 from tyro.conf import Positional, arg
 
 from unweave.cli.parsing import Flag, parse
-from unweave.data import files
+from unweave.data import DATASETS, files
+from unweave.fields import OneOf
+from unweave.progress import Bar, OnProgress, print_above
 from unweave.text import memory, table, to_json
+
+PART = re.compile(r"\.(.+)\.part$")
+"""What a file is called while it comes."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +29,7 @@ class Fetch:
     into the user's cache.
     """
 
-    name: Annotated[Positional[str], arg(metavar="NAME")]
+    name: Annotated[Positional[str], OneOf(DATASETS, listed=False), arg(metavar="NAME")]
     """The data set."""
     from_file: Annotated[tuple[Path, ...], arg(metavar="PATH ...", help_behavior_hint="")] = ()
     """Copy files that are on this machine instead; each is recognised by its checksum."""
@@ -38,8 +43,9 @@ def fetch(words: list[str]) -> None:
     """Run `unweave data fetch`."""
     options = parse(Fetch, words, "data fetch")
     before = files.status(options.name)
-    with Bar(options.name) as bar:
-        paths = files.fetch(options.name, url=options.url, from_file=options.from_file, watch=bar)
+    with Bar(options.name, unit="B") as bar:
+        told = _announced(options.name, bar)
+        paths = files.fetch(options.name, url=options.url, from_file=options.from_file, on_progress=told)
     missing = files.missing(options.name)
     if options.json:
         listed = [{"file": path.name, "path": str(path), "bytes": path.stat().st_size} for path in paths]
@@ -56,37 +62,21 @@ def fetch(words: list[str]) -> None:
     print(f"\nnext: unweave data {'fetch' if missing else 'info'} {shlex.quote(options.name)}")
 
 
-class Bar:
-    """A bar on stderr, on a terminal only; each file has its own."""
+def _announced(name: str, bar: Bar) -> OnProgress:
+    """Return what shows a download on the bar and, before that, says how large it is."""
+    before = ""
 
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._bar: tqdm | None = None
+    def on_progress(what: str, done: float, total: float | None) -> None:
+        nonlocal before
+        if what != before and (part := PART.match(what)):
+            print_above(f"fetching {part[1]}: {_extent(done, total)}", sys.stderr)
+        before = what
+        bar(name, done, total)
 
-    def __call__(self, done: int, total: int | None) -> None:
-        """Show that `done` of `total` bytes are here."""
-        if self._bar is None or total != self._bar.total or done < self._bar.n:
-            self.close()
-            # What was here before says nothing about the speed.
-            self._bar = tqdm(
-                desc=self._name,
-                initial=done,
-                total=total,
-                unit="B",
-                unit_scale=True,
-                leave=False,
-                dynamic_ncols=True,
-                disable=None,
-            )
-        self._bar.update(done - self._bar.n)
+    return on_progress
 
-    def close(self) -> None:
-        """Take the bar away."""
-        if self._bar is not None:
-            self._bar.close()
 
-    def __enter__(self) -> Bar:
-        return self
-
-    def __exit__(self, *error: type[BaseException] | BaseException | TracebackType | None) -> None:
-        self.close()
+def _extent(done: float, total: float | None) -> str:
+    """Return how large a file is, and how much of it was here before."""
+    size = "of unknown size" if total is None else memory(int(total))
+    return f"{size}, {memory(int(done))} of which are here" if done else size

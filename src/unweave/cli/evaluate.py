@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from math import isfinite
@@ -22,11 +23,14 @@ from unweave.cli.arrays import (
     refuse_file,
     write_scores,
 )
-from unweave.cli.manners import writing
-from unweave.cli.parsing import Flag, parse, refuse_below
-from unweave.cli.progress import showing
+from unweave.cli.mistakes import writing
+from unweave.cli.parsing import Flag, Plugins, parse, refuse_below
+from unweave.cli.plugins import plugin_words
 from unweave.errors import UsageError
+from unweave.fields import OneOf
+from unweave.metrics import GROUPS, METRICS
 from unweave.metrics.request import Request
+from unweave.options import read_value
 from unweave.text import table, to_json
 
 if TYPE_CHECKING:
@@ -34,6 +38,11 @@ if TYPE_CHECKING:
 
 File = Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")]
 Count = Annotated[int | None, arg(metavar="INT", help_behavior_hint="")]
+Metrics = Annotated[
+    tuple[str, ...],
+    OneOf(METRICS, GROUPS, listed=False),
+    arg(metavar="NAME ...", help_behavior_hint="(default: all)"),
+]
 OnScores = Callable[["polars.DataFrame"], None]
 """Takes a metric's scores as soon as they are there."""
 NUMBERS = ("value", "low", "high", "floor", "ceiling", "adjusted", "seconds")
@@ -53,7 +62,7 @@ class Evaluate(Request):
 
     run: Annotated[Positional[Path | None], arg(metavar="RUN", help_behavior_hint="")] = None
     """The run's folder."""
-    metrics: Annotated[tuple[str, ...], arg(metavar="NAME ...", help_behavior_hint="(default: all)")] = ("all",)
+    metrics: Metrics = ("all",)
     """The metrics to compute, or a group of them: all, study; unweave metrics list names them."""
     options: Suppress[Any] = None
     set: Annotated[tuple[str, ...], arg(metavar="METRIC.OPTION=VALUE ...", help_behavior_hint="")] = ()
@@ -72,6 +81,8 @@ class Evaluate(Request):
     """Leave out floors and ceilings, which is quicker."""
     details: Flag = False
     """Add the value of each factor, where a metric has them."""
+    data: Annotated[str | None, arg(metavar="PATH", help_behavior_hint="")] = None
+    """The run's data set, where it has moved: it is checked to be the one trained on."""
     samples: Count = None
     """Random images to score a run on, instead of the preset's."""
     test_samples: Count = None
@@ -86,6 +97,8 @@ class Evaluate(Request):
     """Their factors."""
     out: File = None
     """Also write the scores to a .csv, .parquet or .json file."""
+    plugin: Plugins = ()
+    """Also know the methods, nets, metrics and data sets that a Python file or module defines."""
     json: Flag = False
     """Print one JSON object instead of a table."""
 
@@ -123,9 +136,17 @@ def evaluate(words: list[str]) -> None:
         write_scores(scores, options.out)
     print(_shown(options, [scores]))
     if not options.json:
-        following = f"unweave report {shlex.quote(str(options.run))}" if options.run else "unweave metrics list"
+        following = f"unweave report {_again(options.run)}" if options.run else "unweave metrics list"
         notes = [note for column, note in NOTES.items() if scores[column].is_not_null().any()]
         print(*(["", *notes] if notes else []), f"\nnext: {following}", sep="\n")
+
+
+def _again(folder: Path) -> str:
+    """Return a run's folder, and the plugins that it needs, as the next command takes them."""
+    from unweave.runs import Run
+
+    with warnings.catch_warnings(action="ignore"):  # what they say has been said
+        return shlex.quote(str(folder)) + plugin_words(Run.open(folder).plugins)
 
 
 def _shown(options: Evaluate, tables: Sequence[polars.DataFrame]) -> str:
@@ -146,20 +167,19 @@ def _shown(options: Evaluate, tables: Sequence[polars.DataFrame]) -> str:
     return table(texts, columns)
 
 
-def _score_run(options: Evaluate, folder: Path, on_scores: OnScores) -> polars.DataFrame:
+def _score_run(options: Evaluate, folder: Path, on_result: OnScores) -> polars.DataFrame:
     if options.codes or options.factors or options.test_codes or options.test_factors:
         raise UsageError("score either a run or files: leave out the folder, or --codes and --factors")
     refuse_file(folder)
     from unweave.runs import Run
 
-    run = Run.open(folder)
-    with showing() as on_progress, writing(folder):
+    run = Run.open(folder, data=options.data)
+    with writing(folder):
         return run.evaluate(
             **options.settings,
             samples=options.samples,
             test_samples=options.test_samples,
-            on_progress=on_progress,
-            on_scores=on_scores,
+            on_result=on_result,
         )
 
 
@@ -168,6 +188,8 @@ def _score_files(options: Evaluate, finished: list[polars.DataFrame]) -> polars.
         raise UsageError("name a run first, or give --codes and --factors; for example: unweave evaluate runs/first")
     if options.samples or options.test_samples:
         raise UsageError("--samples and --test-samples are for a run; of files, all rows are scored")
+    if options.data:
+        raise UsageError("--data is for a run; of files, all rows are scored")
     if bool(options.test_codes) != bool(options.test_factors):
         raise UsageError("--test-codes and --test-factors come together")
     _refuse_beyond_files(options.metrics)
@@ -182,25 +204,23 @@ def _score_files(options: Evaluate, finished: list[polars.DataFrame]) -> polars.
     if factors is None and (options.label_noise or test is not None):
         raise UsageError("--label-noise, --test-codes and --test-factors mean nothing without --factors")
     names = None if factors is None else read_factor_names(options.factors or options.codes)
-    with showing() as on_progress:
-        return metrics.evaluate(
-            codes,
-            factors,
-            test=test,
-            names=names,
-            on_progress=on_progress,
-            on_scores=finished.append,
-            **options.settings,
-        )
+    return metrics.evaluate(
+        codes,
+        factors,
+        test=test,
+        names=names,
+        on_result=finished.append,
+        **options.settings,
+    )
 
 
 def _refuse_beyond_files(names: Sequence[str]) -> None:
     """Refuse metrics that need more than codes and factors, which is all that files hold."""
-    from unweave.metrics import METRICS
+    from unweave.metrics.table import metric_of
 
     held: dict[str, bool] = dict.fromkeys(("codes", "means", "factors", "source"), True)
     for name in names:
-        if name in METRICS and (lacking := METRICS[name].missing(held)):
+        if name not in GROUPS and (lacking := metric_of(name).missing(held)):
             needs = " and ".join(dict.fromkeys(lacking))
             raise UsageError(f"the metric '{name}' needs {needs}; score a run instead: unweave evaluate RUN")
 
@@ -220,10 +240,7 @@ def read_settings(words: Sequence[str]) -> dict[str, dict[str, Any]]:
         chosen = settings.setdefault(metric, {})
         if option in chosen:
             raise UsageError(f"--set: {name} is given twice")
-        try:
-            chosen[option] = json.loads(value)
-        except ValueError:
-            chosen[option] = value
+        chosen[option] = read_value(value)
     return settings
 
 

@@ -10,14 +10,16 @@ from typing import Annotated, Any
 from tyro.conf import Positional, arg
 
 from unweave.cli.arrays import read_array
-from unweave.cli.manners import waiting, writing
+from unweave.cli.mistakes import writing
 from unweave.cli.parsing import Flag, parse, refuse_below
 from unweave.errors import UsageError, unknown
+from unweave.fields import OneOf
 from unweave.files import write_atomically
 from unweave.gaussian.iterations import NOISES, STARTS, STEPS, STOPS
 from unweave.gaussian.model import World
 from unweave.gaussian.scenarios import SCENARIOS
 from unweave.gaussian.study import CODES, GAMMAS, LAMBDAS, NAMES, Study, study
+from unweave.progress import Bar
 from unweave.text import facts, table, to_json
 
 EXAMPLE = "unweave gaussian 3-in-2 --repeats 40 --out gaussian.png"
@@ -32,7 +34,7 @@ class Gaussian:
     Scenarios: 3-in-3, 3-in-2, 3-in-1, 5-in-3, 5-in-2, 5-in-1 (factors, and their independent groups).
     """
 
-    scenario: Annotated[Positional[str], arg(metavar="SCENARIO")] = "3-in-2"
+    scenario: Annotated[Positional[str], OneOf(SCENARIOS), arg(metavar="SCENARIO")] = "3-in-2"
     """How the factors depend on each other."""
     gamma: Numbers = GAMMAS
     """Weights of the likelihood: one, or a row of the grid."""
@@ -54,15 +56,15 @@ class Gaussian:
     """Observed variables for it; as many as factors if left out."""
     m: Optional = None
     """Codes for it; as many as observed variables if left out."""
-    decoder: str = "full"
+    decoder: Annotated[str, OneOf(NOISES)] = "full"
     """Noise of the decoder: full, diagonal or isotropic."""
-    start: str = "principal"
+    start: Annotated[str, OneOf(STARTS)] = "principal"
     """Decoder (principal: axes, turned at random; random) or encoder (encoder; authors: not scaled) at the start."""
-    stop: str = "tolerance"
+    stop: Annotated[str, OneOf(STOPS)] = "tolerance"
     """Stop at the tolerance of the error, or at rest."""
     best_of: int = 1
     """Starts of a cell, of which the one that fits the covariance of Y best counts."""
-    codes: str = "true"
+    codes: Annotated[str, OneOf(CODES)] = "true"
     """Covariance of codes in the scores: true or identity."""
     tolerance: float = 0.05
     """Largest error of reconstruction, as a share of the variance of Y."""
@@ -93,7 +95,7 @@ def gaussian(words: list[str]) -> None:
     """Run `unweave gaussian`."""
     options = parse(Gaussian, words, "gaussian", EXAMPLE)
     world = _world(options)
-    with waiting("iterating"):
+    with Bar("iterating") as bar:
         found: Study = study(
             world,
             options.gamma,
@@ -107,6 +109,7 @@ def gaussian(words: list[str]) -> None:
             codes=options.codes,  # pyright: ignore[reportArgumentType]
             tolerance=options.tolerance,
             steps=options.steps,
+            on_progress=bar,
         )
     name = str(options.sigma_v or options.scenario)
     if options.out:

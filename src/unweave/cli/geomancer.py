@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,9 +11,10 @@ import numpy as np
 from tyro.conf import Positional, arg
 
 from unweave.cli.arrays import read_array
-from unweave.cli.manners import writing
+from unweave.cli.mistakes import writing
 from unweave.cli.parsing import Flag, parse, refuse_below
 from unweave.errors import UsageError
+from unweave.progress import Bar
 from unweave.text import facts, to_json
 
 if TYPE_CHECKING:
@@ -63,7 +62,7 @@ def geomancer(words: list[str]) -> None:
     from unweave.geometry.dimension import several_dims
 
     estimate = several_dims(points) if options.dim is None else None
-    with _watching() as watch:
+    with Bar("neighbours") as bar:
         found = factorise(
             points,
             options.dim if estimate is None else estimate.dim,
@@ -73,27 +72,13 @@ def geomancer(words: list[str]) -> None:
             count=options.count,
             gamma=options.gamma,
             seed=options.seed,
-            watch=watch,
+            on_progress=bar,
         )
     with writing(options.out):
         found.save(options.out)
     if options.json:
         return print(to_json({"out": str(options.out), **_summary(found)}))
     print(_text(found, estimate), f"\nnext: {_following(options, found)}", sep="\n")
-
-
-@contextmanager
-def _watching() -> Iterator[Callable[[str, float], None]]:
-    """Show on a terminal which stage it is at, and how much of it is done."""
-    from tqdm import tqdm
-
-    with tqdm(total=100, bar_format="{desc}: {percentage:3.0f} %", leave=False, disable=None) as bar:
-
-        def watch(stage: str, done: float) -> None:
-            bar.set_description_str(stage, refresh=False)
-            bar.update(100 * done - bar.n)
-
-        yield watch
 
 
 def _summary(found: Factorisation) -> dict[str, object]:

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf, isfinite
-from typing import Any
+from typing import Annotated
 
-from unweave.cli.parsing import Flag, parse
-from unweave.metrics import GROUPS, METRICS, Metric
-from unweave.metrics.metric import INPUTS
-from unweave.text import facts, first_line, table, to_json
+from tyro.conf import Positional, arg
 
-BETTER = {True: "higher", False: "lower", None: "–"}
+from unweave.cli.parsing import Flag, Plugins, parse
+from unweave.fields import OneOf
+from unweave.metrics import GROUPS, METRICS, describe
+from unweave.metrics.description import range_text
+from unweave.metrics.table import known_metrics
+from unweave.text import facts, table, to_json
 
 
 @dataclass(frozen=True)
 class List:
     """List the metrics that `unweave evaluate` computes."""
 
+    plugin: Plugins = ()
+    """Also know the methods, nets, metrics and data sets that a Python file or module defines."""
     json: Flag = False
     """Print one JSON object instead of a table."""
 
@@ -25,44 +28,41 @@ class List:
 def list_all(words: list[str]) -> None:
     """Run `unweave metrics list`."""
     options = parse(List, words, "metrics list")
+    found = [describe(name) for name in known_metrics()]
     if options.json:
-        return print(to_json({"metrics": [_record(name, metric) for name, metric in METRICS.items()]}))
+        return print(to_json({"metrics": [metric.record() for metric in found]}))
     rows = [
         {
-            "name": name,
+            "name": metric.name,
             "measures": metric.measures,
-            "range": _range(metric),
-            "better": BETTER[metric.higher_is_better],
-            "needs": ", ".join(_inputs(metric)),
+            "range": range_text(metric.range),
+            "better": metric.better,
+            "needs": ", ".join(metric.needs),
             "reference": metric.reference,
         }
-        for name, metric in METRICS.items()
+        for metric in found
     ]
     groups = facts({name: ", ".join(members) for name, members in GROUPS.items() if name != "all"})
-    print(table(rows), f"\ngroups\n{groups}", "\nnext: unweave evaluate runs/first", sep="\n")
+    legend = "better: the better end of the range; – where neither is"
+    print(table(rows), f"\ngroups\n{groups}", f"\n{legend}", "\nnext: unweave evaluate runs/first", sep="\n")
 
 
-def _range(metric: Metric[..., Any]) -> str:
-    low, high = (f"{end:g}" if isfinite(end) else "∞" for end in metric.range)
-    return f"{'−' if metric.range[0] == -inf else ''}{low} … {high}"
+@dataclass(frozen=True)
+class Info:
+    """Show what a metric measures, who defined it, what it needs, and its options."""
+
+    name: Annotated[Positional[str], OneOf(METRICS, listed=False), arg(metavar="NAME")]
+    """The metric."""
+    plugin: Plugins = ()
+    """Also know the methods, nets, metrics and data sets that a Python file or module defines."""
+    json: Flag = False
+    """Print one JSON object instead of text."""
 
 
-def _inputs(metric: Metric[..., Any]) -> list[str]:
-    """Return what a user must have: codes, factors, a grid to intervene on …"""
-    sampled = ["log_variances"] if metric.representation == "sampled" else []
-    return [INPUTS[name] for name in metric.needs if name in INPUTS] + sampled
-
-
-def _record(name: str, metric: Metric[..., Any]) -> dict[str, Any]:
-    return {
-        "name": name,
-        "about": first_line(metric),
-        "reference": metric.reference,
-        "measures": metric.measures,
-        "range": metric.range,
-        "better": BETTER[metric.higher_is_better],
-        "parts": metric.parts,
-        "needs": _inputs(metric),
-        "options": dict(metric.options),
-        "fast": dict(metric.fast),
-    }
+def info(words: list[str]) -> None:
+    """Run `unweave metrics info`."""
+    options = parse(Info, words, "metrics info")
+    found = describe(options.name)
+    if options.json:
+        return print(to_json(found.record()))
+    print(found, f"\nnext: unweave evaluate runs/first --metrics {found.name}", sep="\n")

@@ -8,8 +8,9 @@ from typing import Annotated
 
 from tyro.conf import Positional, arg
 
-from unweave.cli.manners import waiting, writing
-from unweave.cli.parsing import parse
+from unweave.cli.mistakes import writing
+from unweave.cli.parsing import Plugins, parse
+from unweave.progress import Bar
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,10 @@ class Report:
     """The run's folder."""
     out: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="(default: report.html in the run)")] = None
     """The page to write."""
+    plugin: Plugins = ()
+    """Also know the methods, nets, metrics and data sets that a Python file or module defines."""
+    data: Annotated[str | None, arg(metavar="PATH", help_behavior_hint="")] = None
+    """The run's data set, where it has moved: it is checked to be the one trained on."""
 
 
 def report(words: list[str]) -> None:
@@ -28,8 +33,8 @@ def report(words: list[str]) -> None:
     from unweave.report import collapse, survey, write_page
     from unweave.runs import Run
 
-    run = Run.open(options.run)
-    with waiting("drawing the page"), writing(options.out or options.run):
+    run = Run.open(options.run, data=options.data)
+    with Bar("drawing the page"), writing(options.out or options.run):
         page = write_page(run, options.out)
         warning = collapse(survey(run))
     print(page, *([warning] if warning else []), f"\nnext: open {page} in a browser", sep="\n")

@@ -7,19 +7,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Event, Timer
 from typing import Annotated
 
 from tyro.conf import Positional, arg
 
-from unweave.cli.manners import writing
+from unweave.cli.mistakes import writing
 from unweave.cli.parsing import Flag, parse, refuse_below
+from unweave.fields import OneOf
+from unweave.progress import Bar
 from unweave.reproduce import RESULTS, Outcome, find, reproduce
-from unweave.reproduce.frame import Watch
+from unweave.reproduce.parts import FOLDER
 from unweave.text import table, to_json
 
-PATIENCE = 2.0
-"""Seconds without a bar."""
+PRESETS = ("smoke", "small", "paper")
 
 
 @dataclass(frozen=True)
@@ -47,12 +47,13 @@ def list_all(words: list[str]) -> None:
 class Reproduce:
     """Reproduce a published result, and show the printed numbers beside ours.
 
-    The outcome is saved as result.json and result.md, with the figures beside.
+    The outcome is saved as result.json and result.md, with the figures beside. The same command goes on where it was
+    interrupted.
     """
 
-    name: Annotated[Positional[str], arg(metavar="NAME")]
+    name: Annotated[Positional[str], OneOf(RESULTS), arg(metavar="NAME")]
     """The result; unweave reproduce list names them."""
-    preset: str = "small"
+    preset: Annotated[str, OneOf(PRESETS)] = "small"
     """How much of it: smoke (seconds), small, or paper (as published)."""
     setting: Annotated[str | None, arg(metavar="NAME", help_behavior_hint="")] = None
     """Which experiment, where a result has several: linear-gaussian has authors and clean."""
@@ -71,17 +72,19 @@ class Reproduce:
 
 def run(words: list[str]) -> None:
     """Run `unweave reproduce NAME`."""
+    if {"-h", "--help"} & {*words} and words[0] in RESULTS:
+        print(_about(words[0]))
     options = parse(Reproduce, words or ["--help"], "reproduce")
     chosen = f"{options.name}-{options.setting}" if options.setting else options.name
     folder = options.out or Path("runs", "reproduce", f"{chosen}-{options.preset}-{options.seed}")
-    with _watching() as watch, writing(folder):
+    with Bar(options.name) as bar, writing(folder), _going_on(folder):
         outcome = reproduce(
             options.name,
             preset=options.preset,
             setting=options.setting,
             seed=options.seed,
             out=folder,
-            watch=watch,
+            on_progress=bar,
         )
     if options.json:
         return print(to_json({"folder": str(folder)} | outcome.record()))
@@ -95,6 +98,13 @@ def run(words: list[str]) -> None:
     )
 
 
+def _about(name: str) -> str:
+    """Return what one result is, to stand above the help that all of them share."""
+    kind = find(name)
+    settings = f"\nsettings: {', '.join(kind.variants)}" if kind.variants else ""
+    return f"{name}: {kind.summary} {kind.source.replace(']_', ']')}\npresets: {', '.join(kind.presets)}{settings}\n"
+
+
 def _following(outcome: Outcome) -> str:
     """Return the command of the next larger preset, or else of the list."""
     presets = list(find(outcome.name).presets)
@@ -106,26 +116,12 @@ def _following(outcome: Outcome) -> str:
 
 
 @contextmanager
-def _watching() -> Iterator[Watch]:
-    """Show on a terminal what is being done, once it has taken longer than people wait without a sign."""
-    from tqdm import tqdm
-
-    with tqdm(leave=False, disable=None, delay=PATIENCE) as bar:
-        waited = Event()
-
-        def show() -> None:
-            waited.set()
-            bar.delay = 0  # or it would take itself for unseen at the end, and not go
-            bar.refresh()
-
-        def watch(what: str, done: int, total: int) -> None:
-            bar.total, bar.n = total, done
-            bar.set_description(what, refresh=waited.is_set())
-
-        timer = Timer(PATIENCE, show)
-        timer.daemon = True
-        timer.start()
-        try:
-            yield watch
-        finally:
-            timer.cancel()
+def _going_on(folder: Path) -> Iterator[None]:
+    """Say of what is interrupted, where a part of it is finished, that it goes on from there."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if not (folder / FOLDER).is_dir():
+            raise
+        kept = f"what is finished is kept in '{folder}'; the same command goes on from there"
+        raise KeyboardInterrupt(f"interrupted; {kept}") from None

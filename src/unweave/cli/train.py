@@ -3,52 +3,64 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, make_dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
-from tyro.conf import arg
+from tyro.conf import Suppress, arg
 
 from unweave import training
 from unweave.cli.commands import COMMANDS
-from unweave.cli.manners import writing
-from unweave.cli.parsing import Flag, parse
-from unweave.cli.progress import Progress
+from unweave.cli.mistakes import writing
+from unweave.cli.options import given_words, options_of
+from unweave.cli.parsing import Flag, Plugins, parse
+from unweave.cli.plugins import plugin_words
 from unweave.config import Training
-from unweave.data.labels import Labels
-from unweave.errors import UsageError, unknown
-from unweave.methods import METHODS, Method
-from unweave.nets import Net
+from unweave.data import DATASETS
+from unweave.data.labels import KINDS, TERMS, Labels
+from unweave.devices import DEVICES
+from unweave.errors import UsageError
+from unweave.fields import OneOf
+from unweave.methods import METHODS, Method, with_defaults
+from unweave.methods.base import KIND
+from unweave.nets import AUTO, NETS, Net
 from unweave.presets import PRESETS, preset, presets_for
-from unweave.runs import Run
+from unweave.runs import Run, status_of
 from unweave.schedules import Scheduled
-from unweave.text import facts, first_line, to_json
-from unweave.training.history import WATCHED
+from unweave.text import data_title, facts, first_line, to_json
+from unweave.training.history import DIAGNOSTICS
+from unweave.training.trackers import TRACKERS
 
 
 @dataclass(frozen=True)
 class Place:
     """What to train on, where, and what to say about it."""
 
-    data: Annotated[str, arg(metavar="NAME")]
+    data: Annotated[str, OneOf(DATASETS, listed=False), arg(metavar="NAME")]
     """The data set, with options after a colon: xysquares:spacing=1"""
     preset: Annotated[str | None, arg(metavar="NAME", help_behavior_hint="(default: none)")] = None
     """Published settings to start from; options given beside it win, and --help beside it shows what it sets."""
     out: Annotated[Path | None, arg(metavar="FOLDER", help_behavior_hint="(default: one below runs)")] = None
-    """The run's folder. A run that stopped there goes on."""
+    """The run's folder. A run that stopped there goes on; one that has finished is trained further to more steps."""
+    snapshots: Annotated[tuple[int, ...], arg(metavar="STEP ...", help_behavior_hint="(default: none)")] = ()
+    """Steps after which the weights are kept beside the last ones."""
     resume: Flag = False
     """Insist on a run that is there already."""
-    device: str = "auto"
-    """auto, cpu, cuda or mps."""
+    overwrite: Flag = False
+    """Remove the run that is there, and start again."""
+    device: Annotated[str, OneOf(DEVICES)] = "auto"
+    """Where to train; auto: on a GPU, if there is one."""
     threads: Annotated[int | None, arg(metavar="N", help_behavior_hint="(default: all cores)")] = None
     """Threads of the CPU."""
     checkpoint_every: int = 1000
     """Steps between two checkpoints."""
     log_every: int = 50
     """Steps between two rows of the log."""
-    track: Annotated[tuple[str, ...], arg(metavar="NAME ...", help_behavior_hint="(default: neither)")] = ()
-    """Send the log to tensorboard, wandb or both too."""
+    track: Annotated[tuple[str, ...], OneOf(TRACKERS), arg(help_behavior_hint="(default: neither)")] = ()
+    """Send the log there too: to one of them, or to both."""
+    plugin: Plugins = ()
+    """Also know the methods, nets, metrics and data sets that a Python file or module defines."""
     json: Flag = False
     """Print one JSON object instead of text."""
 
@@ -58,7 +70,9 @@ class NetFlags(Net):
     """Which network, and how large."""
 
     # The field is called `name`; the option is --net.
-    name: Annotated[str, arg(name="net")] = Net.name
+    name: Annotated[str, OneOf((AUTO,), NETS), arg(name="net")] = Net.name
+    architecture: Suppress[str] = ""
+    weights: Suppress[str] = ""
 
 
 @dataclass(frozen=True)
@@ -68,10 +82,10 @@ class LabelFlags(Labels):
     count: Annotated[int, arg(name="labels")] = 0
     """Images whose factors are known; 0: none."""
     weight: Annotated[Scheduled, arg(name="label-weight")] = Labels.weight
-    term: Annotated[str, arg(name="label-term")] = Labels.term
-    kind: Annotated[str, arg(name="label-kind")] = Labels.kind
+    term: Annotated[str, OneOf(TERMS), arg(name="label-term")] = Labels.term
+    kind: Annotated[str, OneOf(KINDS), arg(name="label-kind")] = Labels.kind
     bins: Annotated[int, arg(name="label-bins")] = Labels.bins
-    noise: Annotated[float, arg(name="label-noise")] = Labels.noise
+    noise: Annotated[float, arg(name="label-error-rate")] = Labels.noise
     factors: Annotated[int | str, arg(name="label-factors")] = Labels.factors
     batch: Annotated[int, arg(name="label-batch")] = Labels.batch
 
@@ -101,7 +115,8 @@ def train(words: list[str]) -> None:
         return print(_help())
     options = _parse(words[0], words[1:])
     place, net = options.run, options.net
-    with Progress(options.training.steps) as progress, writing(place.out or Path("runs")):
+    before = 0 if place.out is None or place.overwrite else _step(place.out)
+    with writing(place.out or Path("runs")):
         run = training.train(
             options.method,
             data=place.data,
@@ -115,41 +130,48 @@ def train(words: list[str]) -> None:
             threads=place.threads,
             checkpoint_every=place.checkpoint_every,
             log_every=place.log_every,
+            snapshots=place.snapshots,
             resume=place.resume or None,
+            overwrite=place.overwrite,
             track=place.track,
-            watch=progress,
         )
-    result = _result(run)
-    print(to_json(result) if place.json else _summary(result, finished_before=not progress.rows))
+    result = {**_result(run), "from_step": before}
+    print(to_json(result) if place.json else _summary(result, data_title(run.config["data"])))
 
 
 def _parse(method: str, words: list[str]) -> Options:
     """Read the options of `unweave train METHOD`: the method's own fields, and those of every method."""
     if method.startswith("-"):
         raise UsageError(f"the method comes first, not '{method}'; for example: {COMMANDS['train'].example}")
-    if method not in METHODS:
-        raise unknown("method", method, METHODS)
     names = ", ".join(presets_for(method)) or "none"
-    kind = make_dataclass(
-        "Options",
-        [(part, type(default), field(default=default)) for part, default in _defaults(method, words).items()],
-        bases=(Options,),
-        frozen=True,
-        namespace={"__doc__": f"{Options.__doc__}\n\npresets of {method}: {names}"},
-    )
+    about = f"{Options.__doc__}\n\npresets of {method}: {names}"
+    kind = options_kind(_from_preset(method, words), about)
     return parse(kind, words, f"train {method}", f"unweave train {method} --data shapes2d --out runs/first")
 
 
-def _defaults(method: str, words: list[str]) -> dict[str, Any]:
+def options_kind(defaults: Mapping[str, Any], about: str | None = None) -> type[Options]:
+    """Return the options of `unweave train METHOD` as a dataclass, with the defaults of its parts."""
+    parts = [(part, type(default), field(default=default)) for part, default in defaults.items()]
+    return make_dataclass("Options", parts, bases=(Options,), frozen=True, namespace={"__doc__": about})
+
+
+def ordinary(method: str) -> dict[str, Any]:
+    """Return the default of each part of the options without a preset."""
+    return {"method": with_defaults(method), "net": NetFlags(), "training": Training()}
+
+
+def _from_preset(method: str, words: list[str]) -> dict[str, Any]:
     """Return the default of each part of the options: the ordinary one, or that of the preset which the words name."""
-    own, net, training = METHODS[method](), NetFlags(), Training()
-    if (name := _value_of("--preset", words)) is None:
-        return {"method": own, "net": net, "training": training}
-    ordinary = {**vars(own), "net": net.name, "latents": net.latents, "width": net.width, **vars(training)}
+    usual = ordinary(method)
+    given = given_words(words, options_of(options_kind(usual)))
+    (name,) = given.get(("run", "preset")) or [None]
+    (data,) = given.get(("run", "data")) or [None]
+    if name is None:
+        return usual
+    flat = {(part, key): value for part, settings in usual.items() for key, value in vars(settings).items()}
     # An option that is given keeps its ordinary default, which the words replace: the preset has no say in it.
-    flags = {word.partition("=")[0].removeprefix("--").replace("-", "_") for word in words}
-    given = {option: default for option, default in ordinary.items() if option in flags}
-    chosen = {**ordinary, **preset(name, method, _value_of("--data", words), **given)}
+    kept = {_argument(place): value for place, value in flat.items() if place in given}
+    chosen = {_argument(place): value for place, value in flat.items()} | preset(name, method, data, **kept)
     return {
         "method": chosen["method"],
         "net": NetFlags(chosen["net"], chosen["latents"], chosen["width"]),
@@ -157,19 +179,14 @@ def _defaults(method: str, words: list[str]) -> dict[str, Any]:
     }
 
 
-def _value_of(option: str, words: list[str]) -> str | None:
-    """Return what the words say after an option, or None."""
-    for word, following in pairwise([*words, None]):
-        if word == option:
-            return following
-        if word and word.startswith(f"{option}="):
-            return word.partition("=")[2]
-    return None
+def _argument(place: tuple[str, str]) -> str:
+    """Return what `unweave.train` calls a setting."""
+    return "net" if place == ("net", "name") else place[1]
 
 
 def _help() -> str:
     """Return the help of `unweave train` without a method."""
-    methods = facts({name: first_line(kind) for name, kind in METHODS.items()})
+    methods = facts({name: first_line(kind) for name, kind in {**METHODS, **KIND.own}.items()})
     presets = facts({name: found.about for name, found in PRESETS.items()})
     return "\n".join(
         [
@@ -200,6 +217,7 @@ def _result(run: Run) -> dict[str, Any]:
         "id": run.id,
         "method": run.config["method"]["name"],
         "data": run.config["data"]["name"],
+        "plugins": run.plugins,
         "steps": run.step,
         "seconds": seconds,
         "steps_per_second": round(run.step / seconds, 3) if seconds else None,
@@ -210,21 +228,31 @@ def _result(run: Run) -> dict[str, Any]:
 
 def _is_term(column: str) -> bool:
     """Tell whether a column of the log is a term of the loss."""
-    return column not in ("step", "seconds", "loss") and not column.startswith(WATCHED)
+    return column not in ("step", "seconds", "loss") and not column.startswith(DIAGNOSTICS)
 
 
-def _summary(result: dict[str, Any], *, finished_before: bool) -> str:
+def _step(folder: Path) -> int:
+    """Return the step that a run in this folder has reached: 0 where there is none, or no readable one."""
+    try:
+        return status_of(folder)["step"]
+    except UsageError:
+        return 0
+
+
+def _summary(result: dict[str, Any], data: str) -> str:
     """Return the result as a few lines, with the command that comes next."""
     terms = " + ".join(f"{name} {value:.2f}" for name, value in result["terms"].items())
     folder = shlex.quote(result["run"])
-    done = "had finished already" if finished_before else "has finished"
+    before, steps = result["from_step"], result["steps"]
+    went_on = f"went on from step {before:,} and " if before else ""
+    done = "had finished already" if before == steps else f"{went_on}has finished"
     speed = f" in {result['seconds']:.1f} s ({rate:.1f} steps/s)" if (rate := result["steps_per_second"]) else ""
-    loss = "its log is gone" if result["loss"] is None else f"loss {result['loss']:.2f} = {terms}"
+    loss = "its log is gone" if result["loss"] is None else f"loss {result['loss']:.2f} = {terms}, each with its weight"
     return "\n".join(
         [
-            f"{folder} {done}: {result['method']} on {result['data']}, {result['steps']:,} steps{speed}",
+            f"{folder} {done}: {result['method']} on {data}, {steps:,} steps{speed}",
             loss,
             "",
-            f"next: unweave evaluate {folder}",
+            f"next: unweave evaluate {folder}{plugin_words(result['plugins'])}",
         ]
     )

@@ -1,18 +1,25 @@
 """Data sets, by name: drawn on demand, published, your own, and what is made from any of them.
 
-To add one: a file with a subclass of `Dataset`, and a line in `DATASETS`; of `Wrapper`, and a line in `WRAPPERS`.
+To add one: a file with a subclass of `Dataset`, and a line in `DATASETS`; of `Wrapper`, and a line in `WRAPPERS`. One
+outside unweave is known by its name once it is defined.
 """
 
 from __future__ import annotations
 
 import inspect
-import json
+from collections import ChainMap
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from unweave.data.cars3d import Cars3D
-from unweave.data.dataset import Dataset
+from unweave.data.dataset import KIND, Dataset
 from unweave.data.dsprites import DSprites
 from unweave.data.factors import FactorSpace
+from unweave.data.identity import data_identity
 from unweave.data.labels import Labels
 from unweave.data.mpi3d import MPI3DComplex, MPI3DReal, MPI3DRealistic, MPI3DToy
 from unweave.data.objects3d import Objects3D
@@ -24,23 +31,33 @@ from unweave.data.shapes3d import Shapes3D
 from unweave.data.smallnorb import SmallNORB
 from unweave.data.statistics import Statistics
 from unweave.data.table import Table
+from unweave.data.table_files import FileTable
 from unweave.data.variants import Color, Noisy, PicturesBehind, PicturesWithin, Scream
-from unweave.data.wrapper import Wrapper
+from unweave.data.vectors import Vectors
+from unweave.data.wrapper import SUFFIXES, Wrapper
 from unweave.data.xyobject import XYObject, XYObjectShaded
 from unweave.data.xysquares import XYSquares
 from unweave.errors import UsageError, unknown
+from unweave.options import read_value, split_options
+from unweave.progress import OnProgress, silent
+from unweave.text import data_name
 
 __all__ = [
     "DATASETS",
     "FORMATS",
     "WRAPPERS",
+    "Data",
     "Dataset",
     "FactorSpace",
     "Labels",
     "Statistics",
     "Table",
+    "Vectors",
     "Wrapper",
+    "as_dataset",
     "load",
+    "load_again",
+    "recorded",
 ]
 
 DATASETS: dict[str, type[Dataset]] = {
@@ -69,21 +86,29 @@ WRAPPERS: dict[str, type[Wrapper]] = {
     "restricted": Restricted,
 }
 """By the suffix of the name: `load("shapes2d-noisy")` is `WRAPPERS["noisy"](load("shapes2d"))`."""
+KIND.builtin = ChainMap(FORMATS, DATASETS)
+SUFFIXES.builtin = WRAPPERS
+
+Data = Dataset | str | Path | ArrayLike
+"""What can be trained on: a data set, the name or the path of one, or an array of images or vectors."""
+LISTS = ("factors", "features", "ignore")
+"""Options whose value is a list of names with commas between."""
 
 
-def load(name: str, **options: Any) -> Dataset:
-    """Return a data set by its name, with its options given here or after the name.
+def load(name: str | Path, *, on_progress: OnProgress = silent, **options: Any) -> Dataset:
+    """Return a data set by its name, or by the path of your own, with its options given here or after the name.
 
     A name may end in wrappers, as in "shapes2d-noisy"; an option goes to the outermost part that has it.
+    `on_progress` is told how many images of your own files are read.
 
     >>> load("xysquares:spacing=1,size=32").description == load("xysquares", spacing=1, size=32).description
     True
     """
-    name, _, written = str(name).partition(":")
-    for option, value in _parse(written):
+    name, written = split_options(str(name), LISTS)
+    for option, value in written.items():
         if option in options:
             raise UsageError(f"the option {option} of {name} is given twice")
-        options[option] = value
+        options[option] = value if option in LISTS else read_value(value)
     base, wrappers, path = _split(name)
     if path:
         options.setdefault("path", path)
@@ -95,41 +120,81 @@ def load(name: str, **options: Any) -> Dataset:
         if owner is None:
             raise unknown(f"option of {name}", option, dict.fromkeys(flag for names in known for flag in names))
         given[owner][option] = value
-    data = base(**given[-1])
+    watched: dict[str, Any] = {"on_progress": on_progress} if issubclass(base, FileTable) else {}
+    data = base(**given[-1], **watched)
     for kind, own in zip(wrappers, reversed(given[:-1]), strict=True):
         data = kind(data, **own)
     return data
 
 
+def as_dataset(data: Data) -> Dataset:
+    """Return a data set as it is, one by its name or path, or that of an array of images or vectors without factors."""
+    if isinstance(data, Dataset):
+        return data
+    if isinstance(data, str | Path):
+        return load(data)
+    return Vectors(data) if len(np.shape(data)) == 2 else Table(data)
+
+
+def load_again(description: Mapping[str, Any], given: Data) -> Dataset:
+    """Return the data set of a description from where it is now; one with other images or factors is refused.
+
+    A path is read with the options of the description, unless it comes with options of its own.
+    """
+    description = recorded(description)
+    data = as_dataset(given if (moved := _moved(description, given)) is None else load(**moved))
+    ours, theirs = data_identity(description), data_identity(data.description)
+    if ours == theirs:
+        return data
+    raise UsageError(f"the run was trained on {_called(ours)}, but what is given is {_called(theirs)}")
+
+
+def _called(identity: Mapping[str, Any]) -> str:
+    """Return what an error calls a data set; own data go by their digest."""
+    plain = identity["name"] == "own"
+    return f"the data with the digest {identity['digest']}" if plain else data_name(identity)
+
+
+def _moved(description: Mapping[str, Any], given: object) -> dict[str, Any] | None:
+    """Return the description with the path that is given, if that is one of the same kind of files."""
+    if not isinstance(given, str | Path) or ":" in str(given):
+        return None
+    kind = str(description["name"]).partition("-")[0]
+    same = kind == "vectors" or (kind in FORMATS and data_of_path(str(given)) == kind)
+    return {**description, "path": str(given)} if same else None
+
+
+def recorded(description: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the description of a set in an earlier run's record, with the options that came later.
+
+    >>> recorded({"name": "shapes2d", "size": 32})["turn"], load("shapes2d").description["turn"]
+    (40, 41)
+    """
+    try:
+        base, wrappers, _ = _split(str(description["name"]))
+    except UsageError:  # one that only the process had which made it
+        return dict(description)
+    later = {name: value for kind in (base, *wrappers) for name, value in kind.earlier.items()}
+    return {**description, **{name: value for name, value in later.items() if name not in description}}
+
+
 def _split(name: str) -> tuple[type[Dataset], list[type[Wrapper]], str]:
     """Return the data set of a name, the wrappers that follow it, innermost first, and the path, if it is one."""
-    known = {**DATASETS, **FORMATS}
+    if all(Path(name, part).is_file() for part in ("config.json", "status.json")):
+        raise UsageError(f"'{name}' is a run, not a data set: open it with unweave.Run.open('{name}')")
+    wrappers = {**WRAPPERS, **SUFFIXES.own}
     suffixes: list[type[Wrapper]] = []
     rest = name
-    while rest not in known:
+    while rest not in KIND.builtin and rest not in KIND.own:
         if kind := data_of_path(rest):
             return FORMATS[kind], suffixes, rest
-        suffix = next((suffix for suffix in WRAPPERS if rest.endswith(f"-{suffix}")), None)
+        suffix = next((suffix for suffix in wrappers if rest.endswith(f"-{suffix}")), None)
         if suffix is None:
-            raise unknown("data set", name, known)
-        suffixes.insert(0, WRAPPERS[suffix])
+            return KIND.find(name), [], ""  # that of a package, or none
+        suffixes.insert(0, wrappers[suffix])
         rest = rest.removesuffix(f"-{suffix}")
-    return known[rest], suffixes, ""
+    return KIND.find(rest), suffixes, ""
 
 
 def _options(kind: type[Dataset]) -> list[str]:
-    return [name for name in inspect.signature(kind).parameters if name != "base"]
-
-
-def _parse(written: str) -> list[tuple[str, Any]]:
-    """Read "spacing=1,size=32". A value is a JSON number, true or false, or else plain text."""
-    pairs = []
-    for part in filter(None, written.split(",")):
-        option, equals, text = part.partition("=")
-        if not equals:
-            raise UsageError(f"options are written name:option=value,…, but '{part}' has no '='")
-        try:
-            pairs.append((option.strip(), json.loads(text)))
-        except json.JSONDecodeError:
-            pairs.append((option.strip(), text.strip()))
-    return pairs
+    return [name for name in inspect.signature(kind).parameters if name not in ("base", "on_progress")]

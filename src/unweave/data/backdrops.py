@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -51,14 +52,29 @@ def read_folder(folder: Path, height: int, width: int) -> Images:
 
 
 def find_pictures(folder: Path) -> list[Path]:
-    """Return the paths of the pictures in a folder and below, sorted alike on every platform."""
+    """Return the paths of the pictures in a folder and below, sorted alike on every platform.
+
+    Hidden files and folders are left out, and links to folders are not followed, so that none is met twice.
+    """
     if not folder.is_dir():
         raise UsageError(f"there is no folder '{folder}'")
-    paths = [Path(root, name) for root, _, names in os.walk(folder) for name in names if _is_picture(name)]
+    paths = list(_pictures(folder))
     if not paths:
         raise UsageError(f"the folder '{folder}' has no images (looked for {', '.join(SUFFIXES)})")
     return sorted(paths, key=lambda path: path.relative_to(folder).as_posix())
 
 
-def _is_picture(name: str) -> bool:
+def has_pictures(folder: Path) -> bool:
+    """Tell whether `find_pictures` finds any."""
+    return next(_pictures(folder), None) is not None
+
+
+def is_picture(name: str) -> bool:
+    """Tell by its name whether a file is a picture, and not a hidden one."""
     return name.lower().endswith(SUFFIXES) and not name.startswith(".")
+
+
+def _pictures(folder: Path) -> Iterator[Path]:
+    for root, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        yield from (Path(root, name) for name in names if is_picture(name))

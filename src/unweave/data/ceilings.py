@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -19,6 +19,7 @@ from unweave.data.factors import Integers
 from unweave.data.files import data_folder
 from unweave.data.restricted import drawn_cells
 from unweave.files import write_json
+from unweave.progress import OnProgress
 
 CHUNK = 256
 """Images drawn at once."""
@@ -26,8 +27,6 @@ LOOKED_AT = 256
 """Images that tell whether kept ceilings are of this data set."""
 SHIPPED = Path(__file__).with_name("ceilings.json")
 """Ceilings of the sets that are drawn, with their default options: `python benchmarks/ceilings.py --write`."""
-Watch = Callable[[int, int], None]
-"""Called with the number of images looked at so far, and of all."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,7 @@ def three_digits(share: float) -> str:
     return f"{math.floor(1000 * share + 1e-9) / 1000:.3f}"
 
 
-def ceilings(data: Dataset, watch: Watch | None = None) -> Ceilings | None:
+def ceilings(data: Dataset, on_progress: OnProgress | None = None) -> Ceilings | None:
     """Return the ceilings of a data set, exact over all its images; None where an image holds noise besides factors.
 
     Of a set that draws from some of its cells, those are looked at.
@@ -74,7 +73,7 @@ def ceilings(data: Dataset, watch: Watch | None = None) -> Ceilings | None:
     if not has_ceilings(data):
         return None
     cells = drawn_cells(data)
-    groups, distinct = _groups(data, cells, watch)
+    groups, distinct = _groups(data, cells, on_progress)
     values = data.values(cells)
     found = (_ceiling(name, groups, values[:, axis]) for axis, name in enumerate(data.factors.names))
     return Ceilings(len(cells), distinct, tuple(found))
@@ -85,14 +84,14 @@ def has_ceilings(data: Dataset) -> bool:
     return data.is_function or not data.is_grid
 
 
-def kept_ceilings(data: Dataset, watch: Watch | None = None) -> Ceilings | None:
+def kept_ceilings(data: Dataset, on_progress: OnProgress | None = None) -> Ceilings | None:
     """Return the ceilings of a data set as `ceilings` does: those that are known, or computed once on this machine."""
     if not has_ceilings(data):
         return None
     name = fingerprint(data)
     if (known := _known(name)) is not None:
         return known
-    found = ceilings(data, watch)
+    found = ceilings(data, on_progress)
     with suppress(OSError):  # a folder that cannot be written costs only time
         place = _place(name)
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -135,30 +134,32 @@ def fingerprint(data: Dataset) -> str:
     some = cells[np.linspace(0, len(cells) - 1, min(LOOKED_AT, len(cells))).astype(np.int64)]
     head = [data.description, data.factors.names, data.factors.sizes, len(cells)]
     content = hashlib.sha256(json.dumps(head, sort_keys=True).encode())
-    content.update(data.images(some).data)
+    content.update(data.inputs(some).data)
     return content.hexdigest()[:16]
 
 
-def _groups(data: Dataset, cells: Integers, watch: Watch | None) -> tuple[Integers, int]:
+def _groups(data: Dataset, cells: Integers, on_progress: OnProgress | None) -> tuple[Integers, int]:
     """Return for each image the number of the group that looks the same, and how many groups there are."""
     digests = np.empty((len(cells), 20), dtype=np.uint8)
     for start in range(0, len(cells), CHUNK):
-        images = data.images(cells[start : start + CHUNK])
+        images = data.inputs(cells[start : start + CHUNK])
         for row, image in enumerate(images, start):
             digests[row] = np.frombuffer(hashlib.sha1(image.data, usedforsecurity=False).digest(), np.uint8)
-        if watch:
-            watch(min(start + CHUNK, len(cells)), len(cells))
+        if on_progress:
+            on_progress(f"comparing the images of {data.name}", min(start + CHUNK, len(cells)), len(cells))
     found, groups = np.unique(digests.view(np.dtype("V20")).ravel(), return_inverse=True)
     return groups.ravel(), len(found)
 
 
-def _ceiling(name: str, groups: Integers, values: NDArray[np.int64]) -> Ceiling:
+def _ceiling(name: str, groups: Integers, values: NDArray[Any]) -> Ceiling:
     """Return the ceiling of a factor with these values, of images in these groups.
 
     Within a group of n images, of which n_v have the value v, the best guess is right for max_v n_v, and the factor is
     still unknown by sum_v n_v log(n / n_v) nats.
     """
     rows = len(groups)
+    if not np.issubdtype(values.dtype, np.integer):
+        values = np.unique(values, return_inverse=True)[1].ravel()
     cells, counts = np.unique(groups * (values.max() + 1) + values, return_counts=True)
     _, starts = np.unique(cells // (values.max() + 1), return_index=True)
     sizes = np.add.reduceat(counts, starts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,8 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from unweave.data.factors import FactorSpace, Integers, integers
 from unweave.data.statistics import Statistics, summarise
 from unweave.errors import UsageError
+from unweave.plugins import Kind, dashed, is_builtin
 
 Images = NDArray[np.uint8]
+Inputs = NDArray[Any]
+"""What a model is given: images (n, H, W, C), uint8, or vectors (n, D), float32."""
+Values = NDArray[Any]
+"""Factors (n, k): int64, or float64 where some are real numbers."""
 Option = int | float | str | bool
 
 SIZES = (32, 64, 128)
@@ -24,22 +30,41 @@ class Dataset(ABC):
 
     A subclass sets the five attributes and writes `_draw`. The parameters of its constructor are the
     data set's options. A set that is no full grid also overrides `__len__` and `values`, and sets `is_grid`.
+    A subclass outside unweave without a `name` is called by its class, MyData my-data, and `load` finds it by its name.
     """
 
     name: str
     factors: FactorSpace
-    shape: tuple[int, int, int]
-    """Height, width and channels of an image."""
+    shape: tuple[int, ...]
+    """Height, width and channels of an image, or the number of features of a vector."""
     binary: bool
-    """True when every value of every image is 0 or 255."""
+    """True when every value of every image is 0 or 255, or every feature of every vector 0 or 1."""
     options: dict[str, Option]
+    earlier: ClassVar[dict[str, Option]] = {}
+    """Options that came after the first runs were recorded, and the values that records without them have."""
     is_grid: bool = True
     """True when index i is cell i of the grid of factors, so that one factor can be changed and the others kept."""
     is_function: bool = True
     """True when the factors decide the image; False when it holds anything else, such as noise."""
+    continuous: tuple[str, ...] = ()
+    """The factors that are real numbers, not classes; where there are any, `values` gives floats."""
 
+    standardise: bool = False
+    """True when models standardise its values, unless their loss needs them as they are."""
     licence: str = "Apache-2.0, as unweave itself, which draws it"
     """Under which terms the images may be used."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if is_builtin(cls):
+            return
+        inherited = getattr(cls, "name", "")
+        if "name" not in vars(cls) and (not inherited or KIND.get(inherited) in cls.__mro__):
+            cls.name = dashed(cls.__name__)
+        if cls.licence == Dataset.licence:
+            cls.licence = "your own"
+        if "name" in vars(cls):
+            KIND.define(cls.name, cls)
 
     def __len__(self) -> int:
         return len(self.factors)
@@ -47,6 +72,16 @@ class Dataset(ABC):
     def __repr__(self) -> str:
         options = ",".join(f"{key}={value}" for key, value in self.options.items())
         return f"<{self.name}:{options}, {len(self):,} images {self.shape}>"
+
+    def _repr_html_(self) -> str:
+        from unweave.report.notebook import data_html
+
+        return data_html(self)
+
+    @property
+    def is_labelled(self) -> bool:
+        """True when the factors of the images are known; a set without them has `factors.names == ()`."""
+        return bool(self.factors.names)
 
     @property
     def description(self) -> dict[str, Option]:
@@ -58,13 +93,22 @@ class Dataset(ABC):
         """Bytes of memory the set holds."""
         return sum(value.nbytes for value in vars(self).values() if isinstance(value, np.ndarray))
 
-    def values(self, indices: ArrayLike) -> Integers:
-        """Return the factors (n, k) of the images with these indices (n,)."""
+    def values(self, indices: ArrayLike) -> Values:
+        """Return the factors (n, k) of the images with these indices (n,): integers, unless some are `continuous`."""
         return self.factors.from_index(indices)
 
     def sample(self, n: int, rng: np.random.Generator) -> Integers:
         """Draw n indices as training does: uniformly, unless the set says otherwise."""
         return rng.integers(len(self), size=n)
+
+    @property
+    def has_images(self) -> bool:
+        """False of vectors, which have no pixels."""
+        return len(self.shape) == 3
+
+    def inputs(self, indices: ArrayLike) -> Inputs:
+        """Return what a model is given of these indices (n,): images, or vectors where a set has these instead."""
+        return self.images(indices)
 
     def images(self, indices: ArrayLike) -> Images:
         """Return the images (n, H, W, C) with these indices (n,), uint8 and C-contiguous."""
@@ -79,6 +123,13 @@ class Dataset(ABC):
         parts = np.array_split(indices, -(-len(indices) // 64))
         return summarise(self.images(part) for part in parts)
 
+    def scale(self) -> tuple[list[float], list[float]]:
+        """Return what models standardise by: the mean and the deviation of each channel, or of each feature."""
+        statistics = self.statistics()
+        if not min(statistics.deviation):
+            raise UsageError(f"a channel of '{self.name}' never changes within an image: it cannot be standardised")
+        return list(statistics.mean), list(statistics.deviation)
+
     @abstractmethod
     def _draw(self, indices: Integers) -> Images:
         """Return the images with these indices, at `shape` or at twice its height and width."""
@@ -88,7 +139,11 @@ class Dataset(ABC):
         return np.arange(len(self))
 
 
-def fit(images: Images, shape: tuple[int, int, int]) -> Images:
+KIND: Kind[type[Dataset]] = Kind("data set")
+"""The data sets by name."""
+
+
+def fit(images: Images, shape: tuple[int, ...]) -> Images:
     """Return images of this shape; those of twice its size become the rounded means of 2×2 pixels."""
     if images.shape[1:] == shape:
         return images

@@ -10,7 +10,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from http.client import HTTPException, HTTPResponse, InvalidURL
@@ -20,9 +20,7 @@ from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
 from unweave.files import write_json
-
-Watch = Callable[[int, int | None], None]
-"""Told how many bytes are here, and of how many when that is known."""
+from unweave.progress import OnProgress, silent
 
 PAUSES = (1.0, 2.0, 4.0, 8.0)
 """Seconds before each further try, as long as nothing new comes."""
@@ -45,7 +43,7 @@ class NoAnswer(Cut):
     """There was no connection at all."""
 
 
-def download(url: str, part: Path, watch: Watch | None = None) -> None:
+def download(url: str, part: Path, on_progress: OnProgress | None = None) -> None:
     """Bring the file at `url` into `part`, going on with what is there, or raise `NoFile`.
 
     A cut connection is tried again until nothing new has come a few times in a row. The part is whole as far as
@@ -55,7 +53,7 @@ def download(url: str, part: Path, watch: Watch | None = None) -> None:
     failures = 0
     while True:
         try:
-            return _receive(url, part, watch or (lambda done, total: None))
+            return _receive(url, part, on_progress or silent)
         except Cut as cut:
             if isinstance(cut, NoAnswer) and best == start:  # no network: waiting would only delay the message
                 raise
@@ -94,7 +92,7 @@ class _Note:
     total: int | None
 
 
-def _receive(url: str, part: Path, watch: Watch) -> None:
+def _receive(url: str, part: Path, on_progress: OnProgress) -> None:
     """Get the file, or the rest of it, over one connection."""
     note = _read_note(part)
     if note is None or note.url != url:
@@ -110,12 +108,12 @@ def _receive(url: str, part: Path, watch: Watch) -> None:
         else:
             total, done = response.length, 0
             _begin(part, _Note(url, _version(response), total))
-        watch(done, total)
+        on_progress(part.name, done, total)
         with part.open("ab") as file:
             for chunk in _chunks(response):
                 file.write(chunk)
                 done += len(chunk)
-                watch(done, total)
+                on_progress(part.name, done, total)
             file.flush()
             os.fsync(file.fileno())
     if total is not None and done != total:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
 from pathlib import Path
@@ -14,6 +16,7 @@ import numpy as np
 
 from unweave.data.dataset import Images
 from unweave.errors import UsageError
+from unweave.progress import OnProgress, silent
 from unweave.text import memory
 
 if TYPE_CHECKING:
@@ -30,45 +33,119 @@ LIMIT = 4 * 10**9
 """Bytes of images that a set holds in memory at most."""
 LARGEST = 4096
 """The largest side that images are resized to."""
+LISTED = 3
+"""Broken files that an error or a warning names."""
+REPORTED = 100
+"""Images between two reports of progress."""
 
 
-def read_pictures(pictures: Sequence[Path | bytes], size: int, label: Callable[[int], str]) -> Images:
+@dataclass(frozen=True)
+class Decoded:
+    """Images in one array, which of the files they are of, and a line for each file that cannot be read."""
+
+    images: Images
+    kept: list[int]
+    faults: list[str]
+
+
+def read_pictures(
+    pictures: Sequence[Path | bytes],
+    size: int,
+    label: Callable[[int], str],
+    *,
+    skip: bool = False,
+    on_progress: OnProgress = silent,
+) -> Decoded:
     """Return encoded images as one array (n, H, W, C), with one channel if all are grey and else three.
 
-    `size` is the side to which the middle square of each is resized; with 0 all must have one size already.
-    `label(i)` is what errors call image i. All headers are read before anything is decoded.
+    All headers are read before anything is decoded, and nothing but that array is held.
+
+    Parameters
+    ----------
+    pictures
+        Files, or their bytes.
+    size
+        The side to which the middle square of each is resized; with 0 all must have one size already.
+    label
+        What errors call image i.
+    skip
+        Leave out what cannot be read, instead of refusing it.
+    on_progress
+        Told how many images are read.
     """
     from PIL.Image import DecompressionBombWarning  # only who reads pictures waits for it
 
     with warnings.catch_warnings():
         warnings.simplefilter("error", DecompressionBombWarning)
-        return _read(pictures, size, label)
+        return _read(pictures, size, label, skip, on_progress)
 
 
-def _read(pictures: Sequence[Path | bytes], size: int, label: Callable[[int], str]) -> Images:
-    count = len(pictures)
-    shapes, modes = zip(
-        *(_header(picture, partial(label, place)) for place, picture in enumerate(pictures)), strict=True
-    )
-    if not size and len(set(shapes)) > 1:
-        other = next(place for place in range(count) if shapes[place] != shapes[0])
-        sizes = [f"{width}×{height}" for width, height in (shapes[0], shapes[other])]
-        raise UsageError(
-            f"the images differ in size: {label(0)} has {sizes[0]} pixels, {label(other)} {sizes[1]}; "
-            "give size=64, for example, to crop and resize them"
-        )
-    mode = "L" if set(modes) <= set(GREY) else "RGB"
-    width, height = (size, size) if size else shapes[0]
-    shape = (count, height, width, 1 if mode == "L" else 3)
+def _read(
+    pictures: Sequence[Path | bytes], size: int, label: Callable[[int], str], skip: bool, on_progress: OnProgress
+) -> Decoded:
+    headers: dict[int, tuple[tuple[int, int], str]] = {}
+    faults: list[str] = []
+    for place, picture in enumerate(pictures):
+        with _collecting(faults):
+            headers[place] = _header(picture, partial(label, place))
+    _refuse_faults(faults, len(pictures), skip)
+    shapes = {place: shape for place, (shape, _) in headers.items()}
+    if not size:
+        _refuse_sizes(shapes, label)
+    mode = "L" if {mode for _, mode in headers.values()} <= set(GREY) else "RGB"
+    width, height = (size, size) if size else next(iter(shapes.values()))
+    shape = (len(headers), height, width, 1 if mode == "L" else 3)
     refuse_large(shape)
     images = np.empty(shape, dtype=np.uint8)
-    for place, picture in enumerate(pictures):
-        with _opened(picture, partial(label, place)) as image:
+    kept: list[int] = []
+    for done, place in enumerate(headers):
+        if done % REPORTED == 0:
+            on_progress("reading images", done, len(headers))
+        with _collecting(faults), _opened(pictures[place], partial(label, place)) as image:
             # Straight to RGB, Pillow would warn of a palette with transparency.
             whole = image.convert("RGBA") if image.mode == "P" else image
-            pixels = np.asarray(_fitted(whole.convert(mode), size))
-        images[place] = pixels.reshape(shape[1:])
-    return images
+            images[len(kept)] = np.asarray(_fitted(whole.convert(mode), size)).reshape(shape[1:])
+            kept.append(place)
+    _refuse_faults(faults, len(pictures), skip)
+    return Decoded(images[: len(kept)], kept, faults)
+
+
+@contextmanager
+def _collecting(faults: list[str]) -> Iterator[None]:
+    """Keep what is wrong with an image for later."""
+    try:
+        yield
+    except UsageError as error:
+        faults.append(str(error))
+
+
+def _refuse_faults(faults: Sequence[str], count: int, skip: bool) -> None:
+    """Raise the error for files that cannot be read, unless they are left out; if there is no other file, always."""
+    if not faults or (skip and len(faults) < count):
+        return
+    way_out = "" if len(faults) == count else "; corrupt=skip leaves such files out"
+    many = f"{len(faults):,} of {count:,} images cannot be used: " if len(faults) > 1 else ""
+    raise UsageError(f"{many}{list_faults(faults)}{way_out}")
+
+
+def list_faults(faults: Sequence[str]) -> str:
+    """Return the first few lines, and how many more there are, as one."""
+    more = f"; and {len(faults) - LISTED:,} more" if len(faults) > LISTED else ""
+    return "; ".join(faults[:LISTED]) + more
+
+
+def _refuse_sizes(shapes: Mapping[int, tuple[int, int]], label: Callable[[int], str]) -> None:
+    """Raise the error for images of several sizes, which names the least and the largest."""
+    if len(sizes := set(shapes.values())) == 1:
+        return
+    least, largest = (pick(shapes, key=lambda place: math.prod(shapes[place])) for pick in (min, max))
+    if shapes[least] == shapes[largest]:  # as many pixels, otherwise shaped
+        largest = next(place for place, shape in shapes.items() if shape != shapes[least])
+    ends = [f"{label(place)} has {'×'.join(map(str, shapes[place]))} pixels" for place in (least, largest)]
+    raise UsageError(
+        f"the images differ in size ({len(sizes):,} sizes; {', '.join(ends)}); "
+        "give size=64, for example, to crop them to squares and resize them"
+    )
 
 
 def resize(images: Images, size: int) -> Images:

@@ -30,6 +30,8 @@ def integers(values: ArrayLike, what: str) -> Integers:
 class FactorSpace:
     """A grid of factors. Cells are counted row by row: the last factor varies fastest.
 
+    A data set without labels has a space without factors, `FactorSpace((), ())`.
+
     >>> grid = FactorSpace(("shape", "x"), (3, 4))
     >>> grid.from_index(6)
     array([1, 2])
@@ -41,13 +43,13 @@ class FactorSpace:
     sizes: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        if not self.names or len(self.names) != len(self.sizes):
+        if len(self.names) != len(self.sizes):
             raise UsageError(f"{len(self.names)} factor names and {len(self.sizes)} sizes do not make a grid")
         if len(set(self.names)) < len(self.names):
             raise UsageError(f"factor names must differ: {', '.join(self.names)}")
         if broken := next((name for name in self.names if CONTROL.search(name)), None):
             raise UsageError(f"the name of a factor is one line of plain text, not {broken!r}")
-        if min(self.sizes) < 1:
+        if min(self.sizes, default=1) < 1:
             raise UsageError(f"every factor needs at least one value, but the sizes are {self.sizes}")
 
     def __len__(self) -> int:

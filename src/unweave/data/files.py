@@ -14,10 +14,11 @@ from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from unweave.data.download import NoFile, Watch, begun_at, discard, download, size_of
+from unweave.data.download import NoFile, begun_at, discard, download, size_of
 from unweave.data.sources import SOURCES, Source, checksum
 from unweave.errors import UsageError, unknown
 from unweave.files import locked, refuse_special, temporary_name, write_atomically
+from unweave.progress import OnProgress
 from unweave.text import memory
 
 
@@ -60,6 +61,12 @@ def status(name: str) -> str:
     return "not here" if missing(name) else f"here, in {folder_of(name)}"
 
 
+def size_to_fetch(name: str) -> int | None:
+    """Return how many bytes of a data set are still to be fetched, about; None where that is not known."""
+    sizes = [wanted.size for wanted in _missing(_base(name))]
+    return None if None in sizes else sum(filter(None, sizes))
+
+
 def source(name: str) -> str:
     """Return the URL of a data set's file, or of the folder of its files; "" for one that is drawn."""
     urls = [source.urls[0] for source in SOURCES.get(_base(name), ()) if not source.alternative]
@@ -73,7 +80,7 @@ def fetch(
     *,
     url: str | None = None,
     from_file: str | Path | Sequence[str | Path] | None = None,
-    watch: Watch | None = None,
+    on_progress: OnProgress | None = None,
 ) -> list[Path]:
     """Bring the files of a data set into its folder, checked, and return the paths of all that are there.
 
@@ -93,9 +100,9 @@ def fetch(
         folder.mkdir(parents=True, exist_ok=True)
         with locked(folder, lambda: warnings.warn(f"another process is fetching {name}; waiting for it", stacklevel=5)):
             for path in paths:
-                _copy(Path(path), folder, name, watch)
+                _copy(Path(path), folder, name, on_progress)
             for wanted in [] if paths else _missing(name):  # by now, another process may have fetched them
-                _download(wanted, _urls(wanted, url, name), folder, watch)
+                _download(wanted, _urls(wanted, url, name), folder, on_progress)
     present = [source for source in SOURCES.get(name, ()) if (folder / source.file).is_file()]
     for source in present:
         _check(folder / source.file, source)
@@ -146,13 +153,13 @@ def _urls(wanted: Source, url: str | None, name: str) -> tuple[str, ...]:
     return (url,)
 
 
-def _download(wanted: Source, urls: Sequence[str], folder: Path, watch: Watch | None) -> None:
+def _download(wanted: Source, urls: Sequence[str], folder: Path, on_progress: OnProgress | None) -> None:
     """Fetch one file from the first of the places that gives it, whole and right."""
     part = folder / f".{wanted.file}.part"
     begun, reasons = begun_at(part), []
     for url in sorted(urls, key=lambda url: url != begun):  # stable: what was begun comes first
         try:
-            download(url, part, watch)
+            download(url, part, on_progress)
             return _put(part, folder, [wanted])
         except WrongChecksum as error:
             reasons.append(f"{urlsplit(url).netloc}: wrong checksum, expected {wanted.checksum}, got {error}; removed")
@@ -176,7 +183,7 @@ def _keep(part: Path) -> str:
     return ""
 
 
-def _copy(path: Path, folder: Path, name: str, watch: Watch | None) -> None:
+def _copy(path: Path, folder: Path, name: str, on_progress: OnProgress | None) -> None:
     """Copy a file that was given; which one it is, its checksum says."""
     refuse_special(path)
     part = temporary_name(folder / path.name)
@@ -185,8 +192,8 @@ def _copy(path: Path, folder: Path, name: str, watch: Watch | None) -> None:
             total = os.fstat(origin.fileno()).st_size
             while chunk := origin.read(1 << 20):
                 copy.write(chunk)
-                if watch:
-                    watch(copy.tell(), total)
+                if on_progress:
+                    on_progress(path.name, copy.tell(), total)
             copy.flush()
             os.fsync(copy.fileno())
         _put(part, folder, SOURCES[name])

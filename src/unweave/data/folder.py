@@ -1,16 +1,20 @@
-"""A folder of images and the list of their factors."""
+"""A folder of images, with the list of their factors or without one."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from unweave.data.encoded import SUFFIXES, read_pictures
+from unweave.data.backdrops import find_pictures
+from unweave.data.encoded import LISTED, SUFFIXES, Decoded, list_faults, read_pictures
 from unweave.data.listing import Listing, read_attributes, read_csv
-from unweave.data.table_files import Content, FileTable
+from unweave.data.table_files import Content, FileTable, Reading
 from unweave.errors import UsageError
+
+LOOKED_AT = 100
+"""Files of a list by which the folder is found that they are in."""
 
 
 class Listed(FileTable):
@@ -18,29 +22,43 @@ class Listed(FileTable):
 
     patterns: ClassVar[tuple[str, ...]]
     """How the list may be called, the surest names first."""
-    read: ClassVar[Callable[[Path], Listing]]
+    read: ClassVar[Callable[[Path, Sequence[str] | None], Listing]]
 
-    def _read(self, path: Path, size: int) -> Content:
-        listing = type(self).read(_find_list(path, self.patterns))
+    def _read(self, path: Path, reading: Reading) -> Content:
+        listing = type(self).read(_find_list(path, self.patterns), reading.factors)
         root = _root(listing)
         paths = [Path(os.path.normpath(root / file)) for file in listing.files]
         for row, file in enumerate(paths):
             if not file.is_relative_to(root):
                 raise UsageError(f"{listing.label(row)} leaves the folder '{root}'; name files in it, or below")
-            if not file.is_file():
-                raise UsageError(f"there is no image {listing.label(row)} in '{root}'")
-        _refuse_unlisted(listing, root, paths)
-        images = read_pictures(paths, size, listing.label)
-        return Content(images, listing.factors, listing.names, listing.sizes, listing.levels)
+        rows = [row for row, file in enumerate(paths) if file.is_file()]
+        if not rows:
+            raise UsageError(f"none of the images in '{listing.path}' is in '{root}'; the first is {listing.label(0)}")
+        notes = [*listing.notes, *_absent(listing, root, rows), *_unlisted(listing, root, paths)]
+        found = read_pictures(
+            [paths[row] for row in rows],
+            reading.size,
+            lambda place: listing.label(rows[place]),
+            skip=reading.skip,
+            on_progress=reading.on_progress,
+        )
+        factors = listing.factors[[rows[place] for place in found.kept]] if listing.names else None
+        notes += _skipped(found, root)
+        return Content(found.images, factors, listing.names or None, listing.sizes, listing.levels, notes)
 
 
 class ImageFolder(Listed):
-    """Images of your own in a folder, with a CSV: a column file, and one column a factor."""
+    """Images of your own in a folder, with a CSV of their factors (a column file, one column a factor) or without."""
 
     name = "folder"
     example = "faces"
     patterns = ("*.csv",)
     read = staticmethod(read_csv)
+
+    def _read(self, path: Path, reading: Reading) -> Content:
+        if path.is_dir() and (reading.factors == () or not any(path.glob("*.csv"))):
+            return _unlabelled(path, reading)
+        return super()._read(path, reading)
 
 
 class Attributes(Listed):
@@ -66,20 +84,53 @@ def _find_list(path: Path, patterns: tuple[str, ...]) -> Path:
     raise UsageError(f"'{path}' holds no list of its images ({' or '.join(patterns)})")
 
 
+def _unlabelled(folder: Path, reading: Reading) -> Content:
+    """Return all images in a folder and below it, without factors."""
+    if reading.factors:
+        raise UsageError(f"there is no CSV in '{folder}' to take factors={','.join(reading.factors)} from")
+    paths = find_pictures(folder)
+    found = read_pictures(
+        paths, reading.size, lambda place: f"'{paths[place]}'", skip=reading.skip, on_progress=reading.on_progress
+    )
+    return Content(found.images, None, notes=_skipped(found, folder))
+
+
 def _root(listing: Listing) -> Path:
-    """Return the folder that the files of a list are relative to: its own, or one below that has the first file."""
+    """Return the folder that the files of a list are relative to: its own, or one below that has one of the first."""
     own = listing.path.parent
     folders = [own, *sorted(folder for folder in own.iterdir() if folder.is_dir())]
-    return next((folder for folder in folders if (folder / listing.files[0]).is_file()), own)
+    some = listing.files[:LOOKED_AT]
+    return next((folder for folder in folders if any((folder / file).is_file() for file in some)), own)
 
 
-def _refuse_unlisted(listing: Listing, root: Path, paths: list[Path]) -> None:
-    """Raise the error for images that lie among the listed ones but have no row."""
+def _absent(listing: Listing, root: Path, rows: Sequence[int]) -> list[str]:
+    """Return the note on rows whose images are not there."""
+    missing = sorted(set(range(len(listing.files))) - set(rows))
+    if not missing:
+        return []
+    return [f"rows left out, whose image is not in '{root}': {_counted(map(listing.label, missing))}"]
+
+
+def _unlisted(listing: Listing, root: Path, paths: Sequence[Path]) -> list[str]:
+    """Return the note on images that lie among the listed ones but have no row."""
     listed = set(paths)
-    among = {path.parent for path in paths}
+    among = {path.parent for path in paths if path.parent.is_dir()}
     images = (file for folder in among for file in folder.iterdir() if file.suffix.lower() in SUFFIXES)
     missing = sorted(file for file in images if file not in listed and not file.name.startswith("."))
-    if missing:
-        first = missing[0].relative_to(root)
-        others = f" and {len(missing) - 1:,} more images" if len(missing) > 1 else ""
-        raise UsageError(f"'{first}'{others} in '{root}' have no row in '{listing.path}'")
+    if not missing:
+        return []
+    names = _counted(f"'{file.relative_to(root)}'" for file in missing)
+    return [f"images left out, which have no row in '{listing.path}': {names}"]
+
+
+def _skipped(found: Decoded, folder: Path) -> list[str]:
+    """Return the note on images that cannot be read."""
+    if not found.faults:
+        return []
+    return [f"images left out, which cannot be read: {len(found.faults):,} in '{folder}': {list_faults(found.faults)}"]
+
+
+def _counted(names: Iterable[str]) -> str:
+    """Return how many names there are, and the first few of them."""
+    listed = list(names)
+    return f"{len(listed):,} ({', '.join(listed[:LISTED])}{', …' if len(listed) > LISTED else ''})"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from unweave.data.dataset import Dataset
 from unweave.data.factors import Integers
 from unweave.errors import UsageError, unknown
+from unweave.fields import OneOf
 from unweave.schedules import Scheduled, require_not_negative
 
 TERMS = ("l2", "cross-entropy")
@@ -32,9 +33,9 @@ class Labels:
     """Images whose factors are known, drawn as training draws its own."""
     weight: Scheduled = 10.0
     """Weight of the supervised term; a number, or a schedule such as 0:10@10000."""
-    term: str = "l2"
+    term: Annotated[str, OneOf(TERMS)] = "l2"
     """How a latent is compared with its label: l2 or cross-entropy."""
-    kind: str = "perfect"
+    kind: Annotated[str, OneOf(KINDS)] = "perfect"
     """What labels are like: perfect, binned (few values), noisy (some are wrong) or partial (of few factors)."""
     bins: int = 5
     """Values that a binned label can take, at most."""
@@ -117,8 +118,8 @@ def _real(labels: Labels, values: NDArray[Any], rng: np.random.Generator) -> tup
 
 def _choose(labels: Labels, data: Dataset, rng: np.random.Generator) -> Integers:
     """Return the factors that have labels, in their order."""
-    space = getattr(data, "factors", None)
-    if space is None or not space.names:
+    space = data.factors
+    if not data.is_labelled:
         raise UsageError(f"'{data.name}' has no factors, so that its images have no labels")
     varying = np.flatnonzero(np.array(space.sizes) > 1)  # of a factor with one value there is nothing to know
     if labels.kind != "partial":

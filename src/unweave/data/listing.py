@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
-from unweave.data.factors import Integers
+from unweave.data.columns import factor_columns, file_column, read_column
+from unweave.data.dataset import Values
 from unweave.errors import UsageError
 from unweave.files import refuse_special
-
-FILE_COLUMNS = ("file", "file_name")
-LARGEST = 2**31
-WHOLE = re.compile(r"[+-]?\d+")
-DECIMAL = re.compile(r"[+-]?(\d+\.\d*|\.\d+|\d+)([eE][+-]?\d+)?")
 
 Row = tuple[int, list[str]]
 """The number of a line and its cells."""
@@ -31,41 +26,46 @@ class Listing:
     files: list[str]
     lines: list[int]
     names: list[str]
-    factors: Integers
+    factors: Values
     sizes: list[int] | None = None
     levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    """What the user should know: columns that were ignored, numbers that were numbered."""
 
     def label(self, row: int) -> str:
         """Return what errors call the image of a row."""
         return f"'{self.files[row]}' (line {self.lines[row]} of '{self.path}')"
 
 
-def read_csv(path: Path) -> Listing:
-    """Read a CSV with a column `file` (or `file_name`) and one column a factor.
+def read_csv(path: Path, chosen: Sequence[str] | None = None) -> Listing:
+    """Read a CSV with a column of files, called as in `FILE_COLUMNS`, and one column a factor.
 
-    A factor's column holds whole numbers from 0 on, which are taken as they are, or else words or decimal
-    numbers, which are numbered in their order and kept as `levels`.
+    The factors are the columns that are chosen or, by default, all but those that `IGNORED` names; see
+    `columns.read_column` for what their cells may be. Words and ranks are kept as `levels`.
     """
     header, rows = _checked(path, list(_cells(path)))
-    column = next((header.index(name) for name in FILE_COLUMNS if name in header), None)
+    column = file_column(header)
     if column is None:
-        raise UsageError(f"'{path}' has no column 'file'; its columns are: {', '.join(header)}")
-    names = [name for name in header if name != header[column]]
-    if not names:
-        raise UsageError(f"'{path}' has no factors: it needs columns beside '{header[column]}'")
-    factors = np.empty((len(rows), len(names)), dtype=np.int64)
-    levels = {}
-    for axis, name in enumerate(names):
+        hint = "factors=none takes the images of the folder without it"
+        raise UsageError(f"'{path}' has no column 'file'; its columns are: {', '.join(header)}; {hint}")
+    others = [name for name in header if name != header[column]]
+    names, ignored = factor_columns(others, chosen)
+    columns = {}
+    for name in names:
         place = header.index(name)
-        cells = [(line, cells[place]) for line, cells in rows]
-        factors[:, axis], words = _column(path, name, cells)
-        if words:
-            levels[name] = words
+        columns[name] = read_column(path, name, [(line, cells[place]) for line, cells in rows])
     files, lines = _files(path, [(line, cells[column]) for line, cells in rows])
-    return Listing(path, files, lines, names, factors, levels=levels)
+    values = [found.values for found in columns.values()]
+    factors = np.stack(values, axis=1) if values else np.zeros((len(rows), 0), dtype=np.int64)
+    levels = {name: found.levels for name, found in columns.items() if found.levels}
+    notes = [f"'{path}': {found.note}" for found in columns.values() if found.note]
+    if ignored:
+        listed = ",".join(ignored)
+        notes.insert(0, f"'{path}': no factors by their names, and ignored: {listed} (factors={listed} takes them)")
+    return Listing(path, files, lines, names, factors, levels=levels, notes=tuple(notes))
 
 
-def read_attributes(path: Path) -> Listing:
+def read_attributes(path: Path, chosen: Sequence[str] | None = None) -> Listing:
     """Read a list of binary attributes: a line of names, then a file with its 0s and 1s, or -1s and 1s, a line.
 
     Cells are separated by commas or by spaces. As in CelebA's own list, a line with the number of rows may come
@@ -82,13 +82,15 @@ def read_attributes(path: Path) -> Listing:
         raise UsageError(f"'{path}' says that it has {count:,} rows, but it has {len(rows):,}")
     if len(header) < 2:
         raise UsageError(f"'{path}' has no attributes: it needs columns beside the one of files")
+    names = header[1:] if chosen is None else factor_columns(header[1:], chosen)[0]
     factors = np.array([_signs(path, header, row) for row in rows])
     minus, zero = (factors == -1).any(axis=1), (factors == 0).any(axis=1)
     if minus.any() and zero.any():
         line, _ = rows[int(max(minus.argmax(), zero.argmax()))]
         raise UsageError(f"'{path}' has both 0 and -1 by line {line}; attributes are 0 and 1, or -1 and 1")
     files, numbers = _files(path, [(line, cells[0]) for line, cells in rows])
-    return Listing(path, files, numbers, header[1:], (factors == 1).astype(np.int64), [2] * (len(header) - 1))
+    places = [header.index(name) - 1 for name in names]
+    return Listing(path, files, numbers, names, (factors[:, places] == 1).astype(np.int64), [2] * len(names))
 
 
 def _cells(path: Path) -> Iterator[Row]:
@@ -106,7 +108,7 @@ def _cells(path: Path) -> Iterator[Row]:
                 if any(map(str.strip, cells)):
                     yield reader.line_num, [cell.strip() for cell in cells]
     except UnicodeDecodeError as error:
-        raise UsageError(f"'{path}' is no text in UTF-8") from error
+        raise UsageError(f"'{path}' is no text in UTF-8; save it as UTF-8") from error
     except csv.Error as error:
         raise UsageError(f"'{path}' is no proper CSV: {error}") from error
 
@@ -116,6 +118,8 @@ def _checked(path: Path, lines: list[Row]) -> tuple[list[str], list[Row]]:
     if not lines:
         raise UsageError(f"'{path}' is empty")
     (_, header), *rows = lines
+    if header[0] == "":  # as pandas writes the column of its index
+        header[0] = "unnamed"
     if not rows:
         raise UsageError(f"'{path}' has a line of names, but no rows below it")
     if len(set(header)) < len(header) or "" in header:
@@ -136,30 +140,6 @@ def _files(path: Path, cells: Sequence[tuple[int, str]]) -> tuple[list[str], lis
             raise UsageError(f"'{path}' has '{file}' twice, in the lines {seen[file]} and {line}")
         seen[file] = line
     return list(seen), list(seen.values())
-
-
-def _column(path: Path, name: str, cells: Sequence[tuple[int, str]]) -> tuple[Integers, tuple[str, ...]]:
-    """Return the values of a factor, and its levels where they are no whole numbers."""
-    kind = _kind(cells[0][1])
-    for line, cell in cells:
-        if not cell:
-            raise UsageError(f"line {line} of '{path}' has no '{name}'")
-        if _kind(cell) != kind:
-            raise UsageError(f"line {line} of '{path}': '{name}' is '{cell}', which is no {kind} as above")
-        if kind == "whole number" and not 0 <= int(cell) < LARGEST:
-            raise UsageError(f"line {line} of '{path}': '{name}' is {cell}, but factors are numbered 0, 1, 2, …")
-    texts = [cell for _, cell in cells]
-    if kind == "whole number":
-        return np.array([int(text) for text in texts]), ()
-    key = float if kind == "decimal number" else str
-    places = {value: place for place, value in enumerate(sorted({key(text) for text in texts}))}
-    return np.array([places[key(text)] for text in texts]), tuple(map(str, places))
-
-
-def _kind(cell: str) -> str:
-    if WHOLE.fullmatch(cell):
-        return "whole number"
-    return "decimal number" if DECIMAL.fullmatch(cell) else "word"
 
 
 def _signs(path: Path, header: list[str], row: Row) -> list[int]:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 
+from unweave.data.backdrops import has_pictures, is_picture
 from unweave.data.dataset import Dataset
+from unweave.data.encoded import SUFFIXES as ENDINGS
 from unweave.data.folder import Attributes, ImageFolder
 from unweave.data.parquet import Parquet
 from unweave.data.table import AbsentTable
 from unweave.data.table_files import Npz
+from unweave.data.vector_files import VectorFile
 from unweave.errors import UsageError
 
 FORMATS: dict[str, type[Dataset]] = {
@@ -16,12 +20,13 @@ FORMATS: dict[str, type[Dataset]] = {
     "folder": ImageFolder,
     "attributes": Attributes,
     "parquet": Parquet,
+    "vectors": VectorFile,
     "table": AbsentTable,
 }
 """By name, as in `load("npz:path=my.npz")`; their factors are known once they are read."""
 
 
-SUFFIXES = {".npz": "npz", ".parquet": "parquet", ".csv": "folder", ".txt": "attributes"}
+SUFFIXES = {".npz": "npz", ".parquet": "parquet", ".csv": "folder", ".txt": "attributes", ".h5ad": "vectors"}
 
 
 def data_of_path(path: str) -> str | None:
@@ -37,19 +42,29 @@ def data_of_path(path: str) -> str | None:
         if kind or path.endswith("/"):
             raise UsageError(f"there is no file or folder '{path}'")
         return None
+    if kind is None and place.is_dir():
+        raise UsageError(f"the folder '{path}' holds no images ({', '.join(ENDINGS)}) and no .parquet files")
     if kind is None and ("/" in path or place.suffix):
         kinds = ", ".join(SUFFIXES)
-        raise UsageError(f"'{path}' is no data set: it must be a file of images and factors ({kinds}) or their folder")
+        raise UsageError(f"'{path}' is no data set: it must be a file of images ({kinds}) or a folder of them")
     return kind
 
 
 def _of_file(file: Path) -> str | None:
+    if file.suffix == ".npz" and zipfile.is_zipfile(file):
+        with zipfile.ZipFile(file) as archive:
+            names = set(archive.namelist())
+        return "vectors" if "images.npy" not in names and names & {"values.npy", "x.npy"} else "npz"
     return "attributes" if file.match("list_attr*.csv") else SUFFIXES.get(file.suffix)
 
 
 def _of_folder(folder: Path) -> str | None:
+    """Tell the kind of a folder: by what lies in it, then by what lies below it."""
+    for pattern, kind in (("*.parquet", "parquet"), ("list_attr*", "attributes"), ("*.csv", "folder")):
+        if next(folder.glob(pattern), None):
+            return kind
+    if any(is_picture(file.name) for file in folder.iterdir()):
+        return "folder"
     if next(folder.rglob("*.parquet"), None):
         return "parquet"
-    if next(folder.glob("list_attr*"), None):
-        return "attributes"
-    return "folder" if next(folder.glob("*.csv"), None) else None
+    return "folder" if has_pictures(folder) else None

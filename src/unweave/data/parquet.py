@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from io import BytesIO
 from pathlib import Path
@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unweave.data.columns import factor_columns
 from unweave.data.dataset import Dataset, Images
-from unweave.data.encoded import LIMIT, read_pictures
+from unweave.data.encoded import LIMIT, list_faults, read_pictures
 from unweave.data.factors import Integers
 from unweave.data.restricted import drawn_cells
-from unweave.data.table_files import Content, FileTable
+from unweave.data.table_files import Content, FileTable, Reading
 from unweave.errors import UsageError
 from unweave.files import exclusive, is_temporary, refuse_special, write_atomically, write_json
+from unweave.progress import OnProgress
 from unweave.text import memory, pairs
 
 if TYPE_CHECKING:
@@ -41,21 +43,19 @@ dataset_info:
 # {name}
 
 {count:,} images of {height} × {width} × {channels} from unweave's data set `{name}` ({options}), as PNG in the column
-`image`, and one column a factor, numbered from 0:
-
-{factors}
+`image`{factors}
 
 `unweave data info parquet:path=FOLDER` reads them again.
 """
 
 
 class Parquet(FileTable):
-    """Images and factors of your own in Parquet files: a column image of encoded images, and integer columns."""
+    """Images of your own in Parquet files: a column image of encoded images and, if you like, columns of numbers."""
 
     name = "parquet"
     example = "exported"
 
-    def _read(self, path: Path, size: int) -> Content:
+    def _read(self, path: Path, reading: Reading) -> Content:
         import polars
 
         files = _shards(path)
@@ -67,7 +67,7 @@ class Parquet(FileTable):
             if table.columns != tables[0].columns:
                 theirs, ours = ", ".join(table.columns), ", ".join(tables[0].columns)
                 raise UsageError(f"'{file}' has the columns {theirs}, but '{files[0]}' has {ours}")
-        rows = polars.concat(tables)
+        rows = polars.concat(tables, how="vertical_relaxed")
         if not len(rows):
             raise UsageError(f"'{path}' holds no images")
         starts = np.cumsum([0, *map(len, tables)])
@@ -76,12 +76,16 @@ class Parquet(FileTable):
             shard = int(np.searchsorted(starts, row, side="right")) - 1
             return f"the image in row {row - starts[shard]} of '{files[shard]}'"
 
-        encoded = rows["image"].to_list()
-        missing = next((row for row, content in enumerate(encoded) if content is None), None)
-        if missing is not None:
-            raise UsageError(f"{label(missing)} is missing")
-        names = rows.columns[1:]
-        return Content(read_pictures(encoded, size, label), rows.select(names).to_numpy(), names)
+        names, ignored = factor_columns(rows.columns[1:], reading.factors)
+        encoded = [content or b"" for content in rows["image"].to_list()]
+        found = read_pictures(encoded, reading.size, label, skip=reading.skip, on_progress=reading.on_progress)
+        faults = f"images left out, which cannot be read: {len(found.faults):,}: {list_faults(found.faults)}"
+        notes = [faults] if found.faults else []
+        if ignored:
+            listed = ",".join(ignored)
+            notes.append(f"'{path}': no factors by their names, and ignored: {listed} (factors={listed} takes them)")
+        factors = rows.select(names).to_numpy()[found.kept] if names else None
+        return Content(found.images, factors, names or None, notes=notes)
 
 
 def export_parquet(
@@ -91,13 +95,12 @@ def export_parquet(
     rows: int | None = None,
     shard: int = SHARD,
     seed: int = 0,
-    watch: Callable[[int], None] | None = None,
+    on_progress: OnProgress | None = None,
 ) -> list[Path]:
     """Write a data set as Parquet files into an empty or new folder, and return them.
 
     All images are written, in their order, or `rows` random ones; of a restricted set, those it draws from.
-    `watch` is called with the number of images written so far. What fails leaves nothing behind; what is killed can
-    be run again.
+    `on_progress` is called after each file. What fails leaves nothing behind; what is killed can be run again.
     """
     if shard < 1 or (rows is not None and rows < 1):
         raise UsageError("the numbers of rows and of images a file must be at least 1")
@@ -115,8 +118,8 @@ def export_parquet(
         for file, part in zip(files, parts, strict=True):
             write_atomically(file, _encode_shard(data, part))
             done += len(part)
-            if watch:
-                watch(done)
+            if on_progress:
+                on_progress("images written", done, len(indices))
         write_atomically(out / NOTES[0], _readme(data, len(indices)).encode())
         factors = dict(zip(data.factors.names, data.factors.sizes, strict=True))
         facts = {"data": data.description, "images": len(indices), "shape": data.shape, "factors": factors}
@@ -175,7 +178,7 @@ def _shards(path: Path) -> list[Path]:
 
 
 def _read_shard(file: Path) -> polars.DataFrame:
-    """Return the bytes of the images, and the columns of whole numbers."""
+    """Return the bytes of the images, and the columns of numbers."""
     import polars
     from polars.exceptions import PanicException, PolarsError
 
@@ -190,10 +193,10 @@ def _read_shard(file: Path) -> polars.DataFrame:
         table = table.with_columns(polars.col("image").struct.field("bytes").alias("image"))
     if table.schema.get("image") != polars.Binary:
         raise UsageError(f"'{file}' needs a column 'image' of encoded images; it has: {kinds}")
-    names = [name for name, kind in table.schema.items() if kind.is_integer() or kind == polars.Boolean]
-    if not names:
-        raise UsageError(f"'{file}' has no column of whole numbers to take as a factor; it has: {kinds}")
-    table = table.select("image", polars.col(names).cast(polars.Int64, strict=False))
+    whole = [name for name, kind in table.schema.items() if kind.is_integer() or kind == polars.Boolean]
+    names = [name for name, kind in table.schema.items() if name in whole or kind.is_float()]
+    numbers = (polars.col(name).cast(polars.Int64 if name in whole else polars.Float64, strict=False) for name in names)
+    table = table.select("image", *numbers)
     for name in names:
         if table[name].null_count():
             row = table[name].is_null().arg_max()
@@ -232,8 +235,8 @@ def _encode(images: Images) -> list[bytes]:
 
 def _readme(data: Dataset, count: int) -> str:
     """Return the page of an exported set; its head tells other readers what the columns are."""
-    columns = [("image", "image"), *((name, "int64") for name in data.factors.names)]
-    sizes = zip(data.factors.names, data.factors.sizes, strict=True)
+    kind = "float64" if data.continuous else "int64"
+    columns = [("image", "image"), *((name, kind) for name in data.factors.names)]
     height, width, channels = data.shape
     return README.format(
         features="\n".join(f"  - name: {json.dumps(name)}\n    dtype: {kind}" for name, kind in columns),
@@ -243,5 +246,16 @@ def _readme(data: Dataset, count: int) -> str:
         height=height,
         width=width,
         channels=channels,
-        factors="\n".join(f"- `{name}`: {size:,} values" for name, size in sizes),
+        factors=_listed(data),
     )
+
+
+def _listed(data: Dataset) -> str:
+    """Return what the page of an exported set says of its factors."""
+    if not data.is_labelled:
+        return ". They have no labels."
+    kinds = [
+        f"- `{name}`: " + ("real numbers" if name in data.continuous else f"{size:,} values")
+        for name, size in zip(data.factors.names, data.factors.sizes, strict=True)
+    ]
+    return ", and one column a factor, classes numbered from 0:\n\n" + "\n".join(kinds)

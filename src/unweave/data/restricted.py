@@ -8,12 +8,12 @@ from collections.abc import Callable
 from numbers import Real
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from unweave.data.dataset import Dataset, Option
+from unweave.data.dataset import Dataset, Inputs, Option
 from unweave.data.factors import FactorSpace, Integers
 from unweave.data.statistics import Statistics
-from unweave.data.table import require_grid
+from unweave.data.table import require_classes, require_grid
 from unweave.data.wrapper import Wrapper
 from unweave.errors import UsageError
 
@@ -61,9 +61,17 @@ class Reweighted(Wrapper):
         places = self._cumulative[-1] * rng.random(n)
         return self.allowed[np.searchsorted(self._cumulative, places, side="right")]
 
+    def inputs(self, indices: ArrayLike) -> Inputs:
+        """Return what a model is given of these indices (n,)."""
+        return self.base.inputs(indices)
+
     def statistics(self) -> Statistics:
         """Return the mean and the deviation of each channel over all images, drawn or not."""
         return self.base.statistics()
+
+    def scale(self) -> tuple[list[float], list[float]]:
+        """Return what models standardise by, over all images, drawn or not."""
+        return self.base.scale()
 
 
 class Correlated(Reweighted):
@@ -110,6 +118,7 @@ class Restricted(Reweighted):
     suffix = "restricted"
 
     def __init__(self, base: Dataset, *, exclude: str = "", keep: str = "", part: str = "train") -> None:
+        require_classes(base, "a restriction")
         if not exclude and not keep:
             raise UsageError(f"{base.name}-restricted needs a condition, such as {_example(base.factors)}")
         if part not in PARTS:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from unweave.data.dataset import Dataset
 from unweave.data.factors import FactorSpace, Integers
 from unweave.data.restricted import Reweighted
-from unweave.data.table import require_grid
+from unweave.data.table import require_classes, require_grid
 from unweave.data.wrapper import Wrapper
 from unweave.errors import UsageError, unknown
 
@@ -83,6 +83,7 @@ def draw_triplets(
     """
     if by not in ORDERS:
         raise unknown("order of triplets", by, ORDERS)
+    require_classes(data, "a triplet ordered by factors")
     axis = data.factors.axis(category)
     anchor, positive, negative = (data.sample(n, rng) for _ in range(3))
     a, p, m = (data.values(indices) for indices in (anchor, positive, negative))

@@ -5,19 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from itertools import product
+from typing import ClassVar
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from unweave.data.dataset import SIZES, Dataset, Images, integer_option
+from unweave.data.dataset import SIZES, Dataset, Images, Option, integer_option
 from unweave.data.factors import FactorSpace, Integers
 
 PLACES = 32
 BOX = 64 - PLACES + 1  # a sprite's box, which fits at every place of the 64×64 image
 SIDE = 17.0  # every shape at full scale has the area of a square of this side
 SCALES = np.linspace(0.5, 1.0, 6)
-ANGLES = 2 * np.pi * np.arange(40) / 41  # no step divides a quarter turn, after which a square looks the same
+ORIENTATIONS = 40
+TURNS = (41, 40)
+"""Steps of a full turn: no 41st divides a quarter turn, after which a square looks the same; earlier runs had 40."""
 
 Plane = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -59,17 +62,20 @@ class Shapes2D(Dataset):
 
     name = "shapes2d"
     factors = FactorSpace(
-        ("shape", "scale", "orientation", "x", "y"), (len(SHAPES), len(SCALES), len(ANGLES), PLACES, PLACES)
+        ("shape", "scale", "orientation", "x", "y"), (len(SHAPES), len(SCALES), ORIENTATIONS, PLACES, PLACES)
     )
 
-    def __init__(self, *, size: int = 64) -> None:
-        size = integer_option("size", size, SIZES)
-        self.options = {"size": size}
+    earlier: ClassVar[dict[str, Option]] = {"turn": 40}
+
+    def __init__(self, *, size: int = 64, turn: int = 41) -> None:
+        size, turn = integer_option("size", size, SIZES), integer_option("turn", turn, TURNS)
+        self.options = {"size": size, "turn": turn}
         self.shape = (size, size, 1)
         self.binary = size >= 64
 
         self._zoom = max(size, 64) // 64
-        sprites = [draw_sprite(*look, self._zoom) for look in product(SHAPES, SCALES, ANGLES)]
+        angles = 2 * np.pi * np.arange(ORIENTATIONS) / turn
+        sprites = [draw_sprite(*look, self._zoom) for look in product(SHAPES, SCALES, angles)]
         padded = np.pad(sprites, [(0, 0), *[(self._zoom * (PLACES - 1),) * 2] * 2])
         self._sprites = padded.reshape(*self.factors.sizes[:3], *padded.shape[1:])
 

@@ -12,6 +12,7 @@ MPI3D = "https://storage.googleapis.com/mpi3d_disentanglement_dataset/data/"
 MPI3D_OFFICIAL = "https://huggingface.co/datasets/waleedgondal/mpi3d/resolve/main/"
 MPI3D_COMPLEX = "https://drive.google.com/file/d/1Tp8eTdHxgUMtsZv5uAoYAbJR1BOa_OQm/view"
 MPI3D_FORMERLY = "https://storage.googleapis.com/disentanglement_dataset/Final_Dataset/"
+MPI3D_SIZE = 12_700_000_000
 MPI3D_REAL = (f"{MPI3D}real", f"{MPI3D}mpi3d_real", f"{MPI3D_OFFICIAL}mpi3d_real", f"{MPI3D_FORMERLY}mpi3d_real")
 
 
@@ -28,7 +29,7 @@ class Source:
     A file without one is fetched by hand: nothing could tell whether it is the right one, or whole.
     """
     size: int | None = None
-    """Bytes, where they are known."""
+    """Bytes, where they are known; rounded where its page says no more."""
     alternative: bool = False
     """True for a file that may stand in for the others of its data set; it is not fetched, but may be put there."""
 
@@ -54,7 +55,7 @@ def _smallnorb(file: str, md5: str, size: int) -> Source:
 def _mpi3d(kind: str, md5: str) -> Source:
     file = f"mpi3d_{kind}.npz"
     # The official address comes behind those that the checksum is of: one that is gone is noticed at once.
-    return Source(file, (MPI3D + file, MPI3D_OFFICIAL + file, MPI3D_FORMERLY + file), f"md5:{md5}")
+    return Source(file, (MPI3D + file, MPI3D_OFFICIAL + file, MPI3D_FORMERLY + file), f"md5:{md5}", MPI3D_SIZE)
 
 
 SOURCES: dict[str, tuple[Source, ...]] = {
@@ -102,8 +103,9 @@ SOURCES: dict[str, tuple[Source, ...]] = {
             "mpi3d_real.npz",
             tuple(f"{place}.npz" for place in MPI3D_REAL),
             "md5:0f33f609918fb5c97996692f91129802",
+            MPI3D_SIZE,
         ),
     ),
-    "mpi3d-complex": (Source("real3d_complicated_shapes_ordered.npz", (MPI3D_COMPLEX,), ""),),
+    "mpi3d-complex": (Source("real3d_complicated_shapes_ordered.npz", (MPI3D_COMPLEX,), "", 5_700_000_000),),
 }
 """The files of each published data set, by the data set's name."""

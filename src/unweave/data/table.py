@@ -1,4 +1,4 @@
-"""Your own images and their factors, one row each, whether or not every combination of factors is there."""
+"""Your own images, one row each, with their factors where these are known."""
 
 from __future__ import annotations
 
@@ -7,21 +7,24 @@ import json
 import math
 import re
 from collections.abc import Iterator, Sequence
-from typing import NoReturn, Protocol
+from typing import Any, ClassVar, NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unweave.data.dataset import Dataset, Images
+from unweave.data.dataset import Dataset, Images, Inputs, Values
 from unweave.data.factors import FactorSpace, Integers, integers
 from unweave.errors import UsageError
 
-CHUNK = 1024
-"""Rows looked at together."""
+CHUNK = 1 << 22
+"""Bytes of images looked at together."""
 
 
 class Table(Dataset):
-    """Images of your own with their factors, held in memory.
+    """Images of your own, with their factors where these are known, held in memory.
+
+    Without factors, `factors.names` is () and `is_labelled` False. A factor that has a value which is not whole is
+    `continuous`: its values stay as they are, and its size is the number of different ones.
 
     Where the rows are a full grid, every combination of factors once, they are put into its order: index i is
     cell i, and `is_grid` is True. Otherwise they keep their order, and nothing can change one factor alone.
@@ -34,46 +37,64 @@ class Table(Dataset):
 
     name = "table"
     licence = "your own"
+    white: ClassVar[int] = 255
+    """The larger value of a binary table."""
 
     def __init__(
         self,
         images: ArrayLike,
-        factors: ArrayLike,
+        factors: ArrayLike | None = None,
         *,
         names: Sequence[str] | None = None,
         sizes: Sequence[int] | None = None,
     ) -> None:
-        """Take images (n, H, W) or (n, H, W, C), uint8 and not copied, and factors (n, k), integers from 0 on.
+        """Take images (n, H, W) or (n, H, W, C), uint8 and not copied, and what is known of their factors.
 
-        `names` are the factors' names, by default factor0, factor1, …; `sizes` their numbers of values, by
-        default the largest one that occurs, plus one.
+        Parameters
+        ----------
+        images
+            With 1 or 3 channels.
+        factors
+            (n, k): columns of classes 0, 1, 2, …, or of real numbers; None where there are no labels.
+        names
+            The factors' names, by default factor0, factor1, …
+        sizes
+            Their numbers of values, by default the largest one that occurs, plus one.
         """
-        self._images = _pixels(images)
-        values = _matrix(factors, len(self._images))
-        names = _names(names, values.shape[1])
-        self.factors = _space(values, names, sizes)
-        height, width, channels = self._images.shape[1:]
-        self.shape = (height, width, channels)
+        self._images = self._hold(images)
+        values, real = _matrix(factors, self._images.shape[0])
+        self.factors = _space(values, real, _names(names, values.shape[1]), sizes)
+        self.continuous = tuple(name for name, is_real in zip(self.factors.names, real, strict=True) if is_real)
+        self.shape = tuple(self._images.shape[1:])
 
-        order = np.lexsort(values.T[::-1])  # by the first factor, then the second: the order of the grid's cells
+        # By the first factor, then the second: the order of the grid's cells.
+        order = np.lexsort(values.T[::-1]) if self.is_labelled else np.arange(len(values))
         ordered = values[order]
-        self.is_function = bool((ordered[1:] != ordered[:-1]).any(axis=1).all())
-        self.is_grid = self.is_function and len(values) == math.prod(self.factors.sizes)
+        self.is_function = self.is_labelled and bool((ordered[1:] != ordered[:-1]).any(axis=1).all())
+        self.is_grid = self.is_function and not self.continuous and len(values) == math.prod(self.factors.sizes)
         self._rows = order if self.is_grid else np.arange(len(values))
         self._values = values[self._rows]
-        self.binary = all(((part == 0) | (part == 255)).all() for part in self._parts())
+        self.binary = all(((part == 0) | (part == self.white)).all() for part in self._parts())
         self.digest = self._digest()
         self.options = {"shape": "x".join(map(str, self.shape)), "digest": self.digest}
 
     def __len__(self) -> int:
         return len(self._rows)
 
-    def values(self, indices: ArrayLike) -> Integers:
-        """Return the factors (n, k) of the images with these indices (n,)."""
+    def values(self, indices: ArrayLike) -> Values:
+        """Return the factors (n, k) of the images with these indices (n,): float64 where some are continuous."""
         return self._values[self._checked(indices)]
 
     def _draw(self, indices: Integers) -> Images:
-        return self._images[self._rows[self._checked(indices)]]
+        return self._take(self._rows[self._checked(indices)])
+
+    def _hold(self, images: Any) -> Any:
+        """Return the rows as they are held, or say what they must be."""
+        return _pixels(images)
+
+    def _take(self, rows: Integers) -> Inputs:
+        """Return rows by their places in what is held."""
+        return self._images[rows]
 
     def _checked(self, indices: ArrayLike) -> Integers:
         indices = integers(indices, "indices")
@@ -81,16 +102,17 @@ class Table(Dataset):
             raise UsageError(f"indices must lie between 0 and {len(self) - 1}")
         return indices
 
-    def _parts(self) -> Iterator[Images]:
-        """Yield all images in the order of their indices, a few at a time."""
-        for start in range(0, len(self), CHUNK):
-            yield self._images[self._rows[start : start + CHUNK]]
+    def _parts(self) -> Iterator[Inputs]:
+        """Yield all rows in the order of their indices, a few at a time."""
+        step = max(1, CHUNK // math.prod(self.shape))
+        for start in range(0, len(self), step):
+            yield self._take(self._rows[start : start + step])
 
     def _digest(self) -> str:
         """Return the first 16 digits of the SHA-256 of names, sizes, factors and images."""
         head = [self.factors.names, self.factors.sizes, self._images.shape]
         content = hashlib.sha256(json.dumps(head).encode())
-        content.update(np.ascontiguousarray(self._values, dtype="<i8").data)
+        content.update(np.ascontiguousarray(self._values, dtype="<f8" if self.continuous else "<i8").data)
         for part in self._parts():
             content.update(part.data)
         return content.hexdigest()[:16]
@@ -104,11 +126,9 @@ class AbsentTable(Dataset):
     def __init__(self, *, shape: str = "", digest: str = "") -> None:
         if not shape or not digest:
             raise UsageError("a table is made of arrays, in Python: unweave.data.Table(images, factors)")
-        sides = re.fullmatch(r"(\d+)x(\d+)x(\d+)", str(shape))
-        if sides is None:
-            raise UsageError(f"the shape of a table is written 64x64x3, not '{shape}'")
-        height, width, channels = map(int, sides.groups())
-        self.shape = (height, width, channels)
+        if not re.fullmatch(r"\d+(x\d+x\d+)?", str(shape)):
+            raise UsageError(f"the shape of a table is written 64x64x3, or 20 for vectors, not '{shape}'")
+        self.shape = tuple(map(int, str(shape).split("x")))
         self.options = {"shape": str(shape), "digest": str(digest)}
 
     def __repr__(self) -> str:
@@ -128,21 +148,40 @@ class AbsentTable(Dataset):
     def _refuse(self) -> NoReturn:
         raise UsageError(
             f"the arrays of the table {self.options['digest']} are not stored anywhere; "
-            "make the same Table again and hand it over: Run.open(folder, data=table)"
+            "hand the same images over: Run.open(folder, data=table), or --data FILE.npz"
         )
 
 
-class Gridded(Protocol):
-    """Anything with a name that may be a full grid."""
+class Factored(Protocol):
+    """Anything with a name and factors that may be a full grid."""
 
     @property
     def name(self) -> str: ...  # noqa: D102
     @property
     def is_grid(self) -> bool: ...  # noqa: D102
+    @property
+    def is_labelled(self) -> bool: ...  # noqa: D102
+    @property
+    def continuous(self) -> Sequence[str]: ...  # noqa: D102
 
 
-def require_grid(data: Gridded, what: str) -> None:
+def require_factors(data: Factored, what: str) -> None:
+    """Raise the error that says that `what` needs labels, unless the set has factors."""
+    if not data.is_labelled:
+        raise UsageError(f"{what} needs factors, and {data.name} has none")
+
+
+def require_classes(data: Factored, what: str) -> None:
+    """Raise the error that says that `what` needs classes, unless the set has factors and all of them are classes."""
+    require_factors(data, what)
+    if data.continuous:
+        listed = ", ".join(data.continuous)
+        raise UsageError(f"{what} needs factors that are classes; those of {data.name} hold real numbers: {listed}")
+
+
+def require_grid(data: Factored, what: str) -> None:
     """Raise the error that says that `what` needs interventions, unless the set is a full grid."""
+    require_classes(data, what)
     if not data.is_grid:
         raise UsageError(f"{what} needs every combination of factors; {data.name} is not a full grid")
 
@@ -170,14 +209,22 @@ def _pixels(images: ArrayLike) -> Images:
     return array
 
 
-def _matrix(factors: ArrayLike, count: int) -> Integers:
-    """Return factors as int64 (n, k), one row an image."""
-    values = integers(factors, "factors")
+def _matrix(factors: ArrayLike | None, count: int) -> tuple[Values, list[bool]]:
+    """Return factors (n, k), one row an image, and which of them are real numbers; int64 where none is."""
+    if factors is None:
+        return np.zeros((count, 0), dtype=np.int64), []
+    values = np.asarray(factors)
+    if not np.issubdtype(values.dtype, np.floating):
+        values = integers(values, "factors")
     if values.ndim != 2 or values.shape[1] == 0:
         raise UsageError(f"factors must have the shape (n, k), one row an image, not {values.shape}")
     if len(values) != count:
         raise UsageError(f"there are {count:,} images, but factors of {len(values):,}")
-    return values
+    if not np.isfinite(values).all():
+        row, axis = map(int, np.argwhere(~np.isfinite(values))[0])
+        raise UsageError(f"factors must be finite numbers, but that in column {axis} of image {row} is not")
+    real = [bool(is_real) for is_real in (values != np.floor(values)).any(axis=0)]
+    return (values.astype(np.float64) if any(real) else values.astype(np.int64)), real
 
 
 def _names(names: Sequence[str] | None, count: int) -> tuple[str, ...]:
@@ -188,17 +235,23 @@ def _names(names: Sequence[str] | None, count: int) -> tuple[str, ...]:
     return tuple(map(str, names))
 
 
-def _space(values: Integers, names: tuple[str, ...], sizes: Sequence[int] | None) -> FactorSpace:
-    """Return the grid that the factors lie in."""
-    if (values < 0).any():
-        row, axis = map(int, np.argwhere(values < 0)[0])
-        raise UsageError(f"factors are numbered 0, 1, 2, …, but '{names[axis]}' of image {row} is {values[row, axis]}")
-    largest = values.max(axis=0)
-    counts = [int(size) for size in (largest + 1 if sizes is None else sizes)]
-    if len(counts) != len(names):
+def _space(values: Values, real: list[bool], names: tuple[str, ...], sizes: Sequence[int] | None) -> FactorSpace:
+    """Return the grid that the factors lie in; a real number has as many values as there are different ones."""
+    if sizes is not None and len(sizes) != len(names):
         raise UsageError(f"sizes must be a list of {len(names)}, one a factor, not {sizes!r}")
-    space = FactorSpace(names, tuple(counts))
-    for name, size, value in zip(space.names, space.sizes, largest, strict=True):
-        if value >= size:
-            raise UsageError(f"factor '{name}' has {size} values, 0 to {size - 1}, but {value} occurs")
-    return space
+    counts = [
+        len(np.unique(column)) if is_real else _count(column, name, None if sizes is None else sizes[axis])
+        for axis, (column, name, is_real) in enumerate(zip(values.T, names, real, strict=True))
+    ]
+    return FactorSpace(names, tuple(counts))
+
+
+def _count(column: Values, name: str, size: int | None) -> int:
+    """Return the number of values of a factor that is numbered from 0."""
+    if (column < 0).any():
+        row = int((column < 0).argmax())
+        raise UsageError(f"factors are numbered 0, 1, 2, …, but '{name}' of image {row} is {column[row]:.0f}")
+    largest = int(column.max())
+    if size is not None and largest >= size:
+        raise UsageError(f"factor '{name}' has {size} values, 0 to {size - 1}, but {largest} occurs")
+    return largest + 1 if size is None else int(size)

@@ -12,13 +12,35 @@ from typing import ClassVar
 
 import numpy as np
 
-from unweave.data.dataset import Images
+from unweave.data.columns import factor_columns
+from unweave.data.dataset import Images, Values
 from unweave.data.encoded import LIMIT, resize, size_option
-from unweave.data.factors import Integers
 from unweave.data.table import Table
-from unweave.errors import UsageError
+from unweave.errors import UsageError, warn_user
 from unweave.files import refuse_special
+from unweave.progress import OnProgress, silent
 from unweave.text import memory
+
+NO_FACTORS = "none"
+"""The value of the option `factors` that leaves all labels out."""
+CORRUPT = ("refuse", "skip")
+
+
+class DataNote(UserWarning):
+    """Something in the user's files was left out, or numbered, when they were read."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How files are read."""
+
+    size: int = 0
+    """The side to which the middle square of each image is resized; 0 leaves them as they are."""
+    factors: tuple[str, ...] | None = None
+    """The columns that are factors; None: all that can be."""
+    skip: bool = False
+    """Leave out images that cannot be read, instead of refusing the set."""
+    on_progress: OnProgress = silent
 
 
 @dataclass(frozen=True)
@@ -26,10 +48,12 @@ class Content:
     """What a file of images and factors holds."""
 
     images: Images
-    factors: Integers
+    factors: Values | None
     names: Sequence[str] | None = None
     sizes: Sequence[int] | None = None
     levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    notes: Sequence[str] = ()
+    """What the user should know about the reading, one line each."""
 
 
 class FileTable(Table):
@@ -42,18 +66,46 @@ class FileTable(Table):
     """What the option `path` may look like."""
 
     levels: Mapping[str, tuple[str, ...]]
-    """The words, or decimal numbers, behind the values of the factors that are no whole numbers in the file."""
+    """The words, or large numbers, behind the values of factors that were numbered."""
 
-    def __init__(self, *, path: str = "", size: int = 0, digest: str = "") -> None:
+    def __init__(
+        self,
+        *,
+        path: str = "",
+        size: int = 0,
+        factors: str | Sequence[str] = "",
+        corrupt: str = "refuse",
+        digest: str = "",
+        on_progress: OnProgress = silent,
+    ) -> None:
+        """Read a file or a folder.
+
+        Parameters
+        ----------
+        path
+            Where it is.
+        size
+            The side to which the middle square of each image is resized; 0 leaves them as they are.
+        factors
+            The columns that are factors, in a list or with commas between; "none": images alone.
+        corrupt
+            "refuse" or "skip" images that cannot be read.
+        digest
+            Refuse what has another digest.
+        on_progress
+            Told how many images are read.
+        """
         if not path:
             raise UsageError(f"{self.name} needs a path: {self.name}:path={self.example}")
         place = Path(os.path.abspath(os.path.expanduser(str(path))))  # the same from every working directory
         if not place.exists():
             raise UsageError(f"there is no file or folder '{place}'")
         refuse_special(place)
-        side = size_option(size)
+        if corrupt not in CORRUPT:
+            raise UsageError(f"corrupt must be one of {', '.join(CORRUPT)}, not {corrupt!r}")
+        reading = Reading(size_option(size), _factors_option(factors), corrupt == "skip", on_progress)
         try:
-            content = self._read(place, side)
+            content = self._read(place, reading)
         except OSError as error:
             raise UsageError(f"cannot read '{error.filename or place}': {error.strerror or error}") from error
         try:
@@ -61,30 +113,56 @@ class FileTable(Table):
         except UsageError as error:
             raise UsageError(f"'{place}': {error}") from error
         if digest and digest != self.digest:
-            raise UsageError(f"'{place}' has changed: its digest is {self.digest}, not {digest}")
+            raise UsageError(f"'{place}' holds other images or factors: its digest is {self.digest}, not {digest}")
+        if not digest:  # whoever knows the digest has read the notes
+            for note in content.notes:
+                warn_user(note, DataNote)
         self.levels = content.levels
-        self.options = {"path": str(place), "size": side, "digest": self.digest}
+        self.options = {"path": str(place), "size": reading.size, "digest": self.digest}
+        if reading.factors is not None:
+            self.options["factors"] = ",".join(reading.factors) or NO_FACTORS
+        if reading.skip:
+            self.options["corrupt"] = corrupt
 
     @abstractmethod
-    def _read(self, path: Path, size: int) -> Content:
-        """Return what is in the file or folder, its images resized unless `size` is 0."""
+    def _read(self, path: Path, reading: Reading) -> Content:
+        """Return what is in the file or folder."""
 
 
 class Npz(FileTable):
-    """Images and factors of your own in an npz file: its arrays images, factors and, if you like, names."""
+    """Images of your own in an npz file: its array images and, if you like, factors and their names."""
 
     name = "npz"
     example = "my.npz"
 
-    def _read(self, path: Path, size: int) -> Content:
-        arrays = read_npz(path, ("images", "factors"), ("names",))
-        images, names = arrays["images"], arrays.get("names")
+    def _read(self, path: Path, reading: Reading) -> Content:
+        arrays = read_npz(path, ("images",), ("factors", "names"))
+        images, names, factors = arrays["images"], arrays.get("names"), arrays.get("factors")
         if names is not None and (names.ndim != 1 or names.dtype.kind not in "US"):
             raise UsageError(f"the array 'names' in '{path}' must be a list of texts")
         words = None if names is None else [as_text(name) for name in names.tolist()]
         if images.dtype == np.uint8 and (images.ndim == 3 or (images.ndim == 4 and images.shape[3] in (1, 3))):
-            images = resize(images[..., None] if images.ndim == 3 else images, size)
-        return Content(images, arrays["factors"], words)
+            images = resize(images[..., None] if images.ndim == 3 else images, reading.size)
+        if factors is None or reading.factors == ():
+            return Content(images, None)
+        if reading.factors is not None and factors.ndim == 2 and (words is None or len(words) == factors.shape[1]):
+            known = words or [f"factor{axis}" for axis in range(factors.shape[1])]
+            words = factor_columns(known, reading.factors)[0]
+            factors = factors[:, [known.index(name) for name in words]]
+        return Content(images, factors, words)
+
+
+def _factors_option(value: object) -> tuple[str, ...] | None:
+    """Return the names in "color,size" or a list of them; None for all columns, () for none."""
+    names = str(value).split(",") if isinstance(value, str | int | float) else list(value)  # pyright: ignore
+    if not all(isinstance(name, str) for name in names) or any("," in name for name in names):
+        raise UsageError(f"factors are names of columns without commas, such as factors=color,size, not {value!r}")
+    names = [name.strip() for name in names]
+    if names == [NO_FACTORS]:
+        return ()
+    if len(set(names)) < len(names):
+        raise UsageError(f"factors must differ: {', '.join(names)}")
+    return None if names in ([], [""]) else tuple(names)
 
 
 def as_text(name: str | bytes) -> str:

@@ -41,6 +41,8 @@ class Variant(Wrapper):
     def __init__(self, base: Dataset, variant_seed: int, **options: Option) -> None:
         self._seed = _seed(variant_seed)
         super().__init__(base, **options, variant_seed=self._seed)
+        if not base.has_images:
+            raise UsageError(f"the variant '{self.suffix}' changes images, and {base.name} holds vectors")
         height, width, channels = base.shape
         if channels != 1 or not base.binary:
             has = f"{channels} channels" if channels != 1 else f"greys at {width}×{height}"

@@ -7,8 +7,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unweave.data.dataset import Dataset, Images, Option
+from unweave.data.dataset import Dataset, Images, Option, Values
 from unweave.data.factors import Integers
+from unweave.plugins import Kind, dashed, is_builtin
 
 
 class Wrapper(Dataset):
@@ -19,6 +20,10 @@ class Wrapper(Dataset):
 
     suffix: ClassVar[str]
 
+    def __init_subclass__(cls) -> None:
+        if not is_builtin(cls):
+            SUFFIXES.define(vars(cls).get("suffix") or dashed(cls.__name__), cls)
+
     def __init__(self, base: Dataset, **options: Option) -> None:
         self.base = base
         self.name = f"{base.name}-{self.suffix}"
@@ -27,6 +32,8 @@ class Wrapper(Dataset):
         self.binary = base.binary
         self.is_grid = base.is_grid
         self.is_function = base.is_function
+        self.continuous = base.continuous
+        self.standardise = base.standardise
         self.licence = base.licence
         self.options = {**base.options, **options}
 
@@ -38,7 +45,7 @@ class Wrapper(Dataset):
         """Bytes of memory the set holds, with those of its base."""
         return super().nbytes + self.base.nbytes
 
-    def values(self, indices: ArrayLike) -> Integers:
+    def values(self, indices: ArrayLike) -> Values:
         """Return the factors (n, k) of the images with these indices (n,)."""
         return self.base.values(indices)
 
@@ -48,3 +55,7 @@ class Wrapper(Dataset):
 
     def _draw(self, indices: Integers) -> Images:
         return self.base.images(indices)
+
+
+SUFFIXES: Kind[type[Wrapper]] = Kind("suffix of data sets")
+"""What is made from other data sets, by the suffix of its name."""

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from unweave.errors import UsageError
 from unweave.gaussian.information import tables
-from unweave.gaussian.matrices import SINGULAR, matrix
+from unweave.gaussian.matrices import SINGULAR, matrix, require_definite
 from unweave.gaussian.partitions import set_partitions
 from unweave.gaussian.search import PartitionSearch
 
@@ -73,8 +73,7 @@ def correlations(sigma_x: ArrayLike, sigma_xv: ArrayLike, sigma_v: ArrayLike) ->
         raise UsageError("sigma_x and sigma_v must be covariances: symmetric, the variances of factors above 0")
     spread = np.sqrt(np.diag(v))
     factors = v / spread[:, None] / spread
-    if np.linalg.eigvalsh(factors)[0] <= SINGULAR:
-        raise UsageError("sigma_v is singular: factors that determine each other share infinite information")
+    require_definite(factors, "sigma_v", "factors that determine each other share infinite information")
     width = np.sqrt(np.diag(x))
     if xv[width == 0].any():
         raise UsageError("sigma_x gives a code variance 0 that sigma_xv says covaries with a factor")

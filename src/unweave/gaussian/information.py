@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unweave.errors import UsageError
-from unweave.gaussian.matrices import SINGULAR, matrix
+from unweave.gaussian.matrices import SINGULAR, matrix, require_definite
 
 
 def mutual_information(covariance: ArrayLike, first: Sequence[int], second: Sequence[int]) -> float:
@@ -33,8 +33,7 @@ def mutual_information(covariance: ArrayLike, first: Sequence[int], second: Sequ
     if not (spread > 0).all():
         raise UsageError("every variable of the covariance must have a variance above 0")
     r = (joint / spread[:, None] / spread)[np.ix_(names, names)]
-    if np.linalg.eigvalsh(r)[0] <= SINGULAR:
-        raise UsageError("these variables determine each other: their information is infinite")
+    require_definite(r, "the covariance", "these variables determine each other, so that their information is infinite")
     cut = len(first)
     logs = [np.linalg.slogdet(block)[1] for block in (r[:cut, :cut], r[cut:, cut:], r)]
     return max(0.0, float(0.5 * (logs[0] + logs[1] - logs[2])))

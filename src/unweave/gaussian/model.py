@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unweave.errors import UsageError
-from unweave.gaussian.matrices import SINGULAR, matrix
+from unweave.gaussian.matrices import matrix, require_definite
 
 UNRELATED = 1e-12
 """Factors whose correlation is at most this large do not depend on each other."""
@@ -153,5 +153,5 @@ def check_factors(sigma_v: np.ndarray) -> None:
             f"factor {factor} has variance {variances[factor]:g}; leave it out, as nothing can be said of it"
         )
     spread = np.sqrt(variances)
-    if np.linalg.eigvalsh(sigma_v / spread[:, None] / spread)[0] <= SINGULAR:
-        raise UsageError("sigma_v is singular: leave out factors that the others determine, or give them noise")
+    singular = "leave out factors that the others determine, or give them noise"
+    require_definite(sigma_v / spread[:, None] / spread, "sigma_v", singular)

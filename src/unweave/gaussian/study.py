@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,6 +14,7 @@ from unweave.gaussian.im import TIE
 from unweave.gaussian.iterations import DIVERGED, OUTSIDE, STEPS, Noise, Solutions, Start, Stop, blahut_arimoto
 from unweave.gaussian.model import World
 from unweave.gaussian.scores import Scores, score
+from unweave.progress import OnProgress, silent
 
 GAMMAS = (0.98, 0.99, 1.0, 1.01, 1.02)
 LAMBDAS = (-0.02, -0.01, 0.0, 0.01, 0.02)
@@ -106,7 +107,7 @@ def study(
     tie: float = TIE,
     tolerance: float = 0.05,
     steps: int = STEPS,
-    watch: Callable[[int, int], None] = lambda done, total: None,
+    on_progress: OnProgress = silent,
 ) -> Study:
     """Solve every (gamma, lambda) of a grid `repeats` times, and score the codes.
 
@@ -124,7 +125,7 @@ def study(
     seeds = np.random.SeedSequence(seed).generate_state(cells, np.uint32).astype(np.int64)
     parts = []
     for first in range(0, cells, BATCH):
-        watch(first, cells)
+        on_progress("cells", first, cells)
         part = slice(first, first + BATCH)
         options = {"noise": noise, "start": start, "stop": stop, "tolerance": tolerance, "steps": steps}
         parts.append(blahut_arimoto(world, g.ravel()[part], lam.ravel()[part], seeds=seeds[part], **options))

@@ -14,12 +14,14 @@ from unweave.geometry.factorisation import Factorisation
 from unweave.geometry.geomancer import geomancer
 from unweave.geometry.inputs import DoubtfulFactors
 from unweave.geometry.manifolds import Sample, sample
+from unweave.geometry.whitening import Whitened, whiten
 
 __all__ = [
     "Dimension",
     "DoubtfulFactors",
     "Factorisation",
     "Sample",
+    "Whitened",
     "analogy",
     "chance_error",
     "estimate_dim",
@@ -28,4 +30,5 @@ __all__ = [
     "sample",
     "subspace_error",
     "unaligned_error",
+    "whiten",
 ]

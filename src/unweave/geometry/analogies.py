@@ -62,7 +62,8 @@ def _ways(points: np.ndarray, neighbours: int, start: int, ends: tuple[int, ...]
 
     graph = symmetric(nearest(points, neighbours))
     lengths = np.linalg.norm(points[graph.sources] - points[graph.targets], axis=1)
-    matrix = csr_array((np.maximum(lengths, 1e-12), graph.targets, graph.starts), shape=(len(points), len(points)))
+    places = (np.maximum(lengths, 1e-12), graph.targets, graph.starts.astype(np.int32))  # of one kind, for scipy 1.13
+    matrix = csr_array(places, shape=(len(points), len(points)))
     _, before = dijkstra(matrix, indices=start, return_predecessors=True)
     ways = []
     for end in ends:

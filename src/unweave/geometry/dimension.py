@@ -55,7 +55,13 @@ def estimate_dim(points: Any) -> Dimension:
 
 def several_dims(points: Any) -> Dimension:
     """Return the estimate for points that may have factors: say so if they lie on a curve, or if it is not clear."""
-    estimate = estimate_dim(checked(points))
+    x = checked(points)
+    if len(x) <= usual_neighbours(2):
+        raise UsageError(
+            f"{len(x)} points are too few to estimate the dimension of their manifold: a surface takes more than "
+            f"{usual_neighbours(2)}"
+        )
+    estimate = estimate_dim(x)
     if estimate.dim < 2:
         raise UsageError("the points seem to lie on a curve, which has no factors; give the dimension if it is another")
     if estimate.ratio == 1:

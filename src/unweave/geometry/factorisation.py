@@ -28,7 +28,8 @@ class Factorisation:
     dims: tuple[int, ...]
     """The dimension of every factor; empty where points do not agree on them."""
     tilts: np.ndarray
-    """(n,), radians: about how far each factor is from the true one, by noise, bending and a metric not a product's."""
+    """(n,), radians: about how far each factor is from the true one, by noise, bending and a metric not a product's;
+    π/2 where a number of factors was asked for that the spectrum does not show, so that they may be any."""
     confidence: np.ndarray
     """(n,), 0 to 1: cos² tilt, times the share of the tensors that multiples of the factors' projections make up."""
     odd: np.ndarray

@@ -13,9 +13,10 @@ from unweave.geometry.dimension import several_dims
 from unweave.geometry.factorisation import Factorisation
 from unweave.geometry.factors import explained, label_axes
 from unweave.geometry.gap import rises
-from unweave.geometry.inputs import DoubtfulFactors, Watch, check_options, checked, distinct, given_graph
+from unweave.geometry.inputs import DoubtfulFactors, check_options, checked, distinct, given_graph
 from unweave.geometry.neighbours import Graph, graph_of_edges, nearest, symmetric
 from unweave.geometry.tangents import Tangents, tangent_spaces, usual_neighbours, with_bias
+from unweave.progress import OnProgress, silent
 
 CLEAR = 3.0
 """How steep the rise of the spectrum behind the values near zero must be, at least, or there are none."""
@@ -25,6 +26,8 @@ BETWEEN = 1.4
 """A value that stays as far below the next, but is not near zero, may be that of a factor still."""
 NOISY = 0.8
 """Tensors of which factors' projections make up less, in the mean, are not those of curved factors."""
+VANISHING = 0.05
+"""Share of the next eigenvalue below which one has vanished."""
 LARGE = 0.15
 """A mean tilt, in radians, above which factors are only roughly right."""
 
@@ -40,7 +43,7 @@ def geomancer(
     gamma: float | None = None,
     graph: Any = None,
     seed: int = 0,
-    watch: Watch | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Factorisation:
     """Return the factors of the manifold that points (n, D) lie on.
 
@@ -64,15 +67,15 @@ def geomancer(
         Edges (e, 2) between points, instead of nearest neighbours.
     seed:
         Seed of the vectors that the eigensolver starts from.
-    watch:
-        Called with the name of a stage and how much of it is done.
+    on_progress:
+        Called as `on_progress(stage, done, 1)`, where `done` is the share of the stage that is done.
 
     """
     x = checked(points)
     dim = several_dims(x).dim if dim is None else dim
     check_options(x, dim, spectrum, count, gamma)
-    tell = watch or (lambda stage, done: None)
-    tell("neighbours", 0.0)
+    on_progress = on_progress or silent
+    on_progress("neighbours", 0.0, 1)
     if graph is None:
         rows, back = distinct(x)
         x = x[rows]
@@ -81,12 +84,12 @@ def geomancer(
         back = np.arange(len(x))
         links = given_graph(graph, len(x))
         near = links.rows(dim) if tangent_neighbours is None else nearest(x, tangent_neighbours)
-    tell("tangents", 0.0)
+    on_progress("tangents", 0.0, 1)
     tangents = tangent_spaces(x, near, dim)
     kept, links = _largest_part(links, dim)
     tilts = with_bias(x, near, tangents)
     inside = Tangents(tangents.frames[kept], tangents.tilts[kept])
-    found = _factorise(inside, tilts[kept], links, spectrum, count, gamma, seed, tell)
+    found = _factorise(inside, tilts[kept], links, spectrum, count, gamma, seed, on_progress)
     return _spread(found, Tangents(tangents.frames, tilts), kept, back)
 
 
@@ -110,7 +113,7 @@ def _factorise(
     count: int | None,
     gamma: float | None,
     seed: int,
-    tell: Watch,
+    on_progress: OnProgress,
 ) -> Factorisation:
     """Factorise points with these tangent spaces, and their tilts with bias, on a connected graph."""
     # numba takes a second to import, which nobody who only samples or compares should wait for.
@@ -122,24 +125,32 @@ def _factorise(
 
     frames, errors = tangents.frames, np.tan(tangents.tilts)
     dim = frames.shape[2]
-    tell("connection", 0.0)
+    on_progress("connection", 0.0, 1)
     laplacian = Laplacian(graph, connection(frames, graph))
-    found = bottom(laplacian, max(wanted, count or 0), seed=seed, watch=tell)
+    found = bottom(laplacian, max(wanted, count or 0), seed=seed, on_progress=on_progress)
     factors = count or _number_of_factors(found.values, gamma, dim)
-    tell("components", 0.0)
+    on_progress("components", 0.0, 1)
     matrices = laplacian.matrices(found.vectors[:, :, : factors - 1])
     rotations, diagonals = diagonalise(matrices)
     labels, dims, odd = label_axes(diagonals, factors)
     squares = (matrices.astype(float) ** 2).sum(axis=(1, 2, 3))
     share = explained(diagonals, squares, labels) if factors > 1 else np.ones(len(frames))
     within = 0.0
-    if factors > 1:
-        within = mixing(
-            laplacian, frames, errors, matrices, float(found.values[min(factors, len(found.values)) - 1]), seed
-        )
+    if factors > 1 and rises(found.values)[factors - 2 : factors - 1].min(initial=np.inf) < BETWEEN:
+        within = np.inf  # nothing sets these fields apart from the next: the factors may be any
+    elif factors > 1:
+        above = float(found.values[min(factors, len(found.values)) - 1])
+        within = mixing(laplacian, frames, errors, matrices, above, seed)
     tilts = np.arctan(np.hypot(np.tan(whole) / factors**0.5, within))  # a factor has its share of the whole
-    tell("components", 1.0)
-    if count != 1:
+    on_progress("components", 1.0, 1)
+    if len(frames) <= (least := usual_neighbours(dim)):
+        warnings.warn(
+            f"{len(frames)} points are too few for a manifold of dimension {dim}, whose tangent spaces are fitted to "
+            f"{least} neighbours: what is found says little",
+            DoubtfulFactors,
+            stacklevel=3,
+        )
+    elif count != 1:
         _warn(found.values, factors, dims, odd, share, dim, float(tilts.mean()))
     sure = share * np.cos(tilts) ** 2
     return Factorisation(frames @ rotations, labels, found.values, factors, dims, tilts, sure, odd)
@@ -171,10 +182,15 @@ def _warn(
     flat = "flat directions, such as circles, tori and planes, have no holonomy and cannot be told apart"
     most = _most_factors(dim)
     rise = rises(values)[most - 1 :]
-    if count == 1 and rise.max(initial=0) >= FLAT:
+    if count == 1 and _is_flat(values, dim):
+        text = "the manifold is flat, as a plane, a swiss roll and a torus are: without holonomy, it has no factors"
+    elif count == 1 and rise.max(initial=0) >= FLAT:
         text = f"{most + int(np.argmax(rise))} eigenvalues are near zero, too many for curved factors: {flat}"
     elif count == 1:
-        text = "the spectrum has no clear gap: the manifold is one factor, or its points are too few to tell"
+        text = (
+            "the spectrum has no clear gap: the manifold is one factor, or its points are too few to tell, or its "
+            "factors differ in scale (unweave.geometry.whiten mends that)"
+        )
     elif dims.count(1) > 1:
         text = f"several factors have dimension 1: {flat}"
     elif share.mean() < NOISY:
@@ -192,12 +208,18 @@ def _warn(
         text = f"at {odd.mean():.0%} of the points the components do not add up by themselves; more points may help"
     elif tilt > LARGE:
         text = (
-            f"the factors are about {tilt:.2f} radians off (their mean tilt): give more points, or coordinates of "
-            "one scale and less noise"
+            f"the factors are about {tilt:.2f} radians off (their mean tilt): more points, less noise, or one scale "
+            "for all (unweave.geometry.whiten) may help"
         )
     else:
         return
     warnings.warn(text, DoubtfulFactors, stacklevel=4)
+
+
+def _is_flat(values: np.ndarray, dim: int) -> bool:
+    """Tell whether as many eigenvalues vanish as a flat manifold has parallel tensors: all but the identity."""
+    parallel = dim * (dim + 1) // 2 - 1
+    return parallel < len(values) and values[parallel - 1] < VANISHING * values[parallel]
 
 
 def _largest_part(graph: Graph, dim: int) -> tuple[np.ndarray, Graph]:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from unweave.errors import UsageError
 from unweave.geometry.neighbours import Graph, graph_of_edges
-
-Watch = Callable[[str, float], None]
-"""Told what is being done, and how much of it is done: 0 to 1."""
 
 
 class DoubtfulFactors(UserWarning):

@@ -16,8 +16,8 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from unweave.compiled import cached
-from unweave.geometry.lanes import LANES, Memory, Vector, opened, whole
 from unweave.geometry.neighbours import Graph
+from unweave.geometry.simd import LANES, Memory, Vector, opened, whole
 
 
 def traceless_basis(k: int) -> np.ndarray:

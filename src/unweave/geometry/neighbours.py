@@ -67,22 +67,20 @@ def nearest(points: np.ndarray, count: int) -> np.ndarray:
     elif n > EXACT_POINTS and find_spec("faiss") is not None:
         found = _by_cells(points, count + 1)
     else:
-        found = _by_distances(points, count + 1)
-    # Equal points may come before the point itself, or push it out of its own list.
-    itself = found == np.arange(n)[:, None]
-    itself[~itself.any(axis=1), -1] = True
-    return found[~itself].reshape(n, count)
+        found = _by_distances(points, np.arange(n), count + 1)
+    return _others(found, np.arange(n))
 
 
 def nearest_of(points: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
-    """Return the `count` nearest other points of some of the points, which are distinct, nearest first."""
-    found = np.empty((len(rows), count), np.int32)
-    for place, row in enumerate(rows):
-        apart = ((points - points[row]) ** 2).sum(axis=1)
-        apart[row] = np.inf
-        near = np.argpartition(apart, count - 1)[:count]
-        found[place] = near[np.argsort(apart[near], kind="stable")]
-    return found
+    """Return the `count` nearest other points of some of the points, nearest first: (r, count)."""
+    return _others(_by_distances(points, rows, count + 1), rows)
+
+
+def _others(found: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Take each point off its own list. Equal points may come before it, or push it out."""
+    itself = found == rows[:, None]
+    itself[~itself.any(axis=1), -1] = True
+    return found[~itself].reshape(len(rows), found.shape[1] - 1)
 
 
 def _by_tree(points: np.ndarray, count: int) -> np.ndarray:
@@ -109,13 +107,13 @@ def _by_cells(points: np.ndarray, count: int) -> np.ndarray:
     return found
 
 
-def _by_distances(points: np.ndarray, count: int) -> np.ndarray:
-    """Find neighbours by all distances, |x|² - 2 x·y + |y|², a block of points at a time."""
+def _by_distances(points: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
+    """Find neighbours of some points by all distances, |x|² - 2 x·y + |y|², a block of points at a time."""
     centred = points - points.mean(axis=0)  # what points share would only cost digits
     squares = (centred**2).sum(axis=1)
-    found = np.empty((len(points), count), np.int32)
-    for block in _blocks(len(points), max(1, BLOCK // len(points))):
-        apart = squares - 2 * centred[block] @ centred.T
+    found = np.empty((len(rows), count), np.int32)
+    for block in _blocks(len(rows), max(1, BLOCK // len(points))):
+        apart = squares - 2 * centred[rows[block]] @ centred.T
         near = np.argpartition(apart, count - 1, axis=1)[:, :count]
         order = np.argsort(np.take_along_axis(apart, near, axis=1), axis=1)
         found[block] = np.take_along_axis(near, order, axis=1)

@@ -60,7 +60,7 @@ def _refine(points, near, least, frames, tilts):  # pragma: no cover
             others += near[i, place] != i
         if others < least:
             continue
-        fill_offsets(points, near, i, offsets)
+        _fill_offsets(points, near, i, offsets)
         _copy(frames[i], frame)
         for step in range(2 * ROUNDS):
             if not _fit(offsets, frame, terms, gram, solved, weights, fitted):
@@ -90,12 +90,12 @@ def _leave(points, near, frames, out):  # pragma: no cover
     terms = np.empty((k * (k + 3) // 2 + 1, m + 1))
     gram, part = np.empty((len(terms), len(terms))), np.empty(len(terms))
     for i in range(len(frames)):
-        fill_offsets(points, near, i, offsets)
-        if not fill_terms(offsets, frames[i], terms) or not factorised(terms, gram):
+        _fill_offsets(points, near, i, offsets)
+        if not _fill_terms(offsets, frames[i], terms) or not _factorised(terms, gram):
             continue
         whole = 0.0
         for axis in range(width):
-            whole += dot(offsets[axis], offsets[axis])
+            whole += _dot(offsets[axis], offsets[axis])
         out[i] = _left(offsets, terms, gram, part) / whole
 
 
@@ -104,32 +104,26 @@ def _left(offsets, terms, factor, part):  # pragma: no cover
     """Return the sum of squares that a fit leaves: |x|² less the square of its part along the terms, L^-1 A^T x."""
     left = 0.0
     for axis in range(len(offsets)):
-        left += dot(offsets[axis], offsets[axis])
+        left += _dot(offsets[axis], offsets[axis])
         for row in range(len(terms)):
-            part[row] = (dot(terms[row], offsets[axis]) - dot(factor[row, :row], part[:row])) / factor[row, row]
+            part[row] = (_dot(terms[row], offsets[axis]) - _dot(factor[row, :row], part[:row])) / factor[row, row]
             left -= part[row] * part[row]
     return max(left, 0.0)
 
 
 @cached(nogil=True, error_model="numpy")
 def _standard_error(offsets, terms, factor, solved, part):  # pragma: no cover
-    """Return that of the linear coefficients, as an angle."""
-    return np.arctan(np.sqrt(variance(offsets, terms, factor, solved, part)))
-
-
-@cached(nogil=True, error_model="numpy")
-def variance(offsets, terms, factor, solved, part):  # pragma: no cover
-    """Return the squared standard error of the linear coefficients; `solved` holds their rows of (A^T A)^-1."""
+    """Return that of the linear coefficients, as an angle; `solved` holds their rows of (A^T A)^-1."""
     k, p = solved.shape
     trace = 0.0
     for a in range(k):
         trace += solved[a, p - k + a]
     free = max(terms.shape[1] - p, 1)
-    return _left(offsets, terms, factor, part) / free * trace
+    return np.arctan(np.sqrt(_left(offsets, terms, factor, part) / free * trace))
 
 
 @cached(nogil=True, error_model="numpy")
-def fill_offsets(points, near, i, offsets):  # pragma: no cover
+def _fill_offsets(points, near, i, offsets):  # pragma: no cover
     """Fill in neighbours' places seen from point i, (D, m + 1), and last its own."""
     width, m = len(offsets), near.shape[1]
     for axis in range(width):
@@ -141,18 +135,11 @@ def fill_offsets(points, near, i, offsets):  # pragma: no cover
 @cached(nogil=True, error_model="numpy")
 def _fit(offsets, frame, terms, gram, solved, weights, fitted):  # pragma: no cover
     """Fill `fitted` with the linear coefficients J (D, k) of offsets (D, m); False where they are not determined."""
-    if not fill_terms(offsets, frame, terms) or not factorised(terms, gram):
+    if not _fill_terms(offsets, frame, terms) or not _factorised(terms, gram):
         return False
-    slopes(offsets, terms, gram, solved, weights, fitted)
-    return True
-
-
-@cached(nogil=True, error_model="numpy")
-def slopes(offsets, terms, factor, solved, weights, fitted):  # pragma: no cover
-    """Fill `fitted` (D, k) with the coefficients of the last k terms in a least-squares fit of offsets (D, m)."""
     width, k = fitted.shape
     p, m = terms.shape
-    _last_columns(factor, solved)
+    _last_columns(gram, solved)
     for a in range(k):
         for place in range(m):
             weights[a, place] = 0.0
@@ -162,11 +149,12 @@ def slopes(offsets, terms, factor, solved, weights, fitted):  # pragma: no cover
                 weights[a, place] += share * terms[b, place]
     for axis in range(width):
         for a in range(k):
-            fitted[axis, a] = dot(weights[a], offsets[axis])
+            fitted[axis, a] = _dot(weights[a], offsets[axis])
+    return True
 
 
 @cached(nogil=True, error_model="numpy")
-def fill_terms(offsets, frame, terms):  # pragma: no cover
+def _fill_terms(offsets, frame, terms):  # pragma: no cover
     """Fill in the range of u, the products u_a u_b over it, and last u itself; False where the range is nothing."""
     width, k = frame.shape
     p, m = terms.shape
@@ -195,13 +183,13 @@ def fill_terms(offsets, frame, terms):  # pragma: no cover
 
 
 @cached(nogil=True, error_model="numpy")
-def factorised(terms, gram):  # pragma: no cover
+def _factorised(terms, gram):  # pragma: no cover
     """Fill in the Cholesky factor of the terms' products; False if there is none."""
     p = len(terms)
     squares = 0.0
     for a in range(p):
         for b in range(a + 1):
-            gram[a, b] = dot(terms[a], terms[b])
+            gram[a, b] = _dot(terms[a], terms[b])
         squares += gram[a, a]
     for a in range(p):
         gram[a, a] += RIDGE * squares / p
@@ -209,7 +197,7 @@ def factorised(terms, gram):  # pragma: no cover
 
 
 @cached(nogil=True, fastmath={"reassoc", "contract"})
-def dot(one, other):  # pragma: no cover
+def _dot(one, other):  # pragma: no cover
     """Return the sum of products."""
     total = 0.0
     for place in range(len(one)):
@@ -222,7 +210,7 @@ def _cholesky(matrix):  # pragma: no cover
     """Replace the lower half of a symmetric matrix by its Cholesky factor; False if it is not positive."""
     for a in range(len(matrix)):
         for b in range(a + 1):
-            rest = matrix[a, b] - dot(matrix[a, :b], matrix[b, :b])
+            rest = matrix[a, b] - _dot(matrix[a, :b], matrix[b, :b])
             if a > b:
                 matrix[a, b] = rest / matrix[b, b]
             elif rest > 0.0:
@@ -241,7 +229,7 @@ def _last_columns(factor, solved):  # pragma: no cover
         for row in range(p):
             x[row] = 1.0 if row == p - k + a else 0.0
         for row in range(p - k + a, p):
-            x[row] = (x[row] - dot(factor[row, p - k : row], x[p - k : row])) / factor[row, row]
+            x[row] = (x[row] - _dot(factor[row, p - k : row], x[p - k : row])) / factor[row, row]
         for row in range(p - 1, -1, -1):
             x[row] /= factor[row, row]
             for before in range(row):

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from unweave.geometry.gap import split
-from unweave.geometry.inputs import Watch
-from unweave.geometry.lanes import LANES
 from unweave.geometry.laplacian import Laplacian
+from unweave.geometry.simd import LANES
+from unweave.progress import OnProgress
 
 TOP = 2.0
 """No eigenvalue of the scaled Laplacian is larger."""
@@ -35,7 +35,7 @@ class Spectrum(NamedTuple):
     residuals: np.ndarray
 
 
-def bottom(laplacian: Laplacian, count: int, *, seed: int = 0, watch: Watch | None = None) -> Spectrum:
+def bottom(laplacian: Laplacian, count: int, *, seed: int = 0, on_progress: OnProgress | None = None) -> Spectrum:
     r"""Return the `count` smallest eigenvalues and their vectors.
 
     Each round applies to a block of vectors the Chebyshev polynomial of L that is small above a cut, and is then fitted
@@ -53,7 +53,7 @@ def bottom(laplacian: Laplacian, count: int, *, seed: int = 0, watch: Watch | No
     vectors, cut, degree = start.astype(np.float32), FIRST_CUT, DEGREE
     values = residuals = np.empty(0)
     for turn in range(ROUNDS):
-        vectors = _filtered(laplacian, vectors, cut, degree, _told(watch, turn))
+        vectors = _filtered(laplacian, vectors, cut, degree, _share_done(on_progress, turn))
         values, vectors, residuals = _fitted(vectors, laplacian.apply(vectors))
         below = split(values[:count])
         off = (residuals[:below] / np.maximum(values[below] - values[:below], 1e-7)).max() / ACCURACY
@@ -70,12 +70,12 @@ def _degree(cut: float, reduction: float) -> int:
     return int(np.clip(np.ceil(np.log(2 * max(reduction, 1.0)) / growth), *DEGREES))
 
 
-def _told(watch: Watch | None, turn: int) -> Callable[[float], None]:
+def _share_done(on_progress: OnProgress | None, turn: int) -> Callable[[float], None]:
     """Return what to call after every step of a filter; how many rounds there will be is a guess."""
 
     def tell(share: float) -> None:
-        if watch is not None:
-            watch("spectrum", (turn + share) / (turn + share + 1))
+        if on_progress is not None:
+            on_progress("spectrum", (turn + share) / (turn + share + 1), 1)
 
     return tell
 

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from unweave.geometry.bias import bias
+
 CHUNK = 2**22
 """Numbers of neighbours' offsets held at a time."""
 ROUGH = 6
@@ -29,10 +31,11 @@ class Tangents(NamedTuple):
     """(r,): the standard error as an angle in radians, for a fit of second order about the angle to the true space."""
 
 
-def usual_neighbours(dim: int, n: int) -> int:
-    """Return how many neighbours a tangent space is fitted to, of n points."""
+def usual_neighbours(dim: int, n: int | None = None) -> int:
+    """Return how many neighbours a tangent space is fitted to, of n points or of as many as it takes."""
     fit = int(FIT * coefficients(dim)) if dim <= FIT_DIMENSIONS else 0
-    return min(max(fit, ROUGH * dim, LEAST), n - 1)
+    wanted = max(fit, ROUGH * dim, LEAST)
+    return wanted if n is None else min(wanted, n - 1)
 
 
 def coefficients(dim: int) -> int:
@@ -62,13 +65,11 @@ def with_bias(points: np.ndarray, near: np.ndarray, tangents: Tangents) -> np.nd
     bending. Where no fits are made at all, tilts stay what they are.
     """
     least = int(LEAST_FIT * coefficients(tangents.frames.shape[2]))
-    errors = np.tan(tangents.tilts)
-    usual = float(np.median(errors))
-    if near.shape[1] < least or usual == 0:
+    others = int(np.median((near != np.arange(len(near))[:, None]).sum(axis=1)))
+    if others < least:
         return tangents.tilts
-    from unweave.geometry.third_order import bias
-
-    return np.arctan(errors * np.hypot(1, bias(points, near, tangents.frames, least) / usual))
+    errors = np.tan(tangents.tilts)
+    return np.arctan(errors * np.hypot(1, bias(points, tangents.frames, errors, others)))
 
 
 def principal_spaces(points: np.ndarray, near: np.ndarray, dim: int) -> Tangents:

@@ -1,7 +1,7 @@
 """Reconstruction losses, by name.
 
-To add one: a function in a file and a line in `LOSSES`; one with options, a subclass of `Blurred` and a line in
-`FAMILIES`.
+To add one: a function in a file and a line in `LOSSES`; one with options, a dataclass with `loss()` and
+`options()`, and a line in `FAMILIES`.
 """
 
 from __future__ import annotations

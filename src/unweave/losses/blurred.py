@@ -12,7 +12,8 @@ from torch import Tensor
 
 from unweave.errors import UsageError
 from unweave.losses.blur import Weights, separable_blur
-from unweave.losses.pixelwise import PIXELS
+from unweave.losses.loss import Loss
+from unweave.losses.pixelwise import total
 
 WIDEST = 1023
 
@@ -24,13 +25,17 @@ class Blurred(ABC):
     Both are sums over pixels. The thesis' are means over the same pixels, so its α is our `weight`.
     """
 
+    def loss(self) -> Loss:
+        """Return the loss."""
+        return Loss(self.distance, needs_images=True)
+
     def distance(self, x: Tensor, mean: Tensor) -> Tensor:
         """Return the loss (n,) of pixels and the decoder's output: summed over pixels."""
         # Blurring is linear: the difference of blurred images is the blurred difference.
         with torch.autocast(x.device.type, enabled=False):
             difference = mean.float() - x
             blurred = self.blur(difference)
-            return difference.square().sum(PIXELS) + self.alpha * blurred.square().sum(PIXELS)
+            return total(difference.square()) + self.alpha * total(blurred.square())
 
     @abstractmethod
     def blur(self, images: Tensor) -> Tensor:

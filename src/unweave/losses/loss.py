@@ -7,12 +7,32 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
+Transform = Callable[[Tensor], Tensor]
+
+
+def identity(values: Tensor) -> Tensor:
+    """Return the values themselves."""
+    return values
+
 
 @dataclass(frozen=True)
 class Loss:
-    """A reconstruction loss and the meaning it gives to the decoder's output."""
+    """A reconstruction loss and the meaning it gives to the decoder's output.
+
+    Values are those of images (n, C, H, W) or of vectors (n, D).
+    """
 
     distance: Callable[[Tensor, Tensor], Tensor]
-    """(pixels, decoder output), both (n, C, H, W), to one number an image, (n,): summed over pixels."""
-    mean: Callable[[Tensor], Tensor]
-    """Decoder output to the expected pixels."""
+    """(values, decoder output) to one number an image or vector, (n,): summed over its values."""
+    mean: Transform = identity
+    """Decoder output to the expected values."""
+    inverse: Transform = identity
+    """Values to a decoder output whose mean they are."""
+    seen: Transform = identity
+    """Values to what the encoder is given of them."""
+    domain: str = "real"
+    """What values may be: real (standardised or not), unit (from 0 to 1) or counts (0, 1, 2, …)."""
+    needs_images: bool = False
+    """True where the distance looks at pixels that are neighbours."""
+    has_spread: bool = False
+    """True where the output is (n, 2, …): means, and a parameter of their spread, learnt for each value."""

@@ -2,19 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
+from typing import Protocol
 
 from unweave.errors import UsageError, unknown
 from unweave.fields import types_of
-from unweave.losses.blurred import Blurred, BoxBlurred, GaussBlurred
+from unweave.losses.blurred import BoxBlurred, GaussBlurred
+from unweave.losses.counts import NegativeBinomial, Poisson
 from unweave.losses.kernel import KernelBlurred
 from unweave.losses.loss import Loss
-from unweave.losses.pixelwise import bce, identity, mae, mse, sigmoid
+from unweave.losses.pixelwise import bce, logit, mae, mse, sigmoid
+from unweave.losses.spread import first, gaussian, with_unit_spread
+from unweave.options import split_options
 
-LOSSES: dict[str, Loss] = {"bce": Loss(bce, sigmoid), "mse": Loss(mse, identity), "mae": Loss(mae, identity)}
+LOSSES: dict[str, Loss] = {
+    "bce": Loss(bce, sigmoid, logit, domain="unit"),
+    "mse": Loss(mse),
+    "mae": Loss(mae),
+    "gaussian": Loss(gaussian, first, with_unit_spread, has_spread=True),
+}
 """Losses without options."""
 
-FAMILIES: dict[str, type[Blurred]] = {"mse-box": BoxBlurred, "mse-gauss": GaussBlurred, "mse-kernel": KernelBlurred}
+
+class Family(Protocol):
+    """A loss with options: a dataclass whose fields they are."""
+
+    def loss(self) -> Loss:
+        """Return the loss."""
+        ...
+
+    def options(self) -> dict[str, object]:
+        """Return all that decides the loss, by name."""
+        ...
+
+
+FAMILIES: dict[str, type[Family]] = {
+    "mse-box": BoxBlurred,
+    "mse-gauss": GaussBlurred,
+    "mse-kernel": KernelBlurred,
+    "nb": NegativeBinomial,
+    "poisson": Poisson,
+}
 """Losses with options: `loss_of("mse-box:radius=15")` is that of `FAMILIES["mse-box"](radius=15)`."""
 
 READERS: tuple[type[int | float | str], ...] = (int, float, str)
@@ -28,45 +57,43 @@ def loss_of(text: str) -> Loss:
     True
     """
     loss = _read(text)
-    return loss if isinstance(loss, Loss) else Loss(loss.distance, identity)
+    return loss if isinstance(loss, Loss) else loss.loss()
 
 
-def full_name(text: str) -> str:
+def full_name(text: str, **of_data: object) -> str:
     """Return the name with all that decides the loss written out, for the record of a run; files are read and checked.
 
-    >>> full_name("mse"), full_name("mse-box")
-    ('mse', 'mse-box:radius=31,weight=3969')
+    `of_data` are the values of options that are left to the data set.
+
+    >>> full_name("mse"), full_name("mse-box"), full_name("nb", library=500.0)
+    ('mse', 'mse-box:radius=31,weight=3969', 'nb:library=500')
     """
     loss = _read(text)
     if isinstance(loss, Loss):
         return text
-    options = {name: f"{value:.15g}" if isinstance(value, float) else value for name, value in loss.options().items()}
-    written = ",".join(f"{name}={value}" for name, value in options.items())
-    return f"{text.partition(':')[0]}:{written}"
+    given = {name: of_data.get(name) if value is None else value for name, value in loss.options().items()}
+    options = {name: f"{value:.15g}" if isinstance(value, float) else value for name, value in given.items()}
+    written = ",".join(f"{name}={value}" for name, value in options.items() if value is not None)
+    return ":".join(filter(None, [text.partition(":")[0], written]))
 
 
-def _read(text: str) -> Loss | Blurred:
-    name, _, written = text.partition(":")
-    if name not in LOSSES and name not in FAMILIES:
-        raise unknown("reconstruction loss", name, ["auto", *LOSSES, *FAMILIES])
+def _read(text: str) -> Loss | Family:
+    name, written = split_options(text)
     if name in FAMILIES:
         return _with_options(FAMILIES[name], name, written)
+    if name not in LOSSES:
+        raise unknown("reconstruction loss", name, ["auto", *LOSSES, *FAMILIES])
     if written:
-        raise UsageError(f"the loss {name} has no options, but '{written}' is given")
+        raise UsageError(f"the loss {name} has no options, but '{text.partition(':')[2]}' is given")
     return LOSSES[name]
 
 
-def _with_options(family: type[Blurred], name: str, written: str) -> Blurred:
+def _with_options(family: type[Family], name: str, written: Mapping[str, str]) -> Family:
     kinds = {name: next(kind for kind in READERS if kind in types) for name, types in types_of(family).items()}
     options = {}
-    for part in filter(None, written.split(",")):
-        option, equals, value = (word.strip() for word in part.partition("="))
-        if not equals:
-            raise UsageError(f"options are written name:option=value,…, but '{part}' has no '='")
+    for option, value in written.items():
         if option not in kinds:
             raise unknown(f"option of {name}", option, kinds)
-        if option in options:
-            raise UsageError(f"the option {option} of {name} is given twice")
         try:
             options[option] = kinds[option](value)
         except ValueError:

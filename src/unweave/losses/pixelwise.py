@@ -1,4 +1,7 @@
-"""Losses that compare images (n, C, H, W) pixel by pixel: for each of them -log p(x|z) in nats, up to a constant."""
+"""Losses that compare value by value: for each of them -log p(x|z) in nats, up to a constant.
+
+Values are the pixels of images (n, C, H, W) or the features of vectors (n, D).
+"""
 
 from __future__ import annotations
 
@@ -6,23 +9,25 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-PIXELS = (1, 2, 3)
-"""The axes of an image."""
+
+def total(values: Tensor) -> Tensor:
+    """Return the sum (n,) over all axes but the first."""
+    return values.sum(tuple(range(1, values.ndim)))
 
 
 def bce(x: Tensor, logits: Tensor) -> Tensor:
     """Bernoulli: -sum_i x_i log s(l_i) + (1 - x_i) log(1 - s(l_i)), with s the logistic function."""
-    return functional.binary_cross_entropy_with_logits(logits.float(), x, reduction="none").sum(PIXELS)
+    return total(functional.binary_cross_entropy_with_logits(logits.float(), x, reduction="none"))
 
 
 def mse(x: Tensor, mean: Tensor) -> Tensor:
     """Gaussian of variance one half: sum_i (x_i - m_i)^2."""
-    return functional.mse_loss(mean.float(), x, reduction="none").sum(PIXELS)
+    return total(functional.mse_loss(mean.float(), x, reduction="none"))
 
 
 def mae(x: Tensor, mean: Tensor) -> Tensor:
     """Laplace of scale one: sum_i |x_i - m_i|."""
-    return functional.l1_loss(mean.float(), x, reduction="none").sum(PIXELS)
+    return total(functional.l1_loss(mean.float(), x, reduction="none"))
 
 
 def sigmoid(logits: Tensor) -> Tensor:
@@ -30,6 +35,6 @@ def sigmoid(logits: Tensor) -> Tensor:
     return torch.sigmoid(logits)
 
 
-def identity(mean: Tensor) -> Tensor:
-    """Return the mean of a Gaussian pixel: the output itself."""
-    return mean
+def logit(values: Tensor) -> Tensor:
+    """Return the logits of Bernoulli pixels with these means; 0 and 1 are moved by a millionth."""
+    return torch.logit(values, eps=1e-6)

@@ -1,4 +1,7 @@
-"""Methods, by name. To add one: a file with a frozen dataclass, and a line in `METHODS`."""
+"""Methods, by name. To add one: a file with a frozen dataclass, and a line in `METHODS`.
+
+One outside unweave works by being defined: a frozen dataclass that is a subclass of `Method`.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from unweave.methods.ada_tae import AdaTAE
 from unweave.methods.ada_tvae import AdaTVAE, UnsupervisedAdaTVAE
 from unweave.methods.ae import AE
 from unweave.methods.annealed_vae import AnnealedVAE
-from unweave.methods.base import Batch, Method
+from unweave.methods.base import KIND, Batch, Method
 from unweave.methods.beta_tcvae import BetaTCVAE
 from unweave.methods.beta_tvae import BetaTVAE
 from unweave.methods.beta_vae import BetaVAE
@@ -16,12 +19,13 @@ from unweave.methods.factor_vae import FactorVAE
 from unweave.methods.gvae import GVAE, MLVAE
 from unweave.methods.hfs import HFS
 from unweave.methods.info_vae import InfoVAE
+from unweave.methods.names import method_name, method_of, with_defaults
 from unweave.methods.qlae import QLAE
 from unweave.methods.slow_vae import SlowVAE
 from unweave.methods.tae import TAE
 from unweave.methods.tripod import Tripod
 from unweave.methods.vae import VAE
-from unweave.schedules import Schedule
+from unweave.schedules import Schedule, Scheduled, value_at
 
 METHODS: dict[str, type[Method]] = {
     "vae": VAE,
@@ -46,6 +50,7 @@ METHODS: dict[str, type[Method]] = {
     "qlae": QLAE,
     "tripod": Tripod,
 }
+KIND.builtin = METHODS
 
 __all__ = [
     "AE",
@@ -70,7 +75,12 @@ __all__ = [
     "InfoVAE",
     "Method",
     "Schedule",
+    "Scheduled",
     "SlowVAE",
     "Tripod",
     "UnsupervisedAdaTVAE",
+    "method_name",
+    "method_of",
+    "value_at",
+    "with_defaults",
 ]

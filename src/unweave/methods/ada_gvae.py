@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 from torch import Tensor
 
 from unweave.errors import UsageError, unknown
-from unweave.fields import later
+from unweave.fields import OneOf, later
 from unweave.methods.adaptive import DIFFERENCES, all_but_largest, require_fraction, shared
 from unweave.methods.base import Batch
 from unweave.methods.shared_posteriors import SharedPosteriors, mean_posterior, product_posterior
@@ -21,7 +22,7 @@ class AdaptiveVAE(SharedPosteriors):
 
     eta: Scheduled = 0.5
     """Share of the way from the least to the largest difference below which latents are shared; 0: none is."""
-    difference: str = "symmetric-kl"
+    difference: Annotated[str, OneOf(DIFFERENCES)] = "symmetric-kl"
     """How far apart two posteriors are: symmetric-kl, kl (of the first from the second, as published) or absolute."""
     known_count: bool = later(False)
     """Share all latents but the `changed` that differ most, whatever eta: how many factors change is known."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import torch
 from torch import Tensor
 
 from unweave.errors import UsageError, unknown
+from unweave.fields import OneOf
 from unweave.losses import loss_of
-from unweave.losses.pixelwise import sigmoid
 from unweave.methods.ada_triplet import AdaptiveTriplet
 from unweave.methods.adaptive import DIFFERENCES
 from unweave.methods.base import Batch
@@ -26,7 +26,7 @@ CHUNK = 64
 class AdaptiveTripletVAE(AdaptiveTriplet, BetaVAE):
     """A beta-VAE with the adaptive triplet loss."""
 
-    difference: str = "absolute"
+    difference: Annotated[str, OneOf(DIFFERENCES)] = "absolute"
     """How far apart two posteriors are: absolute (of their means), symmetric-kl or kl."""
 
     def __post_init__(self) -> None:
@@ -48,7 +48,7 @@ class AdaTVAE(AdaptiveTripletVAE, Triplets):
 class UnsupervisedAdaTVAE(AdaptiveTripletVAE):
     r"""Unsupervised Ada-TVAE [Michlo2022]_, section 5.5: Ada-TVAE on triplets of a batch ordered by their pixels."""
 
-    fewest: ClassVar[int] = 3
+    min_batch: ClassVar[int] = 3
 
     triplets: int = 512
     """Triplets made of each batch."""
@@ -69,7 +69,7 @@ class UnsupervisedAdaTVAE(AdaptiveTripletVAE):
     def unlikeness(self, x: Tensor, rows: Tensor, others: Tensor) -> Tensor:
         """Return the reconstruction loss of images of x against others that stand for what a decoder gave."""
         loss = loss_of(self.loss)
-        output = torch.logit(x, eps=1e-6) if loss.mean is sigmoid else x
+        output = loss.inverse(x)
         parts = zip(rows.split(CHUNK), others.split(CHUNK), strict=True)
         return torch.cat([loss.distance(x[i], output[j]) for i, j in parts])
 

@@ -32,6 +32,6 @@ class AnnealedVAE(Method):
         distance = (q.kl().sum(1).mean() - value_at(self.capacity, step)).abs()
         return {"capacity": value_at(self.gamma, step) * distance}
 
-    def watch(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
+    def diagnostics(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
         """Return the KL term itself, in nats: it should follow the capacity."""
         return {"kl": q.kl().sum(1).mean()}

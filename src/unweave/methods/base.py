@@ -5,25 +5,27 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import ClassVar, Self
+from typing import Annotated, ClassVar, Self
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from unweave.data import Dataset
-from unweave.losses import loss_of
+from unweave.fields import OneOf
+from unweave.losses import FAMILIES, LOSSES, loss_of
 from unweave.nets import Model, Posterior
+from unweave.plugins import Kind, dashed, is_builtin
 from unweave.schedules import require_not_negative
 
 
 @dataclass(frozen=True)
 class Batch:
-    """What one step is given: images, `groups` of the same number, one group after another, and chance."""
+    """What one step is given: groups of `group_size` images, all first ones first, and random numbers."""
 
-    x: Tensor  # (groups * n, C, H, W)
-    groups: int = 1
-    factors: Tensor | None = None  # (groups * n, k), where the method asks for them
+    x: Tensor  # (group_size * n, C, H, W), or (group_size * n, D) of vectors
+    group_size: int = 1
+    factors: Tensor | None = None  # (group_size * n, k), where the method asks for them
     choices: torch.Generator = field(default_factory=torch.Generator)
     """Where a method's random choices come from, beside the noise of z; on the CPU."""
 
@@ -35,24 +37,35 @@ class Method(ABC):
     All terms are sums over pixels and latents, means over the batch, in nats, and already weighted: the
     trainer adds them up, so what is logged is what is optimised.
 
-    Beside `penalty` a method may override what it draws (`groups`, `fewest`, `labelled`, `draw`, `check`), the
-    bottleneck it needs, what it makes of the posteriors (`posterior`), what it takes from the run (`filled`),
-    what is logged and not optimised (`watch`), and may have an `adversary` with an objective of its own. One whose
-    terms look at the batch, or make random choices, overrides `terms`.
+    Beside `penalty` a method may override what it draws (`group_size`, `min_batch`, `labelled`, `draw`, `check`), the
+    bottleneck it needs, what it makes of the posteriors (`posterior`), what it takes from the run (`resolve`),
+    what is logged and not optimised (`diagnostics`), and may have an `adversary` with an objective of its own. One
+    whose terms need the batch, or make random choices, overrides `terms`.
+
+    A subclass outside unweave is a frozen dataclass too. It is called by its class, MyMethod my-method, unless it sets
+    a class attribute `name`, and is known by that name once it is defined.
     """
 
+    name: ClassVar[str]
+    """The name of a method of your own, where it is not that of its class."""
     bottleneck: ClassVar[str] = "gaussian"
     """How codes come out of the encoder: a name of `unweave.nets.BOTTLENECKS`."""
-    groups: ClassVar[int] = 1
+    group_size: ClassVar[int] = 1
     """Images that are drawn together: 1, pairs or triplets."""
-    fewest: ClassVar[int] = 1
+    min_batch: ClassVar[int] = 1
     """Images a batch must have at least: more than one where the objective compares them."""
     labelled: ClassVar[bool] = False
     """Whether the batch brings the factors of its images."""
 
-    loss: str = field(default="auto", kw_only=True)
-    """Reconstruction loss: bce (Bernoulli), mse (Gaussian), mae, mse-box, mse-gauss, mse-kernel (with options after a
-    colon: mse-box:radius=15), or auto: bce where all pixels are black or white, else mse."""
+    loss: Annotated[str, OneOf(("auto",), LOSSES, FAMILIES)] = field(default="auto", kw_only=True)
+    """Reconstruction loss: bce (Bernoulli), mse (Gaussian), mae, gaussian (with learnt variances), nb and poisson
+    (counts), mse-box, mse-gauss, mse-kernel (with options after a colon: mse-box:radius=15), or auto: bce where all
+    pixels are black or white, else mse."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if not is_builtin(cls):
+            KIND.define(own_name(cls), cls)
 
     def __post_init__(self) -> None:
         if self.loss != "auto":
@@ -72,7 +85,7 @@ class Method(ABC):
         reconstruction = loss_of(self.loss).distance(batch.x, model.decode(z)).mean()
         return {"reconstruction": reconstruction, **self.penalty(model, q, z, step)}
 
-    def watch(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
+    def diagnostics(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
         """Return what is to be logged beside the terms, and is no part of the objective: by default, nothing."""
         return {}
 
@@ -86,10 +99,10 @@ class Method(ABC):
         return q, q.sample(noise)
 
     def draw(self, data: Dataset, n: int, rng: np.random.Generator) -> np.ndarray:
-        """Return the indices (groups, n) of a batch's images."""
+        """Return the indices (group_size, n) of a batch's images."""
         return data.sample(n, rng)[None]
 
-    def filled(self, data: Dataset, lr: float) -> Self:
+    def resolve(self, data: Dataset, lr: float) -> Self:
         """Return the method with the fields that were left to the data set and the run's rate: by default, none is."""
         return self
 
@@ -112,3 +125,12 @@ class Method(ABC):
     def require_not_negative(self, *names: str) -> None:
         """Refuse hyper-parameters, numbers or schedules, that are ever negative or not finite."""
         require_not_negative(self, *names)
+
+
+KIND: Kind[type[Method]] = Kind("method")
+"""The methods by name."""
+
+
+def own_name(kind: type[Method]) -> str:
+    """Return the name of a user's method."""
+    return vars(kind).get("name") or dashed(kind.__name__)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import Annotated, ClassVar, Self
 
 import torch
 from torch import Tensor
 
 from unweave.data import Dataset
 from unweave.errors import UsageError, unknown
+from unweave.fields import OneOf
 from unweave.methods.base import Method
 from unweave.nets import Gaussian, Model, Posterior
 from unweave.schedules import Scheduled, value_at
@@ -27,7 +28,7 @@ class BetaTCVAE(Method):
     what the first two leave of the KL term, which is exact, so that the three add up to it.
     """
 
-    fewest: ClassVar[int] = 2
+    min_batch: ClassVar[int] = 2
 
     beta: Scheduled = 6.0
     """Weight of the total correlation KL(q(z) || prod_j q(z_j))."""
@@ -35,7 +36,7 @@ class BetaTCVAE(Method):
     """Weight of the mutual information between image and code."""
     gamma: Scheduled = 1.0
     """Weight of the divergence of each latent from its prior."""
-    estimator: str = "weighted"
+    estimator: Annotated[str, OneOf(ESTIMATORS)] = "weighted"
     """How q(z) is estimated: weighted (every image of the batch counts the same) or stratified (one of data_size)."""
     data_size: int = 0
     """Number of images in the data set, for the stratified estimator; 0: as many as there are."""
@@ -48,7 +49,7 @@ class BetaTCVAE(Method):
         if self.data_size < 0:
             raise UsageError(f"data_size is a number of images, not {self.data_size}")
 
-    def filled(self, data: Dataset, lr: float) -> Self:
+    def resolve(self, data: Dataset, lr: float) -> Self:
         """Return the method with the number of images, where the estimator needs it."""
         return self if self.estimator == "weighted" or self.data_size else replace(self, data_size=len(data))
 

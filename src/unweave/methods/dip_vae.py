@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import torch
 from torch import Tensor
 
 from unweave.errors import unknown
+from unweave.fields import OneOf
 from unweave.methods.base import Method
 from unweave.nets import Gaussian, Model, Posterior
 from unweave.schedules import Scheduled, value_at
@@ -20,9 +21,9 @@ KINDS = ("I", "II")
 class DIPVAE(Method):
     r"""DIP-VAE [Kumar2018]_, eq. 6: VAE + lambda_od sum_{i!=j} C_ij^2 + lambda_d sum_i (C_ii - 1)^2, C = Cov[z]."""
 
-    fewest: ClassVar[int] = 2
+    min_batch: ClassVar[int] = 2
 
-    kind: str = "I"
+    kind: Annotated[str, OneOf(KINDS)] = "I"
     """Which covariance: I, of the posterior means; II, of samples: that of the means plus the mean variances."""
     lambda_od: Scheduled = 10.0
     """Weight of the squares off the covariance's diagonal."""

@@ -31,7 +31,7 @@ class FactorVAE(Method):
     the last divergence, the total correlation.
     """
 
-    fewest: ClassVar[int] = 2
+    min_batch: ClassVar[int] = 2
 
     gamma: Scheduled = 35.0
     """Weight of the total correlation; 35 is the paper's for dSprites."""
@@ -50,7 +50,7 @@ class FactorVAE(Method):
         if self.adversary_lr is not None and not 0 < self.adversary_lr < math.inf:
             raise UsageError(f"the adversary's learning rate must be positive, not {self.adversary_lr}")
 
-    def filled(self, data: Dataset, lr: float) -> Self:
+    def resolve(self, data: Dataset, lr: float) -> Self:
         """Return the method with the rate of its adversary."""
         return self if self.adversary_lr is not None else replace(self, adversary_lr=lr)
 

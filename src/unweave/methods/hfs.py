@@ -23,7 +23,7 @@ class HFS(BetaVAE):
     in the batch, the term is zero, however unevenly they occur.
     """
 
-    fewest: ClassVar[int] = 2
+    min_batch: ClassVar[int] = 2
 
     beta: Scheduled = 1.0
     """Weight of the KL term; a number, or a schedule such as 1:4@10000."""

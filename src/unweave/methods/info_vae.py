@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import torch
 from torch import Tensor
 
 from unweave.errors import UsageError, unknown
+from unweave.fields import OneOf
 from unweave.methods.base import Method
 from unweave.nets import Model, Posterior
 from unweave.schedules import Scheduled, extremes, value_at
@@ -24,13 +25,13 @@ TAIL = 18.0
 class InfoVAE(Method):
     r"""InfoVAE [Zhao2019]_: -E_q[log p(x|z)] + (1 - alpha) KL(q(z|x) || p(z)) + (alpha + lambda - 1) MMD(q(z), p)."""
 
-    fewest: ClassVar[int] = 2
+    min_batch: ClassVar[int] = 2
 
     alpha: Scheduled = 1.0
     """Preference for information between image and code: 0 leaves the KL term whole, 1 takes it away (MMD-VAE)."""
     lambda_mmd: Scheduled = 1000.0
     """Weight of the divergence between q(z) and the prior; alpha + lambda_mmd - 1 weighs the discrepancy."""
-    kernel: str = "imq"
+    kernel: Annotated[str, OneOf(KERNELS)] = "imq"
     """Kernel of the discrepancy: imq, C / (C + d^2), or gaussian, exp(-d^2 / C), at distance d."""
     bandwidth: float = 1.0
     """C in units of the mean squared distance between two draws from the prior, 2 * latents."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from unweave.data import Dataset
 from unweave.data.sampling import RULES, draw_pairs, require_pairs
 from unweave.errors import UsageError, unknown
+from unweave.fields import OneOf
 from unweave.methods.base import Method
 
 
@@ -17,11 +18,11 @@ from unweave.methods.base import Method
 class Pairs(Method):
     """Draws pairs of images that share some of their factors; which ones, the method is not told."""
 
-    groups: ClassVar[int] = 2
+    group_size: ClassVar[int] = 2
 
     changed: int | None = None
     """Factors that differ within a pair; by default another number for each pair, 1 to all but one."""
-    rule: str = "exact"
+    rule: Annotated[str, OneOf(RULES)] = "exact"
     """How pairs are drawn: exact (that many factors differ), redrawn (that many are drawn again, and may come out
     as they were), or dlib, disentanglement_lib's (redrawn, and half of the time one factor only)."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 import torch
@@ -13,7 +13,9 @@ from torch.nn import functional
 
 from unweave.data import Dataset
 from unweave.data.sampling import ORDERS, draw_triplets
+from unweave.data.table import require_classes
 from unweave.errors import UsageError, unknown
+from unweave.fields import OneOf
 from unweave.methods.adaptive import parts
 from unweave.methods.base import Batch, Method
 from unweave.nets import Model, Posterior
@@ -34,7 +36,7 @@ class TripletLoss(Method):
     """By how much negatives must be further away before the loss is zero."""
     soft_margin: bool = False
     """Use ln(1 + exp(d(a, p) - d(a, n))), which has no margin, instead of max(0, margin + d(a, p) - d(a, n))."""
-    norm: str = "l1"
+    norm: Annotated[str, OneOf(NORMS)] = "l1"
     """Distance of codes: l1 or l2."""
     decoder_gradient: bool = True
     """Let the reconstruction loss train the encoder too; without, it trains the decoder alone."""
@@ -76,9 +78,9 @@ class TripletLoss(Method):
 class Triplets(TripletLoss):
     """Draws triplets that are ordered by their factors."""
 
-    groups: ClassVar[int] = 3
+    group_size: ClassVar[int] = 3
 
-    by: str = "distance-scaled"
+    by: Annotated[str, OneOf(ORDERS)] = "distance-scaled"
     """What orders positives and negatives: difference (how many factors), distance, distance-scaled or category."""
     category: str = ""
     """The factor that is an image's category, for `by` category; by default, the first."""
@@ -94,6 +96,7 @@ class Triplets(TripletLoss):
 
     def check(self, data: Dataset, latents: int) -> None:
         """Refuse data whose factors order nothing: none of them varies, or the one that is the category does not."""
+        require_classes(data, "a triplet ordered by factors")
         sizes = data.factors.sizes
         category = data.factors.axis(self.category or 0)
         if max(sizes) < 2:

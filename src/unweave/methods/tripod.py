@@ -33,7 +33,7 @@ class Tripod(Method):
     """
 
     bottleneck: ClassVar[str] = "grid"
-    fewest: ClassVar[int] = 2
+    min_batch: ClassVar[int] = 2
 
     multi_information: Scheduled = 1e-4
     """Weight of the latent multi-information, relative to the mean loss of a pixel."""

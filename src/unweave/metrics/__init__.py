@@ -15,6 +15,7 @@ from unweave.metrics.compare import compare
 from unweave.metrics.dci import DCI, dci, importance_matrix
 from unweave.metrics.dci_es import DCIES, dci_es, loss_capacity_curves
 from unweave.metrics.dcimig import dcimig
+from unweave.metrics.description import Description, describe
 from unweave.metrics.distance_correlation import (
     distance_correlation,
     factor_distance_correlation,
@@ -55,6 +56,7 @@ from unweave.metrics.presets import (
 )
 from unweave.metrics.rdc import mcc_rdc
 from unweave.metrics.request import Request
+from unweave.metrics.resampling import Sampled, by_rows
 from unweave.metrics.sap import sap
 from unweave.metrics.table import GROUPS, METRICS
 from unweave.metrics.total_correlation import total_correlation
@@ -71,6 +73,7 @@ __all__ = [
     "BoostedTrees",
     "Codebook",
     "ConstantFactor",
+    "Description",
     "DistinctValues",
     "Downstream",
     "Elbo",
@@ -82,16 +85,19 @@ __all__ = [
     "NumberedLabels",
     "Pool",
     "Request",
+    "Sampled",
     "Strangers",
     "Unfairness",
     "active_units",
     "axis_alignment",
     "axis_orientation",
     "beta_vae_score",
+    "by_rows",
     "compare",
     "dci",
     "dci_es",
     "dcimig",
+    "describe",
     "distance_correlation",
     "downstream",
     "elbo",

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from unweave.data.dataset import Dataset
 from unweave.data.factors import Integers
+from unweave.late import importing
 from unweave.metrics.codebook import Encode
 from unweave.metrics.inputs import DRAW, Pair, generator, whole_number
 from unweave.metrics.metric import metric
@@ -18,7 +19,14 @@ from unweave.metrics.resampling import Sampled, by_refits
 from unweave.metrics.traversals import chunks
 
 
-@metric("Higgins et al. 2017", "modularity", fast={"points": 500, "test_points": 250}, shuffles=3)
+@metric(
+    "Higgins et al. 2017",
+    "modularity",
+    fast={"points": 500, "test_points": 250},
+    shuffles=3,
+    floor_options={"points": 2_000},
+    ceiling_options={"points": 2_000, "test_points": 2_500},
+)
 def beta_vae_score(
     source: ArrayLike | Encode | Source,
     data: ArrayLike | Dataset | None = None,
@@ -105,8 +113,9 @@ def _accuracy(train: Pair, held_out: Pair, weight: float) -> float:
     if (factors == factors[0]).all():  # the regression wants two classes
         return float(np.mean(test_factors == factors[0]))
 
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.linear_model import LogisticRegression
+    with importing():
+        from sklearn.exceptions import ConvergenceWarning
+        from sklearn.linear_model import LogisticRegression
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unweave.errors import UsageError
+from unweave.late import importing
 from unweave.metrics.inputs import whole_number
 
 NOWHERE = 2**31 - 1
@@ -105,7 +106,8 @@ class BoostedTrees:
             raise UsageError(f"X has {codes.shape[1]} columns but {self.n_features_in_} were fitted")
         raw = np.repeat(self._start[:, None], len(codes), axis=1)
         if len(self.classes_) > 1:
-            from unweave.metrics.tree_answers import ASKED, add_steps
+            with importing():
+                from unweave.metrics.tree_answers import ASKED, add_steps
 
             moved = raw[1:] if len(self.classes_) == 2 else raw
             columns = np.ascontiguousarray((_rounded(codes, self._exponents) * self._signs).T)
@@ -136,7 +138,8 @@ def _boost(
     nodes, 3), get each node's code and the places beside its cut among the rising values; steps, (rounds, trees,
     leaves), what a leaf adds; importance (d,) the gains.
     """
-    from unweave.metrics.trees import BINS, CHUNK, COPIES, GROUP, LANES, boost
+    with importing():
+        from unweave.metrics.trees import BINS, CHUNK, COPIES, GROUP, LANES, boost
 
     n, d = cut.rows.shape
     lanes, leaves, cells = int(LANES), steps.shape[2], d * int(BINS)

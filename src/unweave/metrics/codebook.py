@@ -10,13 +10,14 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unweave.data.dataset import Dataset, Images
+from unweave.data.dataset import Dataset, Images, Inputs
 from unweave.data.factors import Integers, integers
 from unweave.data.table import require_grid
 from unweave.errors import UsageError
+from unweave.metrics.cell_index import CellIndex, DenseCellIndex, SparseCellIndex
 from unweave.metrics.inputs import LARGEST
-from unweave.metrics.places import DensePlaces, Places, SparsePlaces
 from unweave.metrics.traversals import draw_cells, several_valued, value_of, with_value
+from unweave.progress import OnProgress
 
 CHUNK = 512
 """Images encoded together."""
@@ -25,8 +26,6 @@ DENSE = 2**24
 
 Encode: TypeAlias = Callable[[Images], ArrayLike]
 """Images (n, H, W, C), uint8, to codes (n, d)."""
-Watch: TypeAlias = Callable[[int, int], object]
-"""Called with how many cells are encoded, out of how many that were asked for and not yet known."""
 
 
 class Codebook:
@@ -44,8 +43,8 @@ class Codebook:
         A function from uint8 images (n, H, W, C) to codes (n, d).
     data
         The data set: a full grid of factors.
-    watch
-        Called as `watch(done, total)` while cells are encoded.
+    on_progress
+        Called as `on_progress("encoding", done, total)` while cells are encoded.
 
     Examples
     --------
@@ -64,15 +63,15 @@ class Codebook:
     seconds: float = 0.0
     """Time spent encoding so far."""
 
-    def __init__(self, encode: Encode, data: Dataset, *, watch: Watch | None = None) -> None:
-        """Take an encoder of uint8 images (n, H, W, C) and its data; `watch(done, total)` is told of progress."""
+    def __init__(self, encode: Encode, data: Dataset, *, on_progress: OnProgress | None = None) -> None:
+        """Take an encoder of uint8 images (n, H, W, C) and its data; `on_progress` reports what is encoded."""
         if not callable(encode):
             raise UsageError(f"encode must be a function of images, not {type(encode).__name__}")
         require_grid(data, "a metric that intervenes on factors")
         self.sizes, self.names, self.exact = data.factors.sizes, data.factors.names, data.is_function
-        self._encode, self._data, self._watch = encode, data, watch
+        self._encode, self._data, self._on_progress = encode, data, on_progress
         cells = math.prod(self.sizes)
-        self._places: Places = DensePlaces(cells) if cells <= DENSE else SparsePlaces()
+        self._index: CellIndex = DenseCellIndex(cells) if cells <= DENSE else SparseCellIndex()
         self._codes: np.ndarray | None = None
 
     @classmethod
@@ -85,8 +84,8 @@ class Codebook:
         book.names = tuple(f"factor{number}" for number in range(len(book.sizes)))
         book.exact = True
         cells = math.prod(book.sizes)
-        book._data, book._codes, book._places = None, _check(codes, cells, "codes of the grid"), DensePlaces(cells)
-        book._places.add(np.arange(cells))
+        book._data, book._codes, book._index = None, _check(codes, cells, "codes of the grid"), DenseCellIndex(cells)
+        book._index.add(np.arange(cells))
         return book
 
     def __len__(self) -> int:
@@ -104,12 +103,12 @@ class Codebook:
     def add(self, cells: ArrayLike, codes: ArrayLike) -> None:
         """Keep codes (n, d) that the encoder has already given for the images of these cells (n,)."""
         indices, first = np.unique(self._inside(cells), return_index=True)
-        new = self._places.find(indices) < 0
+        new = self._index.find(indices) < 0
         self._keep(indices[new], _check(codes, np.size(cells), "codes")[first[new]])
 
     def prepare(self, cells: ArrayLike) -> None:
         """Encode those of these cells that are not known yet: best all that a metric will ask for, at once."""
-        missing = self._places.missing(self._inside(cells))
+        missing = self._index.missing(self._inside(cells))
         if len(missing) > 0:
             self._keep(missing, self._encoded(missing))
 
@@ -120,10 +119,10 @@ class Codebook:
     def rows(self, cells: ArrayLike) -> np.ndarray:
         """Return where the codes of these cells (...) are kept, from 0 up in the order of encoding."""
         indices = self._inside(cells)
-        rows = self._places.find(indices)
+        rows = self._index.find(indices)
         if self._codes is None or (rows < 0).any():
             self.prepare(indices)
-            rows = self._places.find(indices)
+            rows = self._index.find(indices)
         return rows
 
     def of_rows(self, rows: np.ndarray) -> np.ndarray:
@@ -134,9 +133,17 @@ class Codebook:
 
     def images(self, cells: ArrayLike) -> Images:
         """Return the images (n, H, W, C) of the cells with these indices (n,)."""
+        return self._known_data.images(self._inside(cells))
+
+    @property
+    def _known_data(self) -> Dataset:
         if self._data is None:
             raise UsageError("this metric looks at images, but the codebook was made of codes alone")
-        return self._data.images(self._inside(cells))
+        return self._data
+
+    def _inputs(self, cells: Integers) -> Inputs:
+        """Return what the encoder takes of these cells: images, or vectors."""
+        return self._known_data.inputs(cells)
 
     def draw(self, shape: int | tuple[int, ...], rng: np.random.Generator) -> Integers:
         """Draw cells uniformly."""
@@ -168,10 +175,10 @@ class Codebook:
         started, parts = perf_counter(), list[np.ndarray]()
         for start in range(0, len(cells), CHUNK):
             chunk = cells[start : start + CHUNK]
-            parts.append(_check(self._encode(self.images(chunk)), len(chunk), "codes of the encoder"))
+            parts.append(_check(self._encode(self._inputs(chunk)), len(chunk), "codes of the encoder"))
             _check_width(parts[0], parts[-1])
-            if self._watch is not None:
-                self._watch(start + len(chunk), len(cells))
+            if self._on_progress is not None:
+                self._on_progress("encoding", start + len(chunk), len(cells))
         self.seconds += perf_counter() - started
         return np.concatenate(parts)
 
@@ -180,7 +187,7 @@ class Codebook:
             _check_width(self._codes, codes)
             codes = np.concatenate([self._codes, codes])
         self._codes = codes
-        self._places.add(cells)
+        self._index.add(cells)
 
 
 def open_codebook(encode: Encode | Codebook, data: Dataset | None) -> Codebook:

@@ -10,6 +10,7 @@ from unweave.data.factors import Integers
 from unweave.metrics.codebook import Codebook, Encode, open_codebook
 from unweave.metrics.inputs import DRAW, check, generator, varying, whole_number
 from unweave.metrics.metric import metric
+from unweave.metrics.ranks import ranks_of_places
 from unweave.metrics.resampling import Sampled
 from unweave.metrics.traversals import chunks, draw_traversals, geometric_mean
 
@@ -235,9 +236,7 @@ def rank_correlation(a: Integers, b: Integers) -> float:
 
 
 def _centred_ranks(numbers: Integers) -> np.ndarray:
-    counts = np.bincount(numbers)
-    ranks = np.cumsum(counts) - (counts - 1) / 2
-    return ranks[numbers] - (len(numbers) + 1) / 2
+    return ranks_of_places(numbers[:, None])[:, 0] - (len(numbers) + 1) / 2
 
 
 def _draw(book: Codebook, count: int, pairs: int, seed: int) -> dict[int, tuple[Integers, Integers]]:

@@ -12,42 +12,35 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unweave import compiled
-from unweave.errors import UsageError, called
+from unweave import compiled, late
+from unweave.errors import UsageError, called, saying_once, warn_user
 from unweave.metrics.floors import Bounds, bounds
+from unweave.metrics.gathering import gather
 from unweave.metrics.inputs import (
-    DRAW,
     INTERVAL,
     GivenPair,
-    bin_factors,
-    bin_pair,
-    check_codes,
-    check_sets,
     generator,
-    is_continuous,
     varying,
     warn_of_inputs,
 )
-from unweave.metrics.label_noise import noisy_labels
 from unweave.metrics.metric import Metric
 from unweave.metrics.pool import Pool
-from unweave.metrics.presets import LeftOut, warn_of_strangers, warn_user
+from unweave.metrics.presets import LeftOut, warn_of_strangers
 from unweave.metrics.request import Request, lacking
 from unweave.metrics.resampling import Sampled, interval
-from unweave.metrics.table import GROUPS, METRICS
+from unweave.metrics.table import GROUPS, metric_of
+from unweave.progress import OnProgress, reporting
 
 if TYPE_CHECKING:
     import polars
 
     from unweave.metrics.codebook import Codebook
 
-OnProgress: TypeAlias = Callable[[str, int, int], None]
-"""What is done now, how much of it, and of how much."""
 OnScores: TypeAlias = "Callable[[polars.DataFrame], None]"
 Rows: TypeAlias = list[dict[str, object]]
 NUMBERS = ("value", "low", "high", "floor", "ceiling", "adjusted", "seconds")
 OVERHEADS = ("encoding", "compilation")
-"""Rows of seconds that no single metric is to blame for."""
+"""Rows of seconds that no single metric is to blame for. Late imports are in no row: every process has them once."""
 COLUMNS = ("metric", *NUMBERS, "options")
 
 
@@ -63,8 +56,9 @@ def evaluate(
     reconstruction: ArrayLike | None = None,
     jacobians: ArrayLike | None = None,
     names: Sequence[str] | None = None,
+    progress: bool | None = None,
     on_progress: OnProgress | None = None,
-    on_scores: OnScores | None = None,
+    on_result: OnScores | None = None,
     **settings: Any,
 ) -> polars.DataFrame:
     """Score codes (n, d), of any encoder, against the known factors (n, k) of the same samples.
@@ -94,9 +88,11 @@ def evaluate(
         Of the decoder (samples, pixels, d).
     names
         The names of the factors, for `details` and for label noise.
+    progress
+        By default a bar is shown on a terminal and in a notebook, after two seconds. False: none.
     on_progress
-        Told each metric's name before it starts, how many are done, and of how many.
-    on_scores
+        Told, instead of a bar, each metric's name before it starts, how many are done, and of how many.
+    on_result
         Given each metric's rows as soon as they are there, for an interrupt may come.
     **settings
         The other fields of `Request`: preset, options, label_noise, bin_factors, seed, intervals, replicates, floors,
@@ -120,52 +116,23 @@ def evaluate(
     if isinstance(codes, Mapping):
         if not (codebook is log_variances is reconstruction is jacobians is pool is None):
             raise UsageError("a mapping of codes goes with factors and test rows alone")
-        return _each_key(codes, factors, test, request, names, on_progress, on_scores)
+        with saying_once(), reporting(on_progress, progress) as told:
+            return _each_key(codes, factors, test, request, names, told, on_result)
     given = gather(codes, factors, test, request, names, codebook, pool, log_variances, reconstruction, jacobians)
-    return score(given, request, on_progress, on_scores)
-
-
-def gather(
-    codes: ArrayLike,
-    factors: ArrayLike | None,
-    test: GivenPair | None,
-    request: Request,
-    names: Sequence[str] | None = None,
-    codebook: Codebook | None = None,
-    pool: GivenPair | None = None,
-    log_variances: ArrayLike | None = None,
-    reconstruction: ArrayLike | None = None,
-    jacobians: ArrayLike | None = None,
-) -> dict[str, Any]:
-    """Return all inputs that metrics may ask for, by their parameters' names, checked."""
-    inputs: dict[str, Any] = {"seed": request.seed, "encode": codebook, "jacobians": jacobians, "names": names}
-    inputs |= _rows(codes, factors, test, request, names)
-    _check_names(names, inputs.get("factors"))
-    inputs |= _posterior(inputs["codes"], log_variances, reconstruction, request.seed)
-    if not any("source" in METRICS[name].needs for name in request.choose()):
-        return inputs
-    if codebook is not None and request.preset != "fast":
-        return inputs | {"source": codebook}
-    if factors is None or inputs["continuous"]:
-        return inputs
-    return inputs | {"source": _all_rows(inputs) if pool is None else Pool(*pool)}
-
-
-def _all_rows(inputs: Mapping[str, Any]) -> Pool:
-    """Return the pool of all rows given, train and test."""
-    pairs = [(inputs["codes"], inputs["factors"]), *([] if inputs["test"] is None else [inputs["test"]])]
-    codes, factors = (np.concatenate(arrays) for arrays in zip(*pairs, strict=True))
-    return Pool(codes, factors)
+    with reporting(on_progress, progress) as told:
+        return score(given, request, told, on_result)
 
 
 def score(
     inputs: dict[str, Any],
     request: Request,
     on_progress: OnProgress | None = None,
-    on_scores: OnScores | None = None,
+    on_result: OnScores | None = None,
 ) -> polars.DataFrame:
     """Return the table of scores of gathered inputs."""
     import polars
+
+    from unweave.score_frame import Scores
 
     chosen = request.choose(inputs)
     warn_once(inputs, request, chosen)
@@ -173,13 +140,13 @@ def score(
     before = overheads(inputs) | ({"encoding": 0.0} if "encoding" in inputs else {})
     for found in each_metric(chosen, request, lambda name: list(_score_rows(name, inputs, request)), on_progress):
         tables.append(_table(found, request))
-        if on_scores:
-            on_scores(tables[-1])
-    spent = {name: total - before.get(name, 0.0) for name, total in overheads(inputs).items()}
+        if on_result:
+            on_result(tables[-1])
+    spent = {name: overheads(inputs)[name] - before.get(name, 0.0) for name in OVERHEADS}
     tables.append(_table([{"metric": n, "seconds": s, "options": "{}"} for n, s in spent.items() if s > 0], request))
-    if on_scores and len(tables[-1]):
-        on_scores(tables[-1])
-    return polars.concat(tables)
+    if on_result and len(tables[-1]):
+        on_result(tables[-1])
+    return Scores(polars.concat(tables))
 
 
 def each_metric(
@@ -206,20 +173,15 @@ def each_metric(
 def warn_once(inputs: Mapping[str, Any], request: Request, chosen: Sequence[str]) -> None:
     """Warn, once, of what is odd about the inputs."""
     factors = inputs.get("factors")
-    warn_of_inputs(inputs["codes"], factors if any("factors" in METRICS[name].needs for name in chosen) else None)
+    warn_of_inputs(inputs["codes"], factors if any("factors" in metric_of(name).needs for name in chosen) else None)
     if factors is None:
         return
-    if inputs["test"] is not None and any("test" in METRICS[name].needs for name in chosen):
+    if inputs["test"] is not None and any("test" in metric_of(name).needs for name in chosen):
         warn_of_strangers(factors, np.asarray(inputs["test"][1]))
     asked = {name for group in request.by_name for name in GROUPS.get(group, ())}
-    if inputs["continuous"] and (left := [name for name in asked if "classes" in lacking(METRICS[name], inputs)]):
+    if inputs["continuous"] and (left := [name for name in asked if "classes" in lacking(metric_of(name), inputs)]):
         text = f"factors are continuous: {len(left)} metrics that need classes are left out; bin_factors=10 keeps them"
         warnings.warn(text, LeftOut, stacklevel=4)
-
-
-def _check_names(names: Sequence[str] | None, factors: np.ndarray | None) -> None:
-    if names is not None and factors is not None and len(names) != factors.shape[1]:
-        raise UsageError(f"there are {factors.shape[1]} factors but {len(names)} names: give one name for each")
 
 
 def _each_key(
@@ -229,10 +191,12 @@ def _each_key(
     request: Request,
     names: Sequence[str] | None,
     on_progress: OnProgress | None,
-    on_scores: OnScores | None,
+    on_result: OnScores | None,
 ) -> polars.DataFrame:
     """Score several codes of the same samples; the column `key` says which."""
     import polars
+
+    from unweave.score_frame import Scores
 
     if not codes:
         raise UsageError("the mapping of codes is empty")
@@ -245,9 +209,9 @@ def _each_key(
         with called(str(key)):
             inputs = gather(own, factors, _test_of(key, test), request, names)
         told = None if on_progress is None else lambda name, *done, key=key: on_progress(f"{key}: {name}", *done)
-        kept = None if on_scores is None else lambda table, keyed=keyed: on_scores(keyed(table))
+        kept = None if on_result is None else lambda table, keyed=keyed: on_result(keyed(table))
         tables.append(keyed(score(inputs, request, told, kept)))
-    return polars.concat(tables)
+    return Scores(polars.concat(tables))
 
 
 def whole_scores(table: polars.DataFrame) -> polars.DataFrame:
@@ -276,61 +240,9 @@ def _table(rows: Sequence[Mapping[str, object]], request: Request) -> polars.Dat
     return polars.DataFrame(list(rows), schema=schema)
 
 
-def _rows(
-    codes: ArrayLike, factors: ArrayLike | None, test: GivenPair | None, request: Request, names: Sequence[str] | None
-) -> dict[str, Any]:
-    """Return codes, factors and test rows, checked, with groups for continuous factors and noise where asked for."""
-    if factors is None:
-        if test is not None or request.label_noise is not None:
-            raise UsageError("test rows and label noise mean nothing without factors")
-        values = check_codes(codes)
-        return {"codes": values, "means": values, "test": None, "continuous": False}
-    (values, labels), held_out = check_sets(codes, factors, test, continuous=True)
-    if request.bin_factors is not None and held_out is None:
-        labels = bin_factors(labels, request.bin_factors)
-    test_codes, test_labels = held_out or (values[:0], labels[:0])
-    if request.bin_factors is not None and held_out is not None:
-        labels, test_labels = bin_pair(labels, test_labels, request.bin_factors)
-    continuous = bool(is_continuous(labels).any())
-    if request.label_noise is not None:
-        labels, test_labels = _with_noise(labels, test_labels, request, names, continuous)
-    given = {"codes": values, "means": values, "factors": labels, "continuous": continuous}
-    return given | {"test": held_out and (test_codes, test_labels), "label_noise": request.label_noise}
-
-
-def _with_noise(
-    factors: np.ndarray, test_factors: np.ndarray, request: Request, names: Sequence[str] | None, continuous: bool
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the factors of train and test rows under one draw of noise."""
-    if continuous:
-        raise UsageError("label noise is for factors that are classes; set bin_factors")
-    regime: Any = request.label_noise
-    noisy = noisy_labels(np.concatenate([factors, test_factors]), regime=regime, names=names, seed=request.seed)
-    return noisy[: len(factors)], noisy[len(factors) :]
-
-
-def _posterior(
-    codes: np.ndarray, log_variances: ArrayLike | None, reconstruction: ArrayLike | None, seed: int
-) -> dict[str, np.ndarray]:
-    """Return what is known of the posteriors: the log-variances, a sample of each, the reconstruction losses."""
-    known: dict[str, np.ndarray] = {}
-    if log_variances is not None:
-        spread = check_codes(log_variances, "log_variances")
-        if spread.shape != codes.shape:
-            raise UsageError(f"log_variances have shape {spread.shape} but codes {codes.shape}")
-        noise = generator(seed, DRAW).normal(size=codes.shape)
-        known = {"log_variances": spread, "sampled": codes + np.exp(spread / 2) * noise}
-    if reconstruction is not None:
-        losses = np.asarray(reconstruction)
-        if losses.dtype.kind not in "biuf":
-            raise UsageError(f"reconstruction must be numbers, got an array of type {losses.dtype}")
-        known["reconstruction"] = losses.astype(np.float64)
-    return known
-
-
 def _score_rows(name: str, inputs: Mapping[str, Any], request: Request) -> Iterator[dict[str, object]]:
     """Yield the rows of one metric: one for each of its parts, then, if asked for, one for each factor."""
-    metric, settings = METRICS[name], request.settings_of(name)
+    metric, settings = metric_of(name), request.settings_of(name)
     start, before = perf_counter(), sum(overheads(inputs).values())
     sampled = metric.sampled(inputs, settings)
     values = np.atleast_1d(sampled.score).astype(np.float64)
@@ -354,7 +266,7 @@ def overheads(inputs: Mapping[str, Any]) -> dict[str, float]:
     """Return the seconds spent so far on what no single metric is to blame for."""
     book = inputs["encode"]
     encoding = inputs.get("encoding", 0.0) + (0.0 if book is None else book.seconds)
-    return {"encoding": encoding, "compilation": compiled.seconds()}
+    return {"encoding": encoding, "imports": late.seconds(), "compilation": compiled.seconds()}
 
 
 def _details(

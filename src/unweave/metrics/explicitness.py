@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from unweave.late import importing
 from unweave.metrics.inputs import GivenPair, Pair, train_and_test
 from unweave.metrics.logistic import class_scores
 from unweave.metrics.metric import metric
+from unweave.metrics.ranks import ranks
 from unweave.metrics.resampling import Sampled, by_refits, mean_over_factors
 from unweave.metrics.scaling import standardise
 
@@ -79,7 +81,8 @@ def _area(
     if (factor == factor[0]).all():
         return CHANCE
 
-    from scipy.special import softmax
+    with importing():
+        from scipy.special import softmax
 
     classes, fitted = np.unique(factor, return_inverse=True)
     values, labels, counts = np.unique(test_factor, return_inverse=True, return_counts=True)
@@ -99,8 +102,6 @@ def _areas(scores: np.ndarray, labels: np.ndarray, classes: np.ndarray, counts: 
     Of all pairs of a row of the class and another, the share where the former has the larger score: the sum of
     its ranks less what they sum to at least, over the number of pairs.
     """
-    from scipy.stats import rankdata
-
-    ranks = rankdata(scores, axis=0)
-    own = np.array([ranks[labels == label, column].sum() for column, label in enumerate(classes)])
+    placed = ranks(scores)
+    own = np.array([placed[labels == label, column].sum() for column, label in enumerate(classes)])
     return (own - counts * (counts + 1) / 2) / (counts * (len(scores) - counts))

@@ -14,7 +14,14 @@ from unweave.metrics.resampling import Sampled
 from unweave.metrics.voting import active, batch_variances, by_majority, no_votes, variance
 
 
-@metric("Kim & Mnih 2018", "modularity", fast={"votes": 700, "test_votes": 350, "variance_rows": 1_000}, shuffles=4)
+@metric(
+    "Kim & Mnih 2018",
+    "modularity",
+    fast={"votes": 700, "test_votes": 350, "variance_rows": 1_000},
+    shuffles=4,
+    floor_options={"votes": 2_000},
+    ceiling_options={"votes": 2_000, "test_votes": 2_500},
+)
 def factor_vae_score(
     source: ArrayLike | Encode | Source,
     data: ArrayLike | Dataset | None = None,

@@ -16,12 +16,20 @@ Each has less than a megabyte.
 """
 
 
-def fitted_trees(codes: np.ndarray, factor: np.ndarray) -> BoostedTrees:
+QUICK = 400
+"""Trees of a quick fit: as many importances of noise are about as even as those of more."""
+
+
+def fitted_trees(codes: np.ndarray, factor: np.ndarray, *, quick: bool = False) -> BoostedTrees:
     """Return boosted trees fitted to codes (n, d) and one factor (n,).
 
-    DCI and the downstream task with all rows fit the same trees, for a score, its floor and its ceiling alike.
+    DCI and the downstream task with all rows fit the same trees, for a score, its floor and its ceiling alike. A quick
+    fit of a factor with many values has fewer rounds, from 10 on, so that there are about `QUICK` trees.
     """
-    return _fit(_Rows(codes, factor))
+    rounds = BoostedTrees().rounds
+    if quick:
+        rounds = min(rounds, max(10, QUICK // len(np.unique(factor))))
+    return _fit(_Rows(codes, factor), rounds)
 
 
 class _Rows:
@@ -45,5 +53,5 @@ class _Rows:
 
 
 @lru_cache(maxsize=MOST)
-def _fit(rows: _Rows) -> BoostedTrees:
-    return BoostedTrees().fit(*rows.take())
+def _fit(rows: _Rows, rounds: int) -> BoostedTrees:
+    return BoostedTrees(rounds).fit(*rows.take())

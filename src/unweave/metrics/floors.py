@@ -59,9 +59,9 @@ def bounds(metric: Metric[..., Any], inputs: Mapping[str, Any], settings: Mappin
     fewer = some_rows(inputs, metric.floor_rows, rng)
     options = _cheaper(metric, settings, metric.floor_options)
     floors = [_score(metric, shuffled(fewer, rng), options) for _ in range(_shuffles(metric, inputs))]
-    return Bounds(
-        np.mean(floors, axis=0), _ceiling(metric, inputs, settings) if metric.has_ceiling else nothing.ceiling
-    )
+    steady = np.array([part not in metric.no_floor for part in metric.parts or ("",)])
+    floor = np.where(steady, np.mean(floors, axis=0), np.nan)
+    return Bounds(floor, _ceiling(metric, inputs, settings) if metric.has_ceiling else nothing.ceiling)
 
 
 def _cheaper(metric: Metric[..., Any], settings: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unweave.errors import UsageError, unknown
+from unweave.late import importing
 from unweave.metrics.information import Information, information, known
 from unweave.metrics.inputs import DRAW, check, generator, is_continuous, varying, whole_number
 from unweave.metrics.metric import metric
@@ -35,10 +36,8 @@ class InfoMEC(NamedTuple):
     "Hsu et al. 2023",
     "all three",
     continuous=True,
-    shuffles=2,
-    floor_rows=1_000,
     ceiling_rows=2_000,
-    unsteady=("modularity", "compactness"),
+    no_floor=("modularity", "compactness"),
 )
 def info_mec(
     codes: ArrayLike,
@@ -190,7 +189,8 @@ def _known_of_numbers(
 
 def _explained_variance(inputs: Any, factor: np.ndarray) -> float:
     """Return R² of least squares, at least 0, on the rows it was fitted to."""
-    from sklearn.linear_model import LinearRegression
+    with importing():
+        from sklearn.linear_model import LinearRegression
 
     return max(0.0, float(LinearRegression().fit(inputs, factor).score(inputs, factor)))
 
@@ -211,15 +211,17 @@ def _standardised(codes: np.ndarray) -> np.ndarray:
 
 
 def _one_hot(codes: np.ndarray) -> Any:
-    from sklearn.preprocessing import OneHotEncoder
+    with importing():
+        from sklearn.preprocessing import OneHotEncoder
 
     return OneHotEncoder().fit_transform(codes)  # sparse: a code may have many values
 
 
 def _explicitness(inputs: Any, factor: np.ndarray) -> float:
     """Return the share of a factor's entropy (were its values equally frequent) that the regression explains."""
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.linear_model import LogisticRegression
+    with importing():
+        from sklearn.exceptions import ConvergenceWarning
+        from sklearn.linear_model import LogisticRegression
 
     values, labels = np.unique(factor, return_inverse=True)
     # Classes that are told apart perfectly have no optimum without a penalty: the 100 steps are part of the definition.

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from unweave.late import importing
 from unweave.metrics.inputs import bin_count, check, varying
 from unweave.metrics.resampling import Sampled
 
@@ -115,7 +116,8 @@ def joint_counts(binned: np.ndarray, bins: int, factor: np.ndarray, subsets: np.
     if subsets is None:
         return np.bincount(cells.ravel(), minlength=size * d * bins).reshape(size, d, bins)
 
-    from scipy.sparse import csc_array
+    with importing():
+        from scipy.sparse import csc_array
 
     # Column i marks the d cells that row i falls in, so one product counts all subsets: ten times faster than a loop.
     # Single precision halves the memory, and counts exactly up to 2**24 rows.

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from unweave.errors import UsageError, unknown
 from unweave.metrics.correlation import standardised
 from unweave.metrics.inputs import DRAW, GivenPair, check, check_factors, generator, whole_number
+from unweave.metrics.ranks import ranks
 
 REGIMES: dict[int, dict[str, float]] = {
     1: {"shape": 0.05, "scale": 0.1, "orientation": 0.05, "position": 0.05},
@@ -153,9 +154,7 @@ def label_noise_correlation(
     if not np.isfinite(scores).all():
         raise UsageError("the metric gave a score that is no finite number")
     if kind == "rank":
-        from scipy.stats import rankdata
-
-        scores = rankdata(scores, axis=0)
+        scores = ranks(scores)
     first, second = standardised(scores).T
     return float(np.clip(first @ second, -1.0, 1.0))
 

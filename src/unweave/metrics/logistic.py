@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from unweave.late import importing
 from unweave.metrics.scaling import standardise
 
 STRENGTHS = np.logspace(-4, 4, 10)
@@ -195,7 +196,8 @@ def _solver(hessian: np.ndarray | None, rows: _Rows, ridge: np.ndarray) -> Solve
     Without a hessian it is that of zero weights on gradients that sum to 0 over the classes: moments / classes + ridge
     for each class.
     """
-    from scipy.linalg import get_lapack_funcs
+    with importing():
+        from scipy.linalg import get_lapack_funcs
 
     potrf, potrs = get_lapack_funcs(("potrf", "potrs"), dtype=np.float64)
     ridge = ridge + JITTER * np.diag(rows.moments)

@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unweave.errors import unknown
+from unweave.late import importing
 from unweave.metrics.correlation import standardised
 from unweave.metrics.inputs import check, varying
 from unweave.metrics.metric import metric
+from unweave.metrics.ranks import places, ranks_of_places
 from unweave.metrics.resampling import Sampled, by_rows, mean_over_factors
 
 Kind = Literal["linear", "rank"]
@@ -64,7 +66,7 @@ def mcc(codes: ArrayLike, factors: ArrayLike, *, kind: Kind = "linear") -> Sampl
     values, labels = check(codes, factors, continuous=True)
     labels = labels[:, varying(labels)].astype(np.float64)
     if kind == "rank":
-        return mean_over_factors(by_rows(_rank_matched, _places(values), _places(labels)))
+        return mean_over_factors(by_rows(_rank_matched, places(values), places(labels)))
     return mean_over_factors(by_rows(_matched, values, labels))
 
 
@@ -73,29 +75,16 @@ def _matched(codes: np.ndarray, factors: np.ndarray) -> np.ndarray:
 
 
 def _rank_matched(codes: np.ndarray, factors: np.ndarray) -> np.ndarray:
-    return _matched(_ranks(codes), _ranks(factors))
+    return _matched(ranks_of_places(codes), ranks_of_places(factors))
 
 
 def matched(correlations: np.ndarray) -> np.ndarray:
     """Return |correlation| (k,) of each factor with the code assigned to it, 0 without one; correlations are (d, k)."""
-    from scipy.optimize import linear_sum_assignment
+    with importing():
+        from scipy.optimize import linear_sum_assignment
 
     strengths = np.abs(correlations)
     codes, factors = linear_sum_assignment(strengths, maximize=True)
     own = np.zeros(strengths.shape[1])
     own[factors] = strengths[codes, factors]
     return own
-
-
-def _places(columns: np.ndarray) -> np.ndarray:
-    """Return each value's place among the distinct values of its column: sorted once, then any subset ranks in O(n)."""
-    return np.stack([np.unique(column, return_inverse=True)[1] for column in columns.T], axis=1)
-
-
-def _ranks(places: np.ndarray) -> np.ndarray:
-    """Return the ranks of places (n, c) within each column, the mean rank for ties."""
-    ranks = np.empty(places.shape)
-    for j, column in enumerate(places.T):
-        counts = np.bincount(column)
-        ranks[:, j] = (np.cumsum(counts) - (counts - 1) / 2)[column]
-    return ranks

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import ArrayLike
 
+from unweave.metrics.concentration import concentration, shares
 from unweave.metrics.information import Information, by_information
 from unweave.metrics.inputs import whole_number
 from unweave.metrics.metric import metric
@@ -62,31 +61,14 @@ def med(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, top: int | None
         top = whole_number(top, "top", 1)
 
     def score(table: Information) -> np.ndarray:
-        importance = _shares(table.shared, axis=0)  # (d, k, ...)
-        modular = _concentration(importance)
+        importance = shares(table.shared, axis=0)  # (d, k, ...)
+        modular = concentration(importance)
         weight = importance.sum(axis=1)  # (d, ...)
         if top is not None:
             weight = weight * _picked(importance, modular, top)
-        return (_shares(weight, axis=0) * modular).sum(axis=0)
+        return (shares(weight, axis=0) * modular).sum(axis=0)
 
     return by_information(score, codes, factors, bins)
-
-
-def _shares(amounts: np.ndarray, axis: int) -> np.ndarray:
-    """Return each amount's share of the sum along the axis: 0 where the sum is 0."""
-    total = amounts.sum(axis=axis, keepdims=True)
-    return np.divide(amounts, total, out=np.zeros_like(amounts), where=total > 0)
-
-
-def _concentration(importance: np.ndarray) -> np.ndarray:
-    """Return one minus the entropy, to base K, of a code's importance for the factors: (d, k, ...) to (d, ...).
-
-    It is 0 for a code that matters to none.
-    """
-    shares = _shares(importance, axis=1)
-    entropy = -(shares * np.log(np.where(shares > 0, shares, 1.0))).sum(axis=1)
-    concentration = np.clip(1 - entropy / math.log(max(2, shares.shape[1])), 0.0, 1.0)  # clips rounding only
-    return np.where(shares.any(axis=1), concentration, 0.0)
 
 
 def _picked(importance: np.ndarray, modular: np.ndarray, top: int) -> np.ndarray:

@@ -10,6 +10,7 @@ from typing import Any, Generic, ParamSpec, TypeVar, get_args, get_type_hints
 
 from unweave.errors import UsageError, unknown
 from unweave.metrics.resampling import Limits, Sampled
+from unweave.plugins import Kind, dashed, is_builtin
 
 P = ParamSpec("P")
 S = TypeVar("S")
@@ -61,7 +62,9 @@ class Metric(Generic[P, S]):
     ceiling_options: Mapping[str, Any] = field(default_factory=dict)
     """What is cheaper, and as good, when the factors themselves are the codes."""
     unsteady: Collection[str] = ()
-    """Parts ("" for a single score) whose score of noise is chance over chance: too random to be a point zero."""
+    """Parts ("" for a single score) whose score of noise varies too much to be a point zero: none is adjusted."""
+    no_floor: Collection[str] = ()
+    """Parts whose score of noise is chance over chance: another shuffle moves it by tenths, so it has no floor."""
     unused: Collection[str] = ()
     """Inputs among the function's parameters that this entry of the table makes no use of."""
     representation: str = "mean"
@@ -138,6 +141,9 @@ class Metric(Generic[P, S]):
 def metric(reference: str, measures: str, **about: Any) -> Callable[[Callable[P, Sampled[S]]], Metric[P, S]]:
     """Make a `Metric` of a function that returns a `Sampled`.
 
+    A metric outside unweave is called by its function, my_metric my-metric, and is known by that name once it is
+    defined: `evaluate(…, metrics="my-metric")`.
+
     Parameters
     ----------
     reference
@@ -145,7 +151,7 @@ def metric(reference: str, measures: str, **about: Any) -> Callable[[Callable[P,
     measures
         The side of disentanglement it looks at.
     **about
-        The other fields of `Metric`: range, higher_is_better, continuous, fast, has_ceiling, shuffles, unsteady …
+        The other fields of `Metric`: range, higher_is_better, continuous, fast, has_ceiling, shuffles, no_floor …
 
     Returns
     -------
@@ -164,7 +170,18 @@ def metric(reference: str, measures: str, **about: Any) -> Callable[[Callable[P,
     >>> widest([[0.0, 1.0], [2.0, 1.5]])
     2.0
     """
-    return lambda sample: Metric(sample, reference, measures, **about)
+
+    def decorate(sample: Callable[P, Sampled[S]]) -> Metric[P, S]:
+        made = Metric(sample, reference, measures, **about)
+        if not is_builtin(sample):
+            KIND.define(dashed(sample.__name__), made)
+        return made
+
+    return decorate
+
+
+KIND: Kind[Metric[..., Any]] = Kind("metric")
+"""The metrics by name."""
 
 
 def _no_options(option: object) -> UsageError:

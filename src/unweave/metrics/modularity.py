@@ -10,7 +10,7 @@ from unweave.metrics.metric import metric
 from unweave.metrics.resampling import Sampled
 
 
-@metric("Ridgeway & Mozer 2018", "modularity", shuffles=10, unsteady=("",))
+@metric("Ridgeway & Mozer 2018", "modularity", shuffles=40, floor_rows=2_000, unsteady=("",))
 def modularity(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> Sampled[float]:
     r"""Modularity [Ridgeway2018]_, in [0, 1]: does each code know one factor alone?
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from unweave.late import importing
 from unweave.metrics.information import relabel
 
 JITTER = 1e-10
@@ -41,8 +42,9 @@ def continuous_information(
     where c is `neighbours`, and x_i and y_i count the other rows that are nearer to row i, in the code alone and in
     the factor alone, than its c-th nearest row by the larger of both distances.
     """
-    from scipy.spatial import KDTree
-    from scipy.special import digamma
+    with importing():
+        from scipy.spatial import KDTree
+        from scipy.special import digamma
 
     n = len(codes)
     nearest = min(neighbours, n - 1)
@@ -63,7 +65,8 @@ def continuous_information(
 
 def _information(code: np.ndarray, label: np.ndarray, size: int, neighbours: int) -> float:
     """Return the estimate for one code, sorted, and one factor, of labels 0..size-1."""
-    from scipy.special import digamma
+    with importing():
+        from scipy.special import digamma
 
     counts = np.bincount(label, minlength=size)
     kept = counts[label] > 1

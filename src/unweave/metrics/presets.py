@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
+from unweave.errors import warn_user
 from unweave.metrics.reading import whole_columns
 
 ROWS_PER_VALUE = 200
@@ -90,11 +89,3 @@ def warn_of_strangers(factors: np.ndarray, test_factors: np.ndarray) -> None:
         if classes[number - 1] and not np.isin(test, train).any():
             text = f"no test row has a value of factor {number} that was fitted: are both numbered alike?"
             warn_user(text, Strangers)
-
-
-def warn_user(text: str, category: type[Warning]) -> None:
-    """Warn at the line of the user's that led here: the first one that is not in this package."""
-    frame, level = sys._getframe(1), 2
-    while frame.f_back and frame.f_globals.get("__name__", "").startswith("unweave."):
-        frame, level = frame.f_back, level + 1
-    warnings.warn(text, category, stacklevel=level)

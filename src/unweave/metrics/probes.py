@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from unweave.late import importing
 from unweave.metrics.inputs import Pair
 from unweave.metrics.scaling import standardise
 
@@ -58,7 +59,8 @@ def forest_predictions(
     The forest is scikit-learn's with its defaults but for the number of trees, grown once to the largest depth. Cut at
     a smaller one, a row is answered by the node it has reached.
     """
-    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+    with importing():
+        from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
     kind = RandomForestClassifier if classes else RandomForestRegressor
     inputs, test_inputs = standardise(train, test)
@@ -95,7 +97,8 @@ def _ridge_weights(
     inputs: np.ndarray, directions: np.ndarray, goals: list[_Goal], widths: np.ndarray
 ) -> list[np.ndarray]:
     """Return the weights of the first features, (width, goals), for each width."""
-    from scipy.linalg import cholesky, solve_triangular
+    with importing():
+        from scipy.linalg import cholesky, solve_triangular
 
     total = widths[-1]
     squares, products = np.zeros((total, total)), np.zeros((total, sum(goal.width for goal in goals)))

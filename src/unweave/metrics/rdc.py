@@ -9,6 +9,7 @@ from unweave.errors import UsageError
 from unweave.metrics.inputs import DRAW, check, generator, varying, whole_number
 from unweave.metrics.mcc import matched
 from unweave.metrics.metric import metric
+from unweave.metrics.ranks import ranks
 from unweave.metrics.resampling import Sampled, by_rows, mean_over_factors
 
 NEGLIGIBLE = 1e-7
@@ -81,9 +82,7 @@ def _matched(codes: np.ndarray, factors: np.ndarray) -> np.ndarray:
 
 def _basis(columns: np.ndarray, slope: np.ndarray, shift: np.ndarray) -> np.ndarray:
     """Return an orthonormal basis (n, c, r) of each column's random functions, less their means; 0 fills it up to r."""
-    from scipy.stats import rankdata
-
-    places = rankdata(columns, axis=0) / len(columns)
+    places = ranks(columns) / len(columns)
     waves = np.sin(places.T[..., None] * slope + shift)  # (c, n, features)
     waves -= waves.mean(axis=1, keepdims=True)
     axes, sizes, _ = np.linalg.svd(waves, full_matrices=False)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from unweave.errors import UsageError, unknown
+from unweave.fields import OneOf
 from unweave.metrics.dry_run import dry_run
 from unweave.metrics.inputs import bin_count, generator, whole_number
 from unweave.metrics.label_noise import REGIMES
 from unweave.metrics.metric import INPUTS, Metric
 from unweave.metrics.presets import PRESETS
-from unweave.metrics.table import GROUPS, METRICS
+from unweave.metrics.table import GROUPS, METRICS, metric_of
 
 Options = Mapping[str, Mapping[str, Any]]
 
@@ -25,7 +26,7 @@ class Request:
 
     metrics: str | Sequence[str] = "all"
     """Names of metrics, or groups of them: all, study."""
-    preset: str = "paper"
+    preset: Annotated[str, OneOf(PRESETS)] = "paper"
     """Sample counts: paper (those of the published studies) or fast."""
     options: Options = field(default_factory=dict)
     """Options of metrics by hand, such as {"mig": {"bins": 30}}."""
@@ -73,19 +74,17 @@ class Request:
         if not isinstance(options, Mapping) or not all(isinstance(changes, Mapping) for changes in options.values()):
             raise UsageError(f"options must be a mapping such as {{'mig': {{'bins': 30}}}}, got {options!r}")
         for name in options:
-            if name not in METRICS:
-                raise unknown("metric", str(name), METRICS)
             settings = self.settings_of(name)
             if name not in chosen:
                 raise UsageError(f"there are options for '{name}', which is not among the metrics asked for")
             try:
-                dry_run(METRICS[name], settings)
+                dry_run(metric_of(name), settings)
             except UsageError as error:
                 raise UsageError(f"{name}: {error}") from error
 
     def settings_of(self, name: str) -> dict[str, Any]:
         """Return the options of a metric: those of the preset, changed by hand."""
-        return METRICS[name].chosen_options(self.preset, self.options.get(name, {}))
+        return metric_of(str(name)).chosen_options(self.preset, self.options.get(name, {}))
 
     @property
     def by_name(self) -> list[str]:
@@ -105,21 +104,12 @@ class Request:
         for name in self.by_name:
             if name in GROUPS:
                 chosen |= dict.fromkeys(n for n in GROUPS[name] if inputs is None or not lacking(METRICS[n], inputs))
-            elif name not in METRICS:
-                raise _unknown_metric(name)
-            elif inputs is not None and (what := lacking(METRICS[name], inputs)):
+                continue
+            metric = metric_of(name)
+            if inputs is not None and (what := lacking(metric, inputs)):
                 raise UsageError(f"the metric '{name}' needs {what}")
-            else:
-                chosen[name] = None
+            chosen[name] = None
         return list(chosen)
-
-
-def _unknown_metric(name: str) -> UsageError:
-    """Return the error for a name that is no metric's; the name of a part has that of its metric for an answer."""
-    for known, metric in METRICS.items():
-        if name in metric.names(known):
-            return UsageError(f"'{name}' is a part of the metric '{known}': ask for '{known}'")
-    return unknown("metric", name, [*METRICS, *GROUPS])
 
 
 def lacking(metric: Metric[..., Any], inputs: Mapping[str, Any]) -> str:

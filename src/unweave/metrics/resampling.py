@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
+from unweave.late import importing
 from unweave.metrics.inputs import Pair
 
 FEWEST = 20
@@ -42,7 +43,29 @@ class Sampled(Generic[S_co]):
 
 
 def by_rows(score: Callable[..., S], *arrays: np.ndarray, replicates: int = 200) -> Sampled[S]:
-    """Resample any score of arrays, of (codes, factors) say, by computing it on each subset of their rows."""
+    """Resample any score of arrays, of (codes, factors) say, by computing it on each subset of their rows.
+
+    Parameters
+    ----------
+    score
+        A function of the arrays.
+    arrays
+        Arrays with as many rows as each other.
+    replicates
+        How many subsets are worth their time.
+
+    Returns
+    -------
+    Sampled
+        The score of all rows, and of any subset of them: what a function under `metric` returns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unweave.metrics import by_rows
+    >>> by_rows(lambda z: float(z.std()), np.array([1.0, 3.0])).score
+    1.0
+    """
 
     def rescore(subsets: np.ndarray) -> np.ndarray:
         rows = (np.flatnonzero(subset) for subset in subsets)
@@ -121,7 +144,8 @@ def interval(
 
 def spread(replicates: np.ndarray) -> np.ndarray:
     """Return half the width of a 95 % interval, (parts,): t times the standard error by the replicates (r, parts)."""
-    from scipy.special import stdtrit
+    with importing():
+        from scipy.special import stdtrit
 
     with np.errstate(invalid="ignore"):
         return stdtrit(len(replicates) - 1, 0.975) * replicates.std(axis=0, ddof=1)

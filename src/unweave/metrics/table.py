@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from unweave.errors import UnknownName, UsageError, unknown
 from unweave.metrics.active_units import active_units
 from unweave.metrics.beta_vae_score import beta_vae_score
 from unweave.metrics.dci import dci
@@ -27,7 +28,7 @@ from unweave.metrics.linear_probe import linear_probe
 from unweave.metrics.linearity import axis_alignment, axis_orientation, linearity
 from unweave.metrics.mcc import mcc
 from unweave.metrics.med import med
-from unweave.metrics.metric import Metric
+from unweave.metrics.metric import KIND, Metric
 from unweave.metrics.mig import mig
 from unweave.metrics.mig_sup import mig_sup
 from unweave.metrics.minimality import minimality, sufficiency
@@ -39,6 +40,9 @@ from unweave.metrics.total_correlation import total_correlation
 from unweave.metrics.unfairness import unfairness
 from unweave.metrics.wasserstein import wasserstein_independence
 from unweave.metrics.z_max_variance import z_max_variance
+
+OWN_BOUNDS: dict[str, Any] = {"floor_options": {}, "ceiling_options": {}, "ceiling_rows": None}
+"""Learners that have no quicker version: bounds by the learner itself, the ceiling from all rows."""
 
 METRICS: dict[str, Metric[..., Any]] = {
     "mig": mig,
@@ -59,16 +63,20 @@ METRICS: dict[str, Metric[..., Any]] = {
     "sap": sap,
     "sap-correlation": sap.variant({"kind": "correlation"}, continuous=True, unused=("test", "seed")),
     "dci": dci,
-    "dci-random-forest": dci.variant({"learner": "random-forest"}, ceiling_rows=None),
+    "dci-random-forest": dci.variant({"learner": "random-forest"}, **OWN_BOUNDS),
     "dci-lasso": dci.variant(
-        {"learner": "lasso"}, continuous=True, ceiling_rows=None, unsteady=("disentanglement", "completeness")
+        {"learner": "lasso"}, continuous=True, no_floor=("disentanglement", "completeness"), **OWN_BOUNDS
     ),
-    "dci-logistic": dci.variant({"learner": "logistic"}, shuffles=10, ceiling_rows=None, unsteady=("disentanglement",)),
+    "dci-logistic": dci.variant({"learner": "logistic"}, shuffles=25, unsteady=("disentanglement",), **OWN_BOUNDS),
     "dci-es": dci_es,
     "explicitness": explicitness,
     "r2": linear_probe,
     "downstream-logistic": downstream,
-    "downstream-gbt": downstream.variant({"learner": "gbt"}),
+    "downstream-gbt": downstream.variant(
+        {"learner": "gbt"},
+        floor_options={"learner": "quick-gbt", "all_rows": True},
+        ceiling_options={"stop_at_perfect": True},
+    ),
     "beta-vae-score": beta_vae_score,
     "factor-vae-score": factor_vae_score,
     "z-max-variance": z_max_variance,
@@ -113,3 +121,20 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
 }
 """Names that stand for several metrics: all but DCI with other learners, and those of disentanglement_lib's study."""
+KIND.builtin = METRICS
+
+
+def known_metrics() -> dict[str, Metric[..., Any]]:
+    """Return the metrics by name, and behind unweave's those that the user has defined."""
+    return {**METRICS, **KIND.own}
+
+
+def metric_of(name: str) -> Metric[..., Any]:
+    """Return the metric of this name, unweave's or the user's; the name of a part is answered with its metric's."""
+    try:
+        return KIND.find(name)
+    except UnknownName as error:
+        for known, metric in known_metrics().items():
+            if name in metric.names(known):
+                raise UsageError(f"'{name}' is a part of the metric '{known}': ask for '{known}'") from error
+        raise unknown("metric", name, [*known_metrics(), *GROUPS]) from error

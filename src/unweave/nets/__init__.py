@@ -1,28 +1,48 @@
-"""Networks: encoders and decoders of any image size, and the model that joins them.
+"""Networks: encoders and decoders of images of any size and of vectors, and the model that joins them.
 
-To add an architecture: one function `(shape, width) -> Body` in a file of its own, one line in `NETS`.
+To add an architecture: one function `(shape, latents, width) -> Body` in a file of its own, one line in `NETS`. One
+outside unweave is two modules, or a function that makes them under `register`: see `unweave.nets.own`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Annotated
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
-from unweave.errors import UsageError, unknown
+from unweave.errors import UsageError
+from unweave.fields import OneOf, later
 from unweave.nets.body import Body, Builder, Shape
 from unweave.nets.bottleneck import Gaussian, Point, Posterior
 from unweave.nets.bottlenecks import BOTTLENECKS
 from unweave.nets.conv import conv, disent, dlib
 from unweave.nets.mlp import mlp
-from unweave.nets.model import Model
+from unweave.nets.model import Model, VectorModel
+from unweave.nets.own import KIND, OWN, Modules, architecture_of, body_of, checked, copied, full_name, made, register
+from unweave.nets.own import weights_of as _weights_of
 from unweave.nets.qlae import qlae
 from unweave.nets.tripod import tripod
 
-__all__ = ["BOTTLENECKS", "NETS", "Body", "Gaussian", "Model", "Net", "Point", "Posterior", "Shape"]
+__all__ = [
+    "AUTO",
+    "BOTTLENECKS",
+    "NETS",
+    "Body",
+    "Gaussian",
+    "Model",
+    "Modules",
+    "Net",
+    "Point",
+    "Posterior",
+    "Shape",
+    "VectorModel",
+    "register",
+]
 
+AUTO = "auto"
 WIDEST = 100
 NETS: dict[str, Builder] = {
     "conv": conv,
@@ -32,27 +52,64 @@ NETS: dict[str, Builder] = {
     "qlae": qlae,
     "tripod": tripod,
 }
+KIND.builtin = NETS
 
 
 @dataclass(frozen=True)
 class Net:
     """Which network, and how large: enough to build it again."""
 
-    name: str = "conv"
+    name: Annotated[str, OneOf((AUTO,), NETS)] = AUTO
     """Architecture: conv (the thesis' table A.1), disent (as its code pads it), dlib (disentanglement_lib's), mlp,
-    qlae or tripod (large)."""
+    qlae or tripod (large), one that a plugin registers, or auto: conv for images, mlp for vectors."""
     latents: int = 10
     """Number of latent units."""
     width: float = 1.0
     """Multiplies the number of channels and hidden units."""
+    architecture: str = later("")
+    """Of two modules of the user's, a digest of how they print and of the shapes of their tensors."""
+    weights: str = later("")
+    """Of two modules of the user's, a digest of the weights that they start from."""
 
     def __post_init__(self) -> None:
-        if self.name not in NETS:
-            raise unknown("net", self.name, NETS)
+        if self.name == OWN and not self.architecture:
+            raise UsageError("two modules of your own are given in Python: train(…, net=(encoder, decoder))")
+        if self.name not in (AUTO, OWN, *NETS):
+            object.__setattr__(self, "name", full_name(self.name))  # raises for an unknown one
         if self.latents < 1:
             raise UsageError(f"a net needs at least one latent unit, not {self.latents}")
         if not 0 < self.width <= WIDEST:
             raise UsageError(f"a net's width must be positive and at most {WIDEST}, not {self.width}")
+
+    @classmethod
+    def of(cls, modules: Modules, latents: int = 10) -> Net:
+        """Return the net that two modules of the user's are, with digests of their architecture and weights.
+
+        Parameters
+        ----------
+        modules
+            An encoder from images (n, C, H, W) to features (n, F), and a decoder from codes (n, latents) to images.
+        latents
+            Number of latent units.
+
+        Returns
+        -------
+        Net
+            A net called "own"; `build` needs the modules.
+        """
+        modules = checked(modules)
+        return cls(OWN, latents, architecture=architecture_of(modules), weights=_weights_of(modules))
+
+    def resolve(self, shape: Shape) -> Net:
+        """Return the net for inputs of `shape`: the one that is named, or the one that suits them.
+
+        One of unweave's own that cannot take such inputs is refused.
+        """
+        net = self if self.name != AUTO else replace(self, name="conv" if len(shape) == 3 else "mlp")
+        if net.name in NETS:
+            with torch.device("meta"):
+                NETS[net.name](shape, net.latents, net.width)
+        return net
 
     def build(
         self,
@@ -60,20 +117,65 @@ class Net:
         generator: torch.Generator,
         bottleneck: str = "gaussian",
         adversary: Callable[[int], nn.Module | None] | None = None,
+        modules: Modules | None = None,
+        seen: Callable[[Tensor], Tensor] | None = None,
+        has_spread: bool = False,
         **options: int,
     ) -> Model:
-        """Return a new model for images of `shape` (H, W, C), its weights drawn from `generator`.
+        """Return a new model for images of `shape` (H, W, C), or vectors (D,).
 
-        `bottleneck` names the layer between encoder and decoder, which takes the `options`; `adversary` makes a
-        network that is trained against the model from the number of latents. A method says which it needs.
-
-        The layers are made on the meta device first, so that torch's own initialisation neither
+        The layers of unweave's own nets are made on the meta device first, so that torch's own initialisation neither
         costs time nor touches the global random state.
+
+        Parameters
+        ----------
+        shape
+            Height, width and channels of the images, or the number of a vector's features.
+        generator
+            Where weights are drawn from; modules of the user's keep theirs.
+        bottleneck
+            The layer between encoder and decoder: a name of `BOTTLENECKS`.
+        adversary
+            Makes a network that is trained against the model from the number of latents. A method says which it needs.
+        modules
+            The user's encoder and decoder, where the net is two modules. They are copied.
+        seen, has_spread
+            What the encoder is given of an input, and whether each value has a learnt spread: as the loss needs it.
+        **options
+            Options of the bottleneck.
+
+        Returns
+        -------
+        Model
+            The model, on the CPU.
         """
-        with torch.device("meta"):
-            body = NETS[self.name](shape, self.latents, self.width)
+
+        def joined(body: Body) -> Model:
             layer = BOTTLENECKS[bottleneck](body.features, self.latents, **options)
-            model = Model(body, shape, self.latents, layer, adversary(self.latents) if adversary else None)
-        model.to_empty(device="cpu")
-        model.initialise(body.draw, generator)
-        return model.to(memory_format=torch.channels_last)  # pyright: ignore[reportCallIssue]
+            opponent = adversary(self.latents) if adversary else None
+            kind = Model if len(shape) == 3 else VectorModel
+            return kind(body, shape, self.latents, layer, opponent, seen, has_spread)
+
+        name = self.resolve(shape).name
+        if name in NETS:
+            with torch.device("meta"):
+                body = NETS[name](shape, self.latents, self.width)
+                model = joined(body)
+            model.to_empty(device="cpu")
+            model.initialise(body.draw, generator)
+            return model.to(memory_format=torch.channels_last)  # pyright: ignore[reportCallIssue]
+        body = body_of(self._modules(shape, generator, modules), shape, self.latents)
+        with torch.random.fork_rng(devices=[]):
+            model = joined(body)
+        model.initialise(body.draw, generator, keep=("encoder.", "decoder."))
+        return model
+
+    def _modules(self, shape: Shape, generator: torch.Generator, modules: Modules | None) -> Modules:
+        """Return the user's encoder and decoder, new or copied."""
+        if self.name != OWN:
+            return made(self.name, shape, self.latents, self.width, generator)
+        if modules is None:
+            raise UsageError("the net is two modules of your own: give net=(encoder, decoder)")
+        if architecture_of(checked(modules)) != self.architecture:
+            raise UsageError("these modules are not those of the run: they print differently, or have other tensors")
+        return copied(modules)

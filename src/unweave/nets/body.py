@@ -9,8 +9,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-Shape = tuple[int, int, int]
-"""Height, width and channels of an image."""
+from unweave.errors import UsageError
+
+Shape = tuple[int, ...]
+"""Height, width and channels of an image, or the number of a vector's features."""
 
 Draw = Callable[[Tensor, torch.Generator], Tensor]
 """Fills a weight tensor in place from a generator."""
@@ -18,16 +20,28 @@ Draw = Callable[[Tensor, torch.Generator], Tensor]
 
 @dataclass(frozen=True)
 class Body:
-    """An encoder from images to features and a decoder from codes to images, not yet initialised."""
+    """An encoder from images or vectors to features and a decoder from codes back, not yet initialised."""
 
-    encoder: nn.Module  # (n, C, H, W) -> (n, features)
-    decoder: nn.Module  # (n, latents) -> (n, C, H, W)
+    encoder: nn.Module  # (n, C, H, W) or (n, D) -> (n, features)
+    decoder: nn.Module  # (n, latents) -> (n, C, H, W) or (n, D)
     features: int
     draw: Draw
 
 
 Builder = Callable[[Shape, int, float], Body]
-"""Makes a body from an image shape, a number of latents and a width."""
+"""Makes a body from the shape of an input, a number of latents and a width."""
+
+
+def tensor_shape(shape: Shape) -> Shape:
+    """Return the shape of one input as tensors have it: channels first, or the features of a vector."""
+    return (shape[-1], *shape[:-1])
+
+
+def image_shape(shape: Shape) -> tuple[int, int, int]:
+    """Return height, width and channels; vectors, which have none, are refused."""
+    if len(shape) != 3:
+        raise UsageError(f"a convolutional net takes images, not vectors of {shape[0]:,} features: use the net 'mlp'")
+    return shape[0], shape[1], shape[2]
 
 
 def glorot_normal(weight: Tensor, generator: torch.Generator) -> Tensor:

@@ -1,6 +1,7 @@
 """Convolutional encoders and decoders: the thesis' (table A.1), as its code pads it too, and disentanglement_lib's.
 
-All halve the image until its side is at most four pixels, or odd: four times at 64 × 64, three at 32, five at 128.
+All halve the image until a side is at most four pixels, or odd: four times at 64 × 64, three at 32, five at 128. Where
+that is not even twice, as at 50 × 50, sides are halved and rounded down instead, until one is below eight: 25, 12, 6.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ from collections.abc import Sequence
 from torch import nn
 
 from unweave.errors import UsageError
-from unweave.nets.body import Body, Shape, glorot_normal, glorot_uniform
+from unweave.nets.body import Body, Shape, glorot_normal, glorot_uniform, image_shape
 
 HIDDEN = 256
 SMALLEST = 4
+LEAST = 16
 
 
 def conv(shape: Shape, latents: int, width: float) -> Body:
@@ -45,7 +47,7 @@ def _pair(
     shape: Shape, latents: int, width: float, kernels: Sequence[int], more_padding: int = 0
 ) -> tuple[nn.Module, nn.Module, int]:
     """Return encoder, decoder and the number of features; padding beyond an exact half is the encoder's alone."""
-    height, breadth, channels = shape
+    height, breadth, channels = image_shape(shape)
     count = halvings(height, breadth)
     inner = (height >> count, breadth >> count)
     stages = [scaled(32 if stage < 2 else 64, width) for stage in range(count)]
@@ -64,8 +66,9 @@ def _pair(
 
     # The decoder mirrors the encoder: 64 -> 64, 32, 32, C at 64 × 64.
     up: list[nn.Module] = []
-    for before, after in zip(stages[::-1], [*stages[-2::-1], channels], strict=True):
-        up += [nn.ConvTranspose2d(before, after, 4, 2, padding=1), nn.ReLU(inplace=True)]
+    ends = doubled(height, breadth, count)
+    for before, after, sides in zip(stages[::-1], [*stages[-2::-1], channels], ends, strict=True):
+        up += [nn.ConvTranspose2d(before, after, 4, 2, 1, output_padding=odd(sides)), nn.ReLU(inplace=True)]
     decoder = nn.Sequential(
         nn.Linear(latents, hidden),
         nn.ReLU(inplace=True),
@@ -78,16 +81,31 @@ def _pair(
 
 
 def halvings(height: int, breadth: int) -> int:
-    """Return how often a convolutional net halves an image: until a side is at most four pixels, or odd."""
+    """Return how often a convolutional net halves an image: until a side is at most four pixels, or odd.
+
+    Where that is less than twice, sides are rounded down, and halved until one is below eight.
+    """
     count = 0
     while math.gcd(height, breadth) % 2 ** (count + 1) == 0 and min(height, breadth) >> count > SMALLEST:
         count += 1
-    if count < 2:
+    if count >= 2:
+        return count
+    if min(height, breadth) < LEAST:
         raise UsageError(
-            f"a convolutional net needs images whose sides halve twice or more, not {height} × {breadth}: "
-            "resize them, or use the net 'mlp'"
+            f"a convolutional net needs sides of {LEAST} pixels or more, not {height} × {breadth}: "
+            "resize the images, or use the net 'mlp'"
         )
-    return count
+    return int(math.log2(min(height, breadth) / SMALLEST))
+
+
+def doubled(height: int, breadth: int, count: int) -> list[tuple[int, int]]:
+    """Return height and width after each stage of a decoder, up to those of the image."""
+    return [(height >> stage, breadth >> stage) for stage in range(count - 1, -1, -1)]
+
+
+def odd(sides: tuple[int, int]) -> tuple[int, int]:
+    """Return the pixel that doubling leaves out of sides that are odd."""
+    return sides[0] % 2, sides[1] % 2
 
 
 def scaled(units: int, width: float) -> int:

@@ -1,4 +1,4 @@
-"""Fully connected encoder and decoder, for small images and quick trials."""
+"""Fully connected encoder and decoder, for vectors, small images and quick trials."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 
 from torch import nn
 
-from unweave.nets.body import Body, Shape, glorot_uniform
+from unweave.nets.body import Body, Shape, glorot_uniform, tensor_shape
 from unweave.nets.conv import scaled
 
 HIDDEN = 1200
@@ -14,11 +14,10 @@ HIDDEN = 1200
 
 def mlp(shape: Shape, latents: int, width: float) -> Body:
     """Return the fully connected pair of [Higgins2017]_: 1200-1200 ReLU, and back 1200-1200-1200 tanh."""
-    height, breadth, channels = shape
-    pixels, hidden = math.prod(shape), scaled(HIDDEN, width)
+    values, hidden = math.prod(shape), scaled(HIDDEN, width)
     encoder = nn.Sequential(
         nn.Flatten(),
-        nn.Linear(pixels, hidden),
+        nn.Linear(values, hidden),
         nn.ReLU(inplace=True),
         nn.Linear(hidden, hidden),
         nn.ReLU(inplace=True),
@@ -30,7 +29,7 @@ def mlp(shape: Shape, latents: int, width: float) -> Body:
         nn.Tanh(),
         nn.Linear(hidden, hidden),
         nn.Tanh(),
-        nn.Linear(hidden, pixels),
-        nn.Unflatten(1, (channels, height, breadth)),
+        nn.Linear(hidden, values),
+        nn.Unflatten(1, tensor_shape(shape)),
     )
     return Body(encoder, decoder, hidden, glorot_uniform)

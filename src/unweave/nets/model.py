@@ -1,12 +1,15 @@
-"""The model every method trains: encoder, bottleneck, decoder, and the scale of its pixels."""
+"""The model every method trains: encoder, bottleneck, decoder, and the scale of its inputs."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from unweave.nets.body import Body, Draw, Shape
+from unweave.errors import UsageError
+from unweave.nets.body import Body, Draw, Shape, tensor_shape
 from unweave.nets.bottleneck import Posterior
 
 
@@ -21,8 +24,16 @@ class Model(nn.Module):
     pixel_deviation: Tensor
 
     def __init__(
-        self, body: Body, shape: Shape, latents: int, bottleneck: nn.Module, adversary: nn.Module | None = None
+        self,
+        body: Body,
+        shape: Shape,
+        latents: int,
+        bottleneck: nn.Module,
+        adversary: nn.Module | None = None,
+        seen: Callable[[Tensor], Tensor] | None = None,
+        has_spread: bool = False,
     ) -> None:
+        """Join the parts; a reconstruction loss says what of the pixels is `seen`, and whether it `has_spread`."""
         super().__init__()
         self.shape = shape
         self.latents = latents
@@ -30,8 +41,11 @@ class Model(nn.Module):
         self.bottleneck = bottleneck
         self.decoder = body.decoder
         self.adversary = adversary
-        self.register_buffer("pixel_mean", torch.zeros(shape[2], 1, 1))
-        self.register_buffer("pixel_deviation", torch.ones(shape[2], 1, 1))
+        self.spread = nn.Parameter(torch.empty(tensor_shape(shape))) if has_spread else None
+        self._seen = seen or (lambda x: x)
+        channels = (shape[-1], *(1 for _ in shape[1:]))
+        self.register_buffer("pixel_mean", torch.zeros(channels))
+        self.register_buffer("pixel_deviation", torch.ones(channels))
 
     @property
     def device(self) -> torch.device:
@@ -42,9 +56,14 @@ class Model(nn.Module):
         """Return the weights of the model without those of its adversary."""
         return [weight for name, weight in self.named_parameters() if not name.startswith("adversary.")]
 
-    def initialise(self, draw: Draw, generator: torch.Generator) -> None:
-        """Draw every weight matrix from `generator`, set biases to zero and pixels to be taken as they are."""
+    def initialise(self, draw: Draw, generator: torch.Generator, keep: tuple[str, ...] = ()) -> None:
+        """Draw every weight matrix from `generator`, set biases to zero and pixels to be taken as they are.
+
+        Parameters whose names begin with one of `keep` stay as they are.
+        """
         for name, parameter in self.named_parameters():
+            if name.startswith(keep):
+                continue
             if not name.endswith("weight"):
                 nn.init.zeros_(parameter)
             elif parameter.ndim == 1:  # the scale of a normalisation
@@ -54,9 +73,17 @@ class Model(nn.Module):
         self.set_pixel_scale([0.0], [1.0])
 
     def set_pixel_scale(self, mean: list[float], deviation: list[float]) -> None:
-        """Standardise pixels by these constants per channel, given for values in [0, 1]."""
-        self.pixel_mean.copy_(torch.tensor(mean).view(-1, 1, 1).expand_as(self.pixel_mean))
-        self.pixel_deviation.copy_(torch.tensor(deviation).view(-1, 1, 1).expand_as(self.pixel_deviation))
+        """Standardise by these constants: of each channel, for values in [0, 1], or of each feature of vectors."""
+        for buffer, values in ((self.pixel_mean, mean), (self.pixel_deviation, deviation)):
+            constants = torch.tensor(values, dtype=buffer.dtype)
+            buffer.copy_(constants.view(-1, *buffer.shape[1:]).expand_as(buffer))
+
+    def checked(self, images: np.ndarray) -> np.ndarray:
+        """Return images as `pixels` takes them, or say what they must be."""
+        images = np.ascontiguousarray(images)
+        if images.dtype != np.uint8 or images.shape[1:] != self.shape:
+            raise UsageError(f"images must be uint8 of shape {self._expected}, not {images.dtype} {images.shape}")
+        return images
 
     def pixels(self, images: np.ndarray) -> Tensor:
         """Return uint8 images (n, H, W, C) as the model sees them: float (n, C, H, W), channels last in memory."""
@@ -71,11 +98,19 @@ class Model(nn.Module):
 
     def encode(self, x: Tensor) -> Posterior:
         """Return the posterior q(z|x) of pixels (n, C, H, W)."""
-        return self.bottleneck(self.encoder(x))
+        return self.bottleneck(self.encoder(self._seen(x)))
 
     def decode(self, z: Tensor) -> Tensor:
-        """Return the decoder's output (n, C, H, W): logits or means, as the reconstruction loss reads it."""
-        return self.decoder(z)
+        """Return the decoder's output (n, C, H, W): logits or means, as the reconstruction loss reads it.
+
+        With a spread it is (n, 2, C, H, W): beside the output the parameter of each pixel's spread.
+        """
+        output = self.decoder(z)
+        return output if self.spread is None else torch.stack([output, self.spread.expand_as(output)], 1)
+
+    @property
+    def _expected(self) -> str:
+        return "(n, " + ", ".join(map(str, self.shape)) + ")"
 
     @property
     def _scale(self) -> Tensor:
@@ -84,3 +119,25 @@ class Model(nn.Module):
     @property
     def _shift(self) -> Tensor:
         return self.pixel_mean / self.pixel_deviation
+
+
+class VectorModel(Model):
+    """Vectors (n, D) to posteriors and codes to vectors: the "pixels" are features, with a scale each."""
+
+    def checked(self, images: np.ndarray) -> np.ndarray:
+        """Return vectors as float32, or say what they must be."""
+        rows = np.asarray(images)
+        if rows.dtype.kind not in "biuf" or rows.shape[1:] != self.shape:
+            raise UsageError(f"vectors must be numbers of shape {self._expected}, not {rows.dtype} {rows.shape}")
+        rows = np.ascontiguousarray(rows, dtype=np.float32)
+        if not np.isfinite(rows).all():
+            raise UsageError("vectors must be finite numbers: they hold a NaN or an infinity")
+        return rows
+
+    def pixels(self, images: np.ndarray) -> Tensor:
+        """Return vectors (n, D) as the model sees them."""
+        return (torch.from_numpy(images).to(self.device) - self.pixel_mean) / self.pixel_deviation
+
+    def images(self, pixels: Tensor) -> np.ndarray:
+        """Return what the model sees as vectors in their own units, float32: the inverse of `pixels`."""
+        return (pixels.float() * self.pixel_deviation + self.pixel_mean).cpu().numpy()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from torch import nn
 
-from unweave.nets.body import Body, Shape, fan_in_uniform
-from unweave.nets.conv import halvings, scaled
+from unweave.nets.body import Body, Shape, fan_in_uniform, image_shape
+from unweave.nets.conv import doubled, halvings, odd, scaled
 from unweave.nets.modulated import ModulatedDecoder, Modulation, Steered
 
 CHANNELS = (32, 64, 128, 256)
@@ -22,7 +22,7 @@ def qlae(shape: Shape, latents: int, width: float) -> Body:
     Encoder: in each stage two 3 × 3 convolutions and a 4 × 4 one of stride 2, each normalised per image and channel;
     then 256, 256. Decoder: 256, 256, and the stages in reverse, each convolution followed by a modulation.
     """
-    height, breadth, channels = shape
+    height, breadth, channels = image_shape(shape)
     count = halvings(height, breadth)
     inner = (height >> count, breadth >> count)
     stages = [scaled(CHANNELS[min(stage, len(CHANNELS) - 1)], width) for stage in range(count)]
@@ -35,16 +35,21 @@ def qlae(shape: Shape, latents: int, width: float) -> Body:
     flat = stages[-1] * inner[0] * inner[1]
     encoder = nn.Sequential(*down, nn.Flatten(), *_dense(flat, hidden))
 
-    up = [_up(before, after, hidden) for before, after in zip([stages[-1], *stages[::-1]], stages[::-1], strict=False)]
+    ends = doubled(height, breadth, count)
+    up = [
+        _up(before, after, hidden, odd(sides))
+        for before, after, sides in zip([stages[-1], *stages[:0:-1]], stages[::-1], ends, strict=True)
+    ]
     up[-1].append(_conv(stages[0], channels))
     condition = nn.Sequential(*_dense(latents, hidden))
     return Body(encoder, ModulatedDecoder(condition, up, (stages[-1], *inner), START), hidden, fan_in_uniform)
 
 
-def _up(before: int, after: int, units: int) -> Steered:
-    """Return a stage of the decoder, which doubles the picture's sides."""
+def _up(before: int, after: int, units: int, more: tuple[int, int]) -> Steered:
+    """Return a stage of the decoder, which doubles the picture's sides and adds `more`."""
     layers: list[nn.Module] = []
-    for layer in (_conv(before, after), _conv(after, after), nn.ConvTranspose2d(after, after, 4, 2, 1, bias=False)):
+    widening = nn.ConvTranspose2d(after, after, 4, 2, 1, more, bias=False)
+    for layer in (_conv(before, after), _conv(after, after), widening):
         # Scales and shifts are rectified, as in the authors' code.
         styles = nn.Sequential(nn.Linear(units, 2 * after), nn.ReLU(inplace=True))
         layers += [layer, nn.LeakyReLU(SLOPE, inplace=True), Modulation(styles, offset=0.0, eps=EPS)]

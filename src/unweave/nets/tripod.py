@@ -6,8 +6,8 @@ from itertools import pairwise
 
 from torch import Tensor, nn
 
-from unweave.nets.body import Body, Shape, fan_in_uniform
-from unweave.nets.conv import halvings, scaled
+from unweave.nets.body import Body, Shape, fan_in_uniform, image_shape
+from unweave.nets.conv import doubled, halvings, scaled
 from unweave.nets.modulated import ModulatedDecoder, Modulation, Steered, SteeredResidual
 
 FIRST, LAST = 32, 512
@@ -37,7 +37,7 @@ def tripod(shape: Shape, latents: int, width: float) -> Body:
     pixels, then 512. Decoder: 256, 256, and in each stage two modulated residual blocks, the picture doubled, and a
     3 × 3 convolution.
     """
-    height, breadth, channels = shape
+    height, breadth, channels = image_shape(shape)
     count = halvings(height, breadth)
     inner = (height >> count, breadth >> count)
     sizes = [scaled(min(FIRST << stage, LAST), width) for stage in range(count + 1)]
@@ -51,10 +51,8 @@ def tripod(shape: Shape, latents: int, width: float) -> Body:
     # At 64 × 64 the decoder's stages are 512, 256, 128, 64: the encoder's but for its first.
     widths = sizes[:0:-1]
     up = [
-        Steered(
-            [_block(size, units), _block(size, units), nn.Upsample(scale_factor=2), nn.Conv2d(size, after, 3, 1, 1)]
-        )
-        for size, after in zip(widths, [*widths[1:], channels], strict=True)
+        Steered([_block(size, units), _block(size, units), nn.Upsample(sides), nn.Conv2d(size, after, 3, 1, 1)])
+        for size, after, sides in zip(widths, [*widths[1:], channels], doubled(height, breadth, count), strict=True)
     ]
     condition = nn.Sequential(*_dense(latents, units), *_dense(units, units))
     return Body(encoder, ModulatedDecoder(condition, up, (widths[0], *inner), START), features, fan_in_uniform)

@@ -6,15 +6,19 @@ from unweave.report.association import heat_map, heat_map_figure, normalised_inf
 from unweave.report.compare import render_comparison, write_comparison
 from unweave.report.curves import training_curve, training_figure
 from unweave.report.datasets import factor_grid, samples_grid, show
+from unweave.report.latent_chart import latents_figure
 from unweave.report.latents import reconstructions, traversals
+from unweave.report.notebook import Page
 from unweave.report.page import render, write_page
 from unweave.report.surveys import collapse, survey
 
 __all__ = [
+    "Page",
     "collapse",
     "factor_grid",
     "heat_map",
     "heat_map_figure",
+    "latents_figure",
     "normalised_information",
     "reconstructions",
     "render",

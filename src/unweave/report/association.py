@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from numpy.typing import ArrayLike, NDArray
 
 from unweave.errors import UsageError
 from unweave.metrics.information import bin_codes, information, known
+from unweave.report.chart import Chart
 from unweave.report.style import HEAT, LIGHT, plain
 
 BINS = 20
@@ -26,6 +26,22 @@ def normalised_information(codes: ArrayLike, factors: ArrayLike, *, bins: int = 
     From 0 to 1, whatever the form of the relation and whether or not the factor has an order. A factor of more values
     than there are bins stays below 1; one with a single value is known by none (0).
 
+    Parameters
+    ----------
+    codes
+        Codes (n, latents).
+    factors
+        Factors (n, k), whole numbers.
+    bins
+        Bins of equal width that each code is cut into.
+
+    Returns
+    -------
+    ndarray
+        The shares, (latents, k).
+
+    Examples
+    --------
     >>> normalised_information([[0.0], [1.0], [0.0], [1.0]], [[2, 0], [5, 0], [2, 1], [5, 1]]).round(6).tolist()
     [[1.0, 0.0]]
     """
@@ -61,12 +77,26 @@ def heat_map(
 
 def heat_map_figure(
     values: ArrayLike, names: Sequence[str], *, latents: Sequence[int] | NDArray[np.int64] | None = None
-) -> Figure:
-    """Return `heat_map` as a figure, with cells of one size however many there are."""
+) -> Chart:
+    """Return `heat_map` as a figure, with cells of one size however many there are.
+
+    Parameters
+    ----------
+    values
+        Values in [0, 1], (latents, factors).
+    names
+        The names of the factors.
+    latents
+        The latents to draw, in this order; by default all.
+
+    Returns
+    -------
+    Chart
+        A matplotlib figure.
+    """
     count = np.shape(values)[0] if latents is None else len(latents)
     longest = max(map(len, names), default=0)
-    size = (0.25 + 0.085 * longest + CELL[0] * count, 0.35 + CELL[1] * len(names))
-    figure = Figure(figsize=size, layout="constrained")
+    figure = Chart(0.25 + 0.085 * longest + CELL[0] * count, 0.35 + CELL[1] * len(names))
     heat_map(figure.add_subplot(), values, names, latents=latents)
     return figure
 

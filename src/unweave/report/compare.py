@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from unweave.files import write_atomically
 from unweave.report.frame import document
-from unweave.report.scores import ORIGINS, QUESTIONS
+from unweave.report.scores import QUESTIONS, origin_of
 from unweave.report.style import number
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def _group(group: str, rows: Sequence[Row], extent: float, columns: int) -> str:
 
 
 def _group_of(row: Row) -> str:
-    return ORIGINS[row["metric"]].group if row["metric"] in ORIGINS else "other"
+    return origin.group if (origin := origin_of(row["metric"])) else "other"
 
 
 def _line(row: Row, extent: float) -> str:
@@ -155,7 +155,8 @@ def _line(row: Row, extent: float) -> str:
 
 def _bounded(row: Row) -> bool:
     """Tell whether differences of a score can be drawn on one scale with those of others: it has a largest value."""
-    return row["metric"] in ORIGINS and max(map(abs, ORIGINS[row["metric"]].metric.range)) <= 1
+    origin = origin_of(row["metric"])
+    return origin is not None and max(map(abs, origin.metric.range)) <= 1
 
 
 def _extent(rows: Iterable[Row]) -> float:
@@ -169,7 +170,8 @@ def _extent(rows: Iterable[Row]) -> float:
 
 
 def _direction(row: Row) -> str:
-    higher = ORIGINS[row["metric"]].metric.higher_is_better if row["metric"] in ORIGINS else None
+    origin = origin_of(row["metric"])
+    higher = origin.metric.higher_is_better if origin else None
     return "" if higher is None else f"<small>{'↑' if higher else '↓'}</small>"
 
 

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 from numpy.typing import NDArray
 
 from unweave.errors import UsageError, unknown
+from unweave.report.chart import Chart
 from unweave.report.style import LIGHT, number, plain
 
 if TYPE_CHECKING:
@@ -48,14 +48,27 @@ def training_curve(axes: Axes, log: polars.DataFrame, term: str = "loss") -> Axe
     return plain(axes)
 
 
-def training_figure(log: polars.DataFrame, *, columns: int = 3) -> Figure:
-    """Return a figure with the loss and every term, each on axes of its own."""
+def training_figure(log: polars.DataFrame, *, columns: int = 3) -> Chart:
+    """Return a figure with the loss and every term, each on axes of its own.
+
+    Parameters
+    ----------
+    log
+        The log of a run: `run.log()`.
+    columns
+        Charts side by side.
+
+    Returns
+    -------
+    Chart
+        A matplotlib figure.
+    """
     names = terms(log)
     if not names:
         raise UsageError("the log is empty: nothing has been logged yet")
     columns = min(columns, len(names))
     rows = -(-len(names) // columns)
-    figure = Figure(figsize=(3.6 * columns, 2.5 * rows), layout="constrained")
+    figure = Chart(3.6 * columns, 2.5 * rows)
     for place, name in enumerate(names, start=1):
         training_curve(figure.add_subplot(rows, columns, place), log, name)
     return figure

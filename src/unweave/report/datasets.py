@@ -27,7 +27,26 @@ def show(data: Dataset, *, rows: int = 3, columns: int = 10, seed: int = 0) -> I
     """Return the picture of a data set: a traversal of every factor, and random samples below.
 
     Of a set that is no full grid, where one factor cannot be changed alone, only samples are shown.
+    Vectors are drawn as lines.
+
+    Parameters
+    ----------
+    data
+        The data set.
+    rows, columns
+        Rows and columns of samples; a factor of more values than columns is shown at evenly spaced ones.
+    seed
+        Seed of the samples, and of the image whose factors are changed.
+
+    Returns
+    -------
+    PIL.Image.Image
+        The picture.
     """
+    if not data.has_images:
+        from unweave.report.lines import picture, sample_figure
+
+        return picture(sample_figure(data, rows * columns, seed))
     samples = _sample_rows(data, rows, columns, seed)
     if not data.is_grid:
         return draw(replace(samples, title=f"{_headline(data)}, random samples"))

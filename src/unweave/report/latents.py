@@ -19,8 +19,31 @@ def traversals(
     The most informative latents come first (all, or the first `rows`), each with its mean KL over up to
     512 random images; the rest of the code stays at the image's posterior mean. A code that is a point has no prior
     that would say how far to go, and no KL: each latent goes through its own range, which is noted beside it with
-    its variance.
+    its variance. Vectors are drawn as lines, one for each value of the latent.
+
+    Parameters
+    ----------
+    run
+        The run.
+    columns
+        Values of each latent.
+    span
+        How far from 0 they go.
+    rows
+        How many latents to draw; by default all.
+    seed
+        Seed of the image whose code is changed, and of those that the order of latents is found from.
+
+    Returns
+    -------
+    PIL.Image.Image
+        The picture.
     """
+    if not run.data.has_images:
+        from unweave.report.lines import picture, traversal_figure
+
+        seen = survey(run, seed=seed)
+        return picture(traversal_figure(run, seen, columns=columns, span=span, rows=rows, seed=seed))
     return draw(traversal_rows(run, survey(run, seed=seed), columns=columns, span=span, rows=rows, seed=seed))
 
 
@@ -28,18 +51,23 @@ def traversal_rows(
     run: RunLike, seen: Survey, *, columns: int = 9, span: float = 2.0, rows: int | None = None, seed: int = 0
 ) -> Grid:
     """Return the rows of `traversals` for a run that was surveyed already."""
-    code = _code_of_one_image(run, seed)
+    code = code_of_one(run, seed)
     steps = np.linspace(-span, span, columns)
     drawn = []
     for latent in seen.order[:rows]:
-        values = steps if not seen.points else seen.values(latent, columns)
+        values = traversed(seen, latent, columns, span)
         codes = np.tile(code, (len(values), 1))
         codes[:, latent] = values
-        drawn.append(Row(run.decode(codes), f"z{latent}", _note(seen, latent, values), latent not in seen.used))
+        drawn.append(Row(run.decode(codes), f"z{latent}", latent_note(seen, latent, values), latent not in seen.used))
     return Grid(drawn, header=[number(value, 3) for value in steps] if not seen.points else ())
 
 
-def _note(seen: Survey, latent: int, values: Floats) -> str:
+def traversed(seen: Survey, latent: int, columns: int, span: float) -> Floats:
+    """Return the values that a traversal gives a latent."""
+    return seen.values(latent, columns) if seen.points else np.linspace(-span, span, columns)
+
+
+def latent_note(seen: Survey, latent: int, values: Floats) -> str:
     """Return what is said beside a latent: what it carries and, where that differs, from where to where it goes."""
     if latent not in seen.used:
         return "unused"
@@ -50,7 +78,26 @@ def _note(seen: Survey, latent: int, values: Floats) -> str:
 
 
 def reconstructions(run: RunLike, n: int = 10, seed: int = 0) -> Image.Image:
-    """Return a picture of n random images above what the run makes of them."""
+    """Return a picture of n random images above what the run makes of them; of vectors, both as lines.
+
+    Parameters
+    ----------
+    run
+        The run.
+    n
+        How many images.
+    seed
+        Seed of their choice.
+
+    Returns
+    -------
+    PIL.Image.Image
+        The picture.
+    """
+    if not run.data.has_images:
+        from unweave.report.lines import picture, reconstruction_figure
+
+        return picture(reconstruction_figure(run, n, seed))
     return draw(reconstruction_rows(run, n, seed))
 
 
@@ -60,7 +107,8 @@ def reconstruction_rows(run: RunLike, n: int = 10, seed: int = 0) -> Grid:
     return Grid([Row(images, "image"), Row(run.reconstruct(images), "reconstruction")])
 
 
-def _code_of_one_image(run: RunLike, seed: int) -> Floats:
+def code_of_one(run: RunLike, seed: int) -> Floats:
+    """Return the code of a random image or vector."""
     index = np.random.default_rng(seed).integers(len(run.data), size=1)
-    mean, _ = run.posterior(run.data.images(index))
+    mean, _ = run.posterior(run.data.inputs(index))
     return mean[0]

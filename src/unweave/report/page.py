@@ -15,18 +15,21 @@ from matplotlib.figure import Figure
 from unweave.data.ceilings import has_ceilings, kept_ceilings, known_ceilings, three_digits
 from unweave.files import write_atomically
 from unweave.metrics import importance_matrix
+from unweave.metrics.inputs import bin_factors
 from unweave.report.association import BINS, heat_map_figure, normalised_information
+from unweave.report.chart import Chart
 from unweave.report.curves import terms, training_curve
 from unweave.report.frame import document
 from unweave.report.grids import Grid, Row, strip
 from unweave.report.inline import png, svg
 from unweave.report.latents import reconstruction_rows, traversal_rows
+from unweave.report.lines import chosen_note, reconstruction_figure, traversal_figure, unit
 from unweave.report.protocols import RunLike
 from unweave.report.saved import saved_scores
 from unweave.report.scores import score_table
 from unweave.report.style import number
 from unweave.report.surveys import Survey, collapse, survey
-from unweave.text import data_name
+from unweave.text import data_name, data_options, data_title
 
 SAMPLES = 2000
 """Random images behind what the page says of latents and factors."""
@@ -40,7 +43,19 @@ def write_page(run: RunLike, out: Path | None = None) -> Path:
     """Write the page of a run, by default as report.html in its folder, and return its path.
 
     It shows scores, reconstructions, traversals, factors against latents, the training curve and the
-    configuration. The same run gives the same bytes.
+    configuration.
+
+    Parameters
+    ----------
+    run
+        The run; scores are those that `run.evaluate()` has saved.
+    out
+        The page to write.
+
+    Returns
+    -------
+    Path
+        The page. The same run gives the same bytes.
     """
     path = run.path / "report.html" if out is None else Path(out)
     page = render(run)
@@ -72,7 +87,7 @@ def _header(run: RunLike, seen: Survey) -> str:
     planned = training.get("steps", run.step)
     facts = [
         *((name, _value(value)) for name, value in method.items() if name != "name"),
-        *((f"data {name}", _value(value)) for name, value in data.items() if name != "name"),
+        *((f"data {name}", _value(value)) for name, value in data_options(data).items()),
         *((f"labels {name}", _value(value)) for name, value in run.config.get("labels", {}).items()),
         ("latents", number(seen.codes.shape[1])),
         ("steps", number(run.step) if run.step == planned else f"{number(run.step)} of {number(planned)}"),
@@ -81,7 +96,7 @@ def _header(run: RunLike, seen: Survey) -> str:
         ("run", run.id),
     ]
     listed = "\n".join(f"<div><dt>{escape(key)}</dt><dd>{escape(value)}</dd></div>" for key, value in facts)
-    title = f"{escape(method['name'])} <small>on</small> {escape(data['name'])}"
+    title = f"{escape(method['name'])} <small>on</small> {escape(data_title(data))}"
     warning = collapse(seen)
     alert = f'\n<p class="alert">{escape(warning)}</p>' if warning else ""
     return f"<header>\n<h1>{title}</h1>\n<dl>\n{listed}\n</dl>{alert}\n</header>"
@@ -98,7 +113,7 @@ def _ceilings(run: RunLike) -> str:
 
     Of a large set that is not worth the wait: unless they are known, the command that computes them is named.
     """
-    if not has_ceilings(run.data):
+    if not has_ceilings(run.data) or not run.data.is_labelled:
         return ""
     named = "digest" not in run.data.options  # arrays in memory have no name that a command could take
     found = known_ceilings(run.data) if named and len(run.data) > COMPARED else kept_ceilings(run.data)
@@ -130,11 +145,19 @@ def _bar(share: float) -> str:
 
 
 def _reconstructions(run: RunLike) -> str:
+    if not run.data.has_images:
+        about = (
+            f"Random vectors (grey), and what the model makes of them from their codes alone (blue), in {unit(run)}: "
+            f"features from left to right.{chosen_note(run.data)}"
+        )
+        return _section("Reconstructions", about, _lines(reconstruction_figure(run), "Reconstructions"))
     about = "Random images, and what the model makes of them from their codes alone."
     return _section("Reconstructions", about, _grid(reconstruction_rows(run)))
 
 
 def _traversals(run: RunLike, seen: Survey) -> str:
+    if not run.data.has_images:
+        return _line_traversals(run, seen)
     grid = traversal_rows(run, seen, rows=LATENTS)
     images = f"over {number(len(seen.codes))} random images"
     if seen.points:
@@ -155,19 +178,40 @@ def _traversals(run: RunLike, seen: Survey) -> str:
     return _section("Traversals", about, _grid(grid))
 
 
+def _line_traversals(run: RunLike, seen: Survey) -> str:
+    extent = "through its own range" if seen.points else "from −2 (blue) to 2 (red)"
+    about = (
+        f"One vector's code, decoded with one latent at a time going {extent}, in {unit(run)}: features from left to "
+        f"right. The latents that carry most over {number(len(seen.codes))} random vectors come first."
+        f"{chosen_note(run.data)}"
+    )
+    return _section("Traversals", about, _lines(traversal_figure(run, seen, rows=LATENTS), "Traversals"))
+
+
+def _lines(figure: Figure, name: str) -> str:
+    return f'<div class="scroll">{svg(figure, name, f"{name} drawn as lines")}</div>'
+
+
 def _association(run: RunLike, seen: Survey) -> str:
+    """Draw what latents know of factors; nothing where there are no factors."""
+    if not run.data.is_labelled:
+        return ""
     if not len(seen.used) or len(seen.codes) < 2:
         return _section("Factors × latents", "No latent carries anything: there is nothing to compare.")
     shown, names = seen.used[:LATENTS], run.data.factors.names
-    known = normalised_information(seen.codes, seen.factors)
-    shuffled = np.random.default_rng(0).permutation(seen.factors)
+    factors = bin_factors(seen.factors, BINS)
+    known = normalised_information(seen.codes, factors)
+    shuffled = np.random.default_rng(0).permutation(factors)
     chance = normalised_information(seen.codes, shuffled)[shown].max()
-    largest = max(run.data.factors.sizes)
+    largest = max(run.data.factors.sizes) if not run.data.continuous else max(map(len, map(np.unique, factors.T)))
     limit = f" A factor of {number(largest)} values can reach {np.log(BINS) / np.log(largest):.2f}."
     about = (
         f"The latents in use, in the same order, over {number(len(seen.codes))} random images. One filled cell a row, "
         "each in a column of its own, is a disentangled code."
     )
+    if run.data.continuous:
+        listed = escape(", ".join(run.data.continuous))
+        about += f" Factors that are real numbers ({listed}) are cut into {BINS} groups of equal counts."
     information = (
         f"What share of a factor a latent knows, I(z; v) / H(v), with codes in {BINS} bins: 1 is all. "
         f"With factors shuffled, cells reach {chance:.2f}.{limit if largest > BINS else ''}"
@@ -177,7 +221,7 @@ def _association(run: RunLike, seen: Survey) -> str:
         "Where the codes say nothing of a factor, its row is spread over all."
     )
     maps = _heat_map("Mutual information", information, known, names, shown)
-    maps += _heat_map("DCI importance", importance, importance_matrix(seen.codes, seen.factors), names, shown)
+    maps += _heat_map("DCI importance", importance, importance_matrix(seen.codes, factors), names, shown)
     return _section("Factors × latents", about, f'<div class="maps">\n{maps}</div>')
 
 
@@ -197,11 +241,11 @@ def _curves(run: RunLike) -> str:
         return _section("Training curve", "Nothing has been logged yet.")
     charts = ""
     for place, name in enumerate(names):
-        figure = Figure(figsize=(3.8, 2.5), layout="constrained")
+        figure = Chart(3.8, 2.5)
         training_curve(figure.add_subplot(), log, name)
         charts += svg(figure, f"curve{place}", f"{name} over the steps of training") + "\n"
     about = (
-        "The loss and the terms it is the sum of, each already weighted as in the objective, and what is only watched; "
+        "The loss and the terms it is the sum of, each already weighted as in the objective, and diagnostics; "
         "the last value stands at the right."
     )
     if "kl" in names:

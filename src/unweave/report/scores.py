@@ -12,6 +12,7 @@ from typing import Any
 from unweave.metrics import METRICS, Metric
 from unweave.metrics.dci_es import LIMITS as DCI_ES
 from unweave.metrics.downstream import LIMITS as DOWNSTREAM
+from unweave.metrics.metric import KIND
 from unweave.report.style import number
 
 Score = Mapping[str, Any]
@@ -31,7 +32,7 @@ QUESTIONS = {
     "capacity": "How many latents are in use? No factors are used.",
     "likelihood": "What do the codes cost, and what do they keep of an image, in nats? No factors are used.",
     "geometry": "Do the latents change the decoded image in directions of their own? No factors are used.",
-    "other": "Scores that this version does not know.",
+    "other": "Scores of your own, or that this version does not know.",
 }
 """What each group of scores asks, in the order of the page."""
 PARTS = {"disentanglement": "modularity", "completeness": "compactness", "informativeness": "explicitness"}
@@ -59,10 +60,10 @@ class Origin:
     """The largest value there can be."""
 
 
-def _origins() -> dict[str, Origin]:
+def _origins(metrics: Mapping[str, Metric]) -> dict[str, Origin]:
     """Return the origin of every row there can be; a part of a score of several is in the group of that part."""
     found = {}
-    for name, metric in METRICS.items():
+    for name, metric in metrics.items():
         limits = PART_LIMITS.get(metric.sample.__name__)
         for place, row in enumerate(metric.names(name)):
             most = limits[1][place] if limits else metric.range[1]
@@ -73,7 +74,13 @@ def _origins() -> dict[str, Origin]:
     return found
 
 
-ORIGINS = _origins()
+ORIGINS = _origins(METRICS)
+"""The origins of unweave's own scores."""
+
+
+def origin_of(name: str) -> Origin | None:
+    """Return where a row of this name comes from, if that is known: a user's metric is, once it is defined."""
+    return ORIGINS.get(name) or _origins(KIND.own).get(name)
 
 
 def score_table(scores: Sequence[Score]) -> str:
@@ -96,7 +103,7 @@ def is_score(score: Score) -> bool:
 
 def metrics_of(scores: Iterable[Score]) -> list[str]:
     """Return the metrics that gave scores, each once; those that are not known any more are left out."""
-    return list(dict.fromkeys(ORIGINS[score["metric"]].name for score in scores if score["metric"] in ORIGINS))
+    return list(dict.fromkeys(origin.name for score in scores if (origin := origin_of(score["metric"]))))
 
 
 def _group(group: str, scores: Sequence[Score], columns: int) -> str:
@@ -111,7 +118,7 @@ def _group(group: str, scores: Sequence[Score], columns: int) -> str:
 
 
 def _group_of(score: Score) -> str:
-    origin = ORIGINS.get(score["metric"])
+    origin = origin_of(score["metric"])
     return origin.group if origin else "other"
 
 
@@ -136,7 +143,7 @@ def _direction(score: Score) -> str:
 
 
 def _higher_is_better(score: Score) -> bool | None:
-    origin = ORIGINS.get(score["metric"])
+    origin = origin_of(score["metric"])
     return getattr(origin.metric, "higher_is_better", True) if origin else None
 
 
@@ -164,7 +171,7 @@ def _scale(score: Score) -> str:
 
 def _span(score: Score) -> tuple[float, float] | None:
     """Return the ends of a score's scale: 0 and 1, or else those that just hold 0, the score, its floor and ceiling."""
-    origin = ORIGINS.get(score["metric"])
+    origin = origin_of(score["metric"])
     numbers = [_number(score, column) for column in ("value", "low", "high", "floor", "ceiling")]
     known = [number for number in numbers if isfinite(number)]
     if not isfinite(numbers[0]):

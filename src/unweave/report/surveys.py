@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ class Survey:
     """Codes and factors of random images, and what every latent carries over them."""
 
     codes: Floats  # (n, latents)
-    factors: NDArray[np.int64]  # (n, factors)
+    factors: NDArray[Any]  # (n, factors); no columns where they are not known
     carried: Floats  # (latents,): mean KL in nats or, of points, the variance of the code
     points: bool = False
 
@@ -49,11 +50,26 @@ class Survey:
 
 
 def survey(run: RunLike, *, samples: int = 512, seed: int = 0) -> Survey:
-    """Encode distinct random images and measure what each latent carries."""
+    """Encode distinct random images and measure what each latent carries.
+
+    Parameters
+    ----------
+    run
+        The run.
+    samples
+        How many images, at most.
+    seed
+        Seed of their choice.
+
+    Returns
+    -------
+    Survey
+        The codes, the factors, and the mean KL of each latent in nats or, of codes that are points, its variance.
+    """
     rng = np.random.default_rng(seed)
     indices = rng.choice(len(run.data), size=min(samples, len(run.data)), replace=False)
     parts = [indices[start : start + CHUNK] for start in range(0, len(indices), CHUNK)]
-    posteriors = [run.posterior(run.data.images(part)) for part in parts]
+    posteriors = [run.posterior(run.data.inputs(part)) for part in parts]
     means = np.concatenate([mean for mean, _ in posteriors]).astype(np.float64)
     found = [spread for _, spread in posteriors if spread is not None]
     logs = np.concatenate(found) if found else None

@@ -12,8 +12,10 @@ from pathlib import Path
 from time import perf_counter
 
 from unweave.errors import UsageError, unknown
-from unweave.reproduce.frame import Findings, Reproduction, Row, Watch
-from unweave.reproduce.save import Outcome, refuse_folder, save
+from unweave.progress import OnProgress, silent
+from unweave.reproduce.frame import Findings, Reproduction, Row
+from unweave.reproduce.parts import Parts, compute_always
+from unweave.reproduce.save import Outcome, refuse_folder, save, versions
 
 __all__ = ["RESULTS", "Findings", "Outcome", "Reproduction", "Row", "find", "reproduce"]
 
@@ -41,14 +43,14 @@ def reproduce(
     setting: str | None = None,
     seed: int = 0,
     out: str | PathLike[str] | None = None,
-    watch: Watch | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Outcome:
     """Reproduce the published result called `name`.
 
     `preset` says how much of it: "smoke" (seconds), "small" or "paper" (as published). A few results can be run as
     different experiments: `setting` names one, the first in `variants` if left out. The same seed gives the same
     numbers. With `out`, a folder, the outcome is saved there when all of it is known: `result.json`, `result.md`,
-    a PNG for each figure, and tables.
+    a PNG for each figure, and tables. Until then its finished parts are kept there, and the same call goes on.
     """
     kind = find(name)
     if preset not in kind.presets:
@@ -67,8 +69,12 @@ def reproduce(
     if folder:
         refuse_folder(folder, name, preset, seed, setting)
     start = perf_counter()
-    findings = kind().run(settings, seed=seed, watch=watch or (lambda what, done, total: None))
-    outcome = Outcome.of(name, kind, preset, seed, findings, seconds=perf_counter() - start, setting=setting)
-    if folder:
+    # Another version may have other numbers, so that it keeps its own parts.
+    parts = folder and Parts(folder, {"name": name, "settings": settings, "seed": seed, "versions": versions()})
+    findings = kind().run(settings, seed=seed, on_progress=on_progress or silent, kept=parts or compute_always)
+    seconds = perf_counter() - start + (parts.seconds if parts else 0.0)
+    outcome = Outcome.of(name, kind, preset, seed, findings, seconds=seconds, setting=setting)
+    if folder and parts:
         save(outcome, folder)
+        parts.remove()
     return outcome

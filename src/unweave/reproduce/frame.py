@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from unweave.progress import OnProgress
+from unweave.reproduce.parts import Kept, compute_always
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-Watch = Callable[[str, int, int], None]
-"""Told what is being done, how much is done, and of how much."""
 
 
 @dataclass(frozen=True)
@@ -58,5 +58,9 @@ class Reproduction(ABC):
     """Names of the experiments that it can be run as, the usual one first. Settings then have a field `setting`."""
 
     @abstractmethod
-    def run(self, settings: Any, *, seed: int, watch: Watch) -> Findings:
-        """Compute the result. Everything random comes from `seed`; `watch` is called before each part."""
+    def run(self, settings: Any, *, seed: int, on_progress: OnProgress, kept: Kept = compute_always) -> Findings:
+        """Compute the result. Everything random comes from `seed`; `on_progress` is called before each part.
+
+        `kept(name, compute)` returns a part that was computed before, or computes it: a dataclass of this package,
+        numbers, texts and arrays, also in tuples, lists and dicts.
+        """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from typing import ClassVar
 
@@ -11,10 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unweave.geometry import chance_error
-from unweave.reproduce.frame import Findings, Reproduction, Row, Watch
-from unweave.reproduce.geomancer_objects import DIMS, Looked, Training, looks
+from unweave.progress import OnProgress
+from unweave.reproduce.frame import Findings, Reproduction, Row
+from unweave.reproduce.geomancer_objects import DIMS, FoundFactors, Training, factors_of_each_input
 from unweave.reproduce.geomancer_products import CURVED, PRODUCTS, Trials, trials
 from unweave.reproduce.intervals import Estimate, mean_and_interval
+from unweave.reproduce.parts import Kept, compute_always
 
 Products = dict[str, dict[int, Trials]]
 """By product and number of points."""
@@ -30,7 +33,7 @@ NOTES = (
 
 @dataclass(frozen=True)
 class Settings:
-    """What is looked at, and how much of it."""
+    """What is found at, and how much of it."""
 
     sizes: tuple[int, ...]
     """Numbers of points of each product."""
@@ -67,7 +70,7 @@ class Geomancer(Reproduction):
         ),
     }
 
-    def run(self, settings: Settings, *, seed: int, watch: Watch) -> Findings:
+    def run(self, settings: Settings, *, seed: int, on_progress: OnProgress, kept: Kept = compute_always) -> Findings:
         """Factorise samples of each product, then the objects, and draw the errors of both."""
         from unweave.reproduce.geomancer_figures import objects_figure, products_figure
 
@@ -77,10 +80,14 @@ class Geomancer(Reproduction):
         total = len(cells) + 2 + len(settings.training.betas)
         products: Products = {product: {} for product in settings.products}
         for product, n in cells:
-            watch(f"{product}, {n:,} points", next(steps), total)
-            products[product][n] = trials(product, n, seeds)
-        inputs = looks(
-            settings.images, settings.training, last, lambda what: watch(f"objects, {what}", next(steps), total)
+            on_progress(f"{product}, {n:,} points", next(steps), total)
+            products[product][n] = kept(f"{product}, {n}", partial(trials, product, n, seeds))
+        inputs = factors_of_each_input(
+            settings.images,
+            settings.training,
+            last,
+            lambda what: on_progress(f"objects, {what}", next(steps), total),
+            kept,
         )
         rows = [*product_rows(products), *object_rows(inputs)]
         figures = {"products": products_figure(products), "objects": objects_figure(inputs, last)}
@@ -102,7 +109,7 @@ def within(least: float, largest: float, values: ArrayLike) -> Estimate:
     return Estimate(*(min(max(value, least), largest) for value in mean_and_interval(values)))
 
 
-def object_rows(inputs: Mapping[str, Looked]) -> Iterable[Row]:
+def object_rows(inputs: Mapping[str, FoundFactors]) -> Iterable[Row]:
     """Return the lines of the objects: the factors found, and the error when GeoManCEr is told that they are two."""
     chance = f"(chance {chance_error(DIMS):.2f})"
     for name, found in inputs.items():
@@ -113,7 +120,7 @@ def object_rows(inputs: Mapping[str, Looked]) -> Iterable[Row]:
             yield Row(f"objects, {name}, not aligned: error {chance}", None, *within(0, np.pi / 2, found.aligned))
 
 
-def remarks(products: Products, inputs: Mapping[str, Looked]) -> Iterable[str]:
+def remarks(products: Products, inputs: Mapping[str, FoundFactors]) -> Iterable[str]:
     """Return what GeoManCEr warned of."""
     samples = [
         (fine, warned)
@@ -126,8 +133,8 @@ def remarks(products: Products, inputs: Mapping[str, Looked]) -> Iterable[str]:
         f"products: warned of {sum(wrong)} of {len(wrong)} samples whose factors it got wrong, "
         f"and of {sum(right)} of {len(right)} others."
     )
-    for name, looked in inputs.items():
-        dims = " + ".join(map(str, looked.dims)) or "that differ from point to point"
-        codes = "" if looked.explained is None else f"they explain {looked.explained:.0%} of the pixels' variance; "
-        warned = "; ".join(looked.doubts) or "nothing"
+    for name, found in inputs.items():
+        dims = " + ".join(map(str, found.dims)) or "that differ from point to point"
+        codes = "" if found.explained is None else f"they explain {found.explained:.0%} of the pixels' variance; "
+        warned = "; ".join(found.doubts) or "nothing"
         yield f"objects, {name}: {codes}two factors have dimensions {dims}; warned of: {warned}."

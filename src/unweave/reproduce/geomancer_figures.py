@@ -13,7 +13,7 @@ from matplotlib.ticker import NullLocator
 from unweave.data.objects3d import Objects3D
 from unweave.geometry import chance_error
 from unweave.report.style import LIGHT, number, plain
-from unweave.reproduce.geomancer_objects import DIMS, Looked
+from unweave.reproduce.geomancer_objects import DIMS, FoundFactors
 from unweave.reproduce.geomancer_products import FLAT, Trials
 
 COLOURS = ("#1f66b0", "#c2571a", "#2f8f5b", "#8a4fa3", "#9a7b16", "#b8336a", "#5b6770")
@@ -51,7 +51,7 @@ def products_figure(products: Mapping[str, Mapping[int, Trials]]) -> Figure:
     return figure
 
 
-def objects_figure(inputs: Mapping[str, Looked], seed: int) -> Figure:
+def objects_figure(inputs: Mapping[str, FoundFactors], seed: int) -> Figure:
     """Draw a few objects, and below them the errors at all points for each thing that GeoManCEr was given."""
     figure = Figure(figsize=(7.2, 1.3 + len(inputs)), layout="constrained")
     strip, below = figure.subfigures(2, 1, squeeze=False, height_ratios=(0.9, 0.4 + len(inputs)))[:, 0]
@@ -60,12 +60,12 @@ def objects_figure(inputs: Mapping[str, Looked], seed: int) -> Figure:
         place.imshow(image[:, :, 0], cmap="gray", vmin=0, vmax=255)
         place.set_axis_off()
     axes = below.subplots(len(inputs), 1, sharex=True, squeeze=False)[:, 0]
-    for place, (name, looked) in zip(axes, inputs.items(), strict=True):
-        mean = looked.errors.mean()
-        found = f"{looked.count} factor{'s' * (looked.count != 1)} found"
-        _dress(place, f"{name}: {found}; told that they are two, mean error {number(mean, 3)}")
+    for place, (name, found) in zip(axes, inputs.items(), strict=True):
+        mean = found.errors.mean()
+        counted = f"{found.count} factor{'s' * (found.count != 1)} found"
+        _dress(place, f"{name}: {counted}; told that they are two, mean error {number(mean, 3)}")
         place.grid(visible=False)
-        place.hist(looked.errors, np.linspace(0, LARGEST, 73), color=LIGHT["accent"])
+        place.hist(found.errors, np.linspace(0, LARGEST, 73), color=LIGHT["accent"])
         place.axvline(chance_error(DIMS), color=LIGHT["ink"], linewidth=1, linestyle=DASHES)
         place.axvline(mean, color=COLOURS[1], linewidth=1.6)
         place.set(yticks=[], xlim=(0, LARGEST * 1.01))

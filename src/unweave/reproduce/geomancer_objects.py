@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -13,6 +14,7 @@ from unweave.data.dataset import Images
 from unweave.data.objects3d import Objects3D
 from unweave.geometry import subspace_error, unaligned_error
 from unweave.reproduce.geomancer_products import factorised
+from unweave.reproduce.parts import Kept, compute_always
 
 Points = np.ndarray
 
@@ -24,7 +26,7 @@ SIDE = 32
 
 @dataclass(frozen=True)
 class Training:
-    """How the β-VAEs are trained whose codes are looked at."""
+    """How the β-VAEs are trained whose codes are found at."""
 
     steps: int
     betas: tuple[float, ...] = (1.0, 4.0)
@@ -33,7 +35,7 @@ class Training:
 
 
 @dataclass(frozen=True)
-class Looked:
+class FoundFactors:
     """What GeoManCEr makes of the same images in one kind of coordinates."""
 
     count: int
@@ -54,27 +56,33 @@ class Looked:
     """The share of the pixels' variance that codes explain."""
 
 
-def looks(count: int, training: Training, seed: int, tell: Callable[[str], None]) -> dict[str, Looked]:
-    """Look for factors in what made `count` images, in the images, and in codes of them.
+def factors_of_each_input(
+    count: int, training: Training, seed: int, tell: Callable[[str], object], kept: Kept = compute_always
+) -> dict[str, FoundFactors]:
+    """Find factors in what made `count` images, in the images, and in codes of them.
 
-    `tell` is called with the name of each before.
+    `tell` is called with the name of each before; `kept` has those that were found before.
     """
     data, rows = Objects3D(size=SIDE, n=count, seed=seed), np.arange(count)
     tell("true latents")
     latents, images = data.latents(rows), data.images(rows)
-    looked = {"true latents": look(latents, latents, seed)}
+    found = {"true latents": kept("true latents", lambda: find_factors(latents, latents, seed))}
     tell("pixels")
-    looked["pixels"] = look(images.reshape(count, -1) / 255, latents, seed)
+    found["pixels"] = kept("pixels", lambda: find_factors(images.reshape(count, -1) / 255, latents, seed))
+
+    def in_codes(beta: float) -> FoundFactors:
+        encoded, explained = codes(data, images, beta, training, seed)
+        return replace(find_factors(encoded, latents, seed), explained=explained)
+
     for beta in training.betas:
         name = f"codes, β = {beta:g}"
         tell(name)
-        encoded, explained = codes(data, images, beta, training, seed)
-        looked[name] = replace(look(encoded, latents, seed), explained=explained)
-    return looked
+        found[name] = kept(name, partial(in_codes, beta))
+    return found
 
 
-def look(points: Points, latents: Points, seed: int) -> Looked:
-    """Look for factors in points (n, D): with their dimension alone, and again, if they are not two, told so."""
+def find_factors(points: Points, latents: Points, seed: int) -> FoundFactors:
+    """Find factors in points (n, D): with their dimension alone, and again, if they are not two, told so."""
     found, doubts = factorised(points, sum(DIMS), seed=seed)
     count = found.count
     if count != len(DIMS):
@@ -83,7 +91,7 @@ def look(points: Points, latents: Points, seed: int) -> Looked:
     components, frames = found.components, true_frames(latents)
     errors = unaligned_error(points, components, latents, frames)
     aligned = subspace_error(components, frames) if points is latents else None
-    return Looked(count, found.dims, tuple(dict.fromkeys(doubts)), errors, aligned)
+    return FoundFactors(count, found.dims, tuple(dict.fromkeys(doubts)), errors, aligned)
 
 
 def true_frames(latents: Points) -> list[Points]:

@@ -5,17 +5,20 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from unweave.metrics import METRICS, FewSamples, evaluate
 from unweave.metrics.table import GROUPS
-from unweave.reproduce.frame import Findings, Reproduction, Row, Watch
+from unweave.progress import OnProgress
+from unweave.reproduce.frame import Findings, Reproduction, Row
 from unweave.reproduce.guardians_page import Score, Tally, as_csv, conclusions, missed_share, page, tally
 from unweave.reproduce.guardians_worlds import ENCODERS, WORLDS, Array
 from unweave.reproduce.intervals import mean_and_interval
+from unweave.reproduce.parts import Kept, compute_always
 
 BINS = 10
 """Groups of equal counts that factors are cut into for metrics that need classes."""
@@ -67,11 +70,11 @@ class Guardians(Reproduction):
         ),
     }
 
-    def run(self, settings: Settings, *, seed: int, watch: Watch) -> Findings:
+    def run(self, settings: Settings, *, seed: int, on_progress: OnProgress, kept: Kept = compute_always) -> Findings:
         """Score every encoder in every world, and count the claims that are not met."""
         from unweave.reproduce.guardians_figures import map_figure, sizes_figure
 
-        scores = tuple(_scores(settings, seed, watch))
+        scores = tuple(_scores(settings, seed, on_progress, kept))
         rows = [_row(each, scores) for each in tally(scores)]
         figures = {"map": map_figure(scores, settings.sizes[-1])}
         if len(settings.sizes) > 1:
@@ -90,17 +93,33 @@ def _row(count: Tally, scores: Sequence[Score]) -> Row:
     return Row(f"{count.metric} ({count.claim}), fooled, %", None, count.percent, low, high)
 
 
-def _scores(settings: Settings, seed: int, watch: Watch) -> Iterator[Score]:
+def _scores(settings: Settings, seed: int, on_progress: OnProgress, kept: Kept) -> Iterator[Score]:
     """Yield the scores of every size, world and encoder."""
     cells = list(product(settings.sizes, range(settings.repeats), WORLDS, ENCODERS))
     for done, ((rows, count), repeat, world, encoder) in enumerate(cells):
-        watch(f"{rows:,} rows, {count} factors, {world}, {encoder}", done, len(cells))
-        # A stream for each encoder: the same rotation in all worlds, and noise that knows nothing of the factors.
-        streams = np.random.SeedSequence(seed, spawn_key=(rows, count, repeat)).spawn(1 + len(ENCODERS))
-        factors = WORLDS[world](np.random.default_rng(streams[0]).normal(size=(rows, count)))
-        own = np.random.default_rng(streams[1 + list(ENCODERS).index(encoder)])
-        for found in score(ENCODERS[encoder](factors, own), factors, settings.metrics, seed):
-            yield Score(rows, count, repeat, world, encoder, *found)
+        what = f"{rows:,} rows, {count} factors, {world}, {encoder}"
+        on_progress(what, done, len(cells))
+        cell = Cell(rows, count, repeat, world, encoder)
+        for found in kept(f"{what}, {repeat}", partial(_scores_of, cell, settings.metrics, seed)):
+            yield Score(*cell, *found)
+
+
+class Cell(NamedTuple):
+    """What is scored: an encoder in a draw of a world."""
+
+    rows: int
+    factors: int
+    repeat: int
+    world: str
+    encoder: str
+
+
+def _scores_of(cell: Cell, metrics: Sequence[str], seed: int) -> list[Found]:
+    # A stream for each encoder: the same rotation in all worlds, and noise that knows nothing of the factors.
+    streams = np.random.SeedSequence(seed, spawn_key=cell[:3]).spawn(1 + len(ENCODERS))
+    factors = WORLDS[cell.world](np.random.default_rng(streams[0]).normal(size=(cell.rows, cell.factors)))
+    own = np.random.default_rng(streams[1 + list(ENCODERS).index(cell.encoder)])
+    return score(ENCODERS[cell.encoder](factors, own), factors, metrics, seed)
 
 
 Found = tuple[str, float, float | None, float | None, float | None]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from typing import Any, ClassVar
 
@@ -11,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.gaussian.impossibility import Entangler
-from unweave.reproduce.frame import Findings, Reproduction, Row, Watch
+from unweave.progress import OnProgress
+from unweave.reproduce.frame import Findings, Reproduction, Row
 from unweave.reproduce.intervals import Estimate, mean_and_interval, share_and_interval
+from unweave.reproduce.parts import Kept, compute_always
 
 Points = NDArray[np.floating[Any]]
 Scores = dict[str, Estimate]
@@ -63,7 +66,7 @@ class Impossibility(Reproduction):
         "paper": Settings(samples=10_000, repeats=2_000, rows=2_000, alphas=49),
     }
 
-    def run(self, settings: Settings, *, seed: int, watch: Watch) -> Findings:
+    def run(self, settings: Settings, *, seed: int, on_progress: OnProgress, kept: Kept = compute_always) -> Findings:
         """Compare a model and its entangled twin for three priors; draw what becomes of a grid, and of scores."""
         from unweave.reproduce.impossibility_figures import family_figure, grid_figure
 
@@ -73,19 +76,24 @@ class Impossibility(Reproduction):
         rows: list[Row] = []
         notes: list[str] = []
         for done, (name, prior) in enumerate(cases.items()):
-            watch(f"{name} prior", done, steps)
-            found, note = compare(prior, settings, streams[done])
+            on_progress(f"{name} prior", done, steps)
+            found, note = kept(name, partial(compare, prior, settings, streams[done]))
             rows += [replace(row, what=f"{name}: {row.what}") for row in found]
             notes.append(f"{name}: {note}")
         z = draw(cases["uniform"], settings.samples, streams[-1])
         family: dict[float, Scores] = {}
         for done, alpha in enumerate(alphas, start=len(cases)):
-            watch(f"alpha {alpha:.3f}", done, steps)
-            member = Entangler(["uniform"] * 2, alpha)
-            family[alpha] = score(member(z), factors_of(member, z), seed)
+            on_progress(f"alpha {alpha:.3f}", done, steps)
+            family[alpha] = kept(f"alpha {alpha!r}", partial(score_member, alpha, z, seed))
         grids = {name: cases[name] for name in ("uniform", "normal")}
         figures = {"grid": grid_figure(grids), "family": family_figure(family, METRICS)}
         return Findings(tuple(rows), (*notes, *NOTES), figures)
+
+
+def score_member(alpha: float, z: Points, seed: int) -> Scores:
+    """Return the scores of uniform points z that a member of the family has mixed."""
+    member = Entangler(["uniform"] * 2, alpha)
+    return score(member(z), factors_of(member, z), seed)
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
-from unweave.reproduce.frame import Findings, Reproduction, Row, Watch
+from unweave.progress import OnProgress
+from unweave.reproduce.frame import Findings, Reproduction, Row
 from unweave.reproduce.linear_gaussian_figures import VARIED, draw_rates, draw_sensitivity
 from unweave.reproduce.linear_gaussian_rates import PUBLISHED, Rate, binomial, rates, to_csv
-from unweave.reproduce.linear_gaussian_settings import AUTHORS, SETTINGS
+from unweave.reproduce.linear_gaussian_settings import AUTHORS, SETTINGS, Setting
+from unweave.reproduce.parts import Kept, compute_always
 
 NOTES = {
     "authors": "The authors' own experiment, from their public notebooks: factors, diagonal noise of the decoder, an "
@@ -44,16 +47,21 @@ class LinearGaussian(Reproduction):
     }
     variants: ClassVar[tuple[str, ...]] = tuple(SETTINGS)
 
-    def run(self, settings: Settings, *, seed: int, watch: Watch) -> Findings:
+    def run(self, settings: Settings, *, seed: int, on_progress: OnProgress, kept: Kept = compute_always) -> Findings:
         """Compute the rates of one setting; then vary the authors' choices one at a time."""
         found: list[Rate] = []
         for done, name in enumerate(PUBLISHED):
-            watch(name, done, len(PUBLISHED))
-            found += rates(settings.setting, name, SETTINGS[settings.setting].studies(name, settings.runs, seed))
+            on_progress(name, done, len(PUBLISHED))
+            chosen = SETTINGS[settings.setting]
+            found += kept(name, partial(_rates, settings.setting, name, chosen, settings.runs, seed))
         figures = {"rates": draw_rates(found)}
         if settings.varied and settings.setting == "authors":
-            figures["sensitivity"] = draw_sensitivity(AUTHORS, VARIED, settings.varied, seed, watch)
+            figures["sensitivity"] = draw_sensitivity(AUTHORS, VARIED, settings.varied, seed, on_progress, kept)
         return Findings(tuple(_rows(found)), _notes(settings.setting, found), figures, {"rates.csv": to_csv(found)})
+
+
+def _rates(label: str, name: str, setting: Setting, runs: int, seed: int) -> tuple[Rate, Rate]:
+    return rates(label, name, setting.studies(name, runs, seed))
 
 
 def _rows(found: list[Rate]) -> list[Row]:

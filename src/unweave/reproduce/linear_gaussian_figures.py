@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unweave.reproduce.frame import Watch
+from unweave.progress import OnProgress
 from unweave.reproduce.linear_gaussian_rates import PUBLISHED, SCORES, Rate, binomial, rates
 from unweave.reproduce.linear_gaussian_settings import AUTHORS, SETTINGS, Setting
+from unweave.reproduce.parts import Kept, compute_always
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,7 +79,9 @@ def draw_rates(found: Sequence[Rate]) -> Figure:
     return figure
 
 
-def draw_sensitivity(base: Setting, varied: Variations, runs: int, seed: int, watch: Watch) -> Figure:
+def draw_sensitivity(
+    base: Setting, varied: Variations, runs: int, seed: int, on_progress: OnProgress, kept: Kept = compute_always
+) -> Figure:
     """Draw how success moves when one choice is varied: scenarios in rows, choices in columns."""
     from matplotlib.figure import Figure
 
@@ -88,8 +92,8 @@ def draw_sensitivity(base: Setting, varied: Variations, runs: int, seed: int, wa
     for row, name in enumerate(PUBLISHED):
         known: dict[Setting, tuple[Rate, Rate]] = {}
         for setting in settings:
-            watch(f"{name}, varied", done, total)
-            known[setting] = rates("varied", name, setting.studies(name, runs, seed))
+            on_progress(f"{name}, varied", done, total)
+            known[setting] = kept(f"{name}, {setting}", partial(_varied_rates, name, setting, runs, seed))
             done += 1
         for column, (choice, values) in enumerate(varied.items()):
             axes = panels[row, column]
@@ -109,6 +113,10 @@ def draw_sensitivity(base: Setting, varied: Variations, runs: int, seed: int, wa
         fontsize=12,
     )
     return figure
+
+
+def _varied_rates(name: str, setting: Setting, runs: int, seed: int) -> tuple[Rate, Rate]:
+    return rates("varied", name, setting.studies(name, runs, seed))
 
 
 def _panel(axes: Axes, name: str, pairs: Sequence[tuple[Rate, Rate]]) -> None:

@@ -65,7 +65,7 @@ class Outcome:
             preset=preset,
             settings=_plain(kind.presets[preset]) | ({"setting": setting} if setting else {}),
             seed=seed,
-            versions={"python": platform.python_version()} | {package: version(package) for package in PACKAGES},
+            versions=versions(),
             finished=datetime.now(UTC).isoformat(timespec="seconds"),
             seconds=round(seconds, 3),
             findings=findings,
@@ -101,6 +101,11 @@ class Outcome:
             f"```\n{facts(told | self.versions)}\n```",
         ]
         return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of what computes a result."""
+    return {"python": platform.python_version()} | {package: version(package) for package in PACKAGES}
 
 
 def refuse_folder(folder: Path, name: str, preset: str, seed: int, setting: str | None = None) -> None:

@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping
 
 from unweave.collapse import carried, collapse
-from unweave.metrics.presets import warn_user
+from unweave.errors import warn_user
 from unweave.nets import Gaussian, Posterior
-from unweave.training.history import WATCHED
+from unweave.training.history import DIAGNOSTICS
 
 FIRST = 1000
 """Steps before which nothing is said: much that looks wrong at first mends itself."""
@@ -35,7 +35,7 @@ class TrainingTrouble(UserWarning):
 
 
 class Diagnosis:
-    """Looks at each row of the log and the posteriors of its last batch, and warns once of each kind of trouble."""
+    """Checks each row of the log and the posteriors of its last batch, and warns once of each kind of trouble."""
 
     def __init__(self, images: int, steps: int) -> None:
         self._images = images
@@ -43,7 +43,7 @@ class Diagnosis:
         self._rows: dict[str, int] = {}
         self._said: set[str] = set()
 
-    def look(self, row: Mapping[str, float], q: Posterior) -> None:
+    def check(self, row: Mapping[str, float], q: Posterior) -> None:
         """Warn of what this row and those before it show."""
         if row["step"] < self._first:
             return
@@ -62,7 +62,7 @@ def troubles(row: Mapping[str, float], q: Posterior, images: int) -> dict[str, s
     found = {"collapse": collapse(carries, points=log_variances is None)}
     if log_variances is not None and row.get("kl") != 0:  # a KL term without a weight may be anything
         found["kl"] = _far_from_the_prior(float(carries.sum()), len(carries), images)
-    if (entropy := row.get(f"{WATCHED}adversary")) is not None and row.get("total_correlation") != 0:
+    if (entropy := row.get(f"{DIAGNOSTICS}adversary")) is not None and row.get("total_correlation") != 0:
         found["adversary"] = _adversary(entropy, far=bool(found.get("kl")))
     return {kind: text for kind, text in found.items() if text}
 

@@ -8,14 +8,14 @@ import polars
 import torch
 from torch import Tensor
 
-WATCHED = "watched/"
+DIAGNOSTICS = "diagnostics/"
 """How the names of columns begin that are no part of the loss; TensorBoard shows them as a group."""
 
 
 class History:
-    """Rows of (step, loss, terms…, what is watched…), and the running sums of the window under way.
+    """Rows of (step, loss, terms…, diagnostics…), and the running sums of the window under way.
 
-    The loss is the sum of the terms. What is only watched has a name that says so.
+    The loss is the sum of the terms. Diagnostics are no part of it, and their names say so.
     """
 
     def __init__(self, every: int, rows: list[dict[str, float]] | None = None) -> None:
@@ -24,10 +24,10 @@ class History:
         self._sums: dict[str, Tensor] = {}
         self._count = 0
 
-    def add(self, loss: Tensor, terms: dict[str, Tensor], watched: dict[str, Tensor]) -> None:
-        """Add the terms of one step, and what is watched, without waiting for the device."""
-        aside = {f"{WATCHED}{name}": value for name, value in watched.items()}
-        for name, value in {"loss": loss, **terms, **aside}.items():
+    def add(self, loss: Tensor, terms: dict[str, Tensor], diagnostics: dict[str, Tensor]) -> None:
+        """Add the terms of one step, and the diagnostics, without waiting for the device."""
+        named = {f"{DIAGNOSTICS}{name}": value for name, value in diagnostics.items()}
+        for name, value in {"loss": loss, **terms, **named}.items():
             # Double sums where the device has doubles: the mean does not depend on the window's length.
             value = value.detach() if value.device.type == "mps" else value.detach().double()
             self._sums[name] = self._sums[name] + value if name in self._sums else value
@@ -37,20 +37,28 @@ class History:
         """Tell whether a window ends after this many steps."""
         return step % self.every == 0
 
-    def close_window(self, step: int, seconds: float) -> dict[str, float]:
-        """Turn the window's sums into a row, and return it with the time, which is not kept: equal runs, equal logs."""
-        means = {name: value.item() / self._count for name, value in self._sums.items()}
-        self.rows.append({"step": step, **means})
+    @property
+    def under_way(self) -> bool:
+        """Whether a window has begun and not ended."""
+        return self._count > 0
+
+    def row(self, step: int) -> dict[str, float]:
+        """Return the means over the window so far."""
+        return {"step": step, **{name: value.item() / self._count for name, value in self._sums.items()}}
+
+    def close_window(self, step: int) -> None:
+        """Turn the window's sums into a row of the table."""
+        self.rows.append(self.row(step))
         self._sums, self._count = {}, 0
-        return {"step": step, "seconds": seconds, **means}
 
     def finite(self) -> bool:
         """Tell whether the loss of every step in the window is a finite number."""
         return "loss" not in self._sums or bool(torch.isfinite(self._sums["loss"]).item())
 
-    def table(self) -> polars.DataFrame:
-        """Return the rows as a table."""
-        return polars.DataFrame(self.rows or {"step": []}, schema_overrides={"step": polars.Int64})
+    def table(self, last: int | None = None) -> polars.DataFrame:
+        """Return the rows as a table; after the `last` step, with a row for the window that it cut short."""
+        rows = [*self.rows, self.row(last)] if last is not None and self.under_way else self.rows
+        return polars.DataFrame(rows or {"step": []}, schema_overrides={"step": polars.Int64})
 
     def state(self) -> dict[str, Any]:
         """Return the window under way, for a checkpoint."""

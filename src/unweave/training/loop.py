@@ -5,41 +5,50 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import cache
+from inspect import signature
 from pathlib import Path
+from typing import Any
 
 import torch
 
-from unweave.config import Config, Training, method_name
-from unweave.data import Dataset, load
+from unweave.config import Config, Training
+from unweave.data import Data, Dataset, as_dataset, load
 from unweave.data.labels import Labels
 from unweave.devices import choose_device
-from unweave.errors import UsageError, unknown
+from unweave.errors import UsageError
 from unweave.files import write_json
-from unweave.methods import METHODS, Batch, Method
-from unweave.nets import Net
-from unweave.runs import CHECKPOINT, STATUS, WEIGHTS, Run
+from unweave.methods import Batch, Method, method_name
+from unweave.nets import NETS, Modules, Net
+from unweave.progress import Bar
+from unweave.runs import CHECKPOINT, STATUS, Run
 from unweave.training import trackers
+from unweave.training.by_name import chosen_method
 from unweave.training.diagnosis import Diagnosis
 from unweave.training.folder import claimed
 from unweave.training.interrupt import Interrupted, deferred_interrupts
 from unweave.training.memory import keep_freed_memory
+from unweave.training.origins import origins_of
 from unweave.training.resolve import resolved
 from unweave.training.state import TrainingState
+from unweave.training.streams import seeded_torch
+from unweave.versions import versions
 
-Watch = Callable[[dict[str, float]], None]
+OnRow = Callable[[dict[str, float]], object]
 """Called with every row of the log: step, seconds, loss and terms."""
 
 
 def train(
     method: Method | str,
     *,
-    data: Dataset | str,
+    data: Data,
     out: str | Path | None = None,
     steps: int = Training.steps,
     batch: int = Training.batch,
     lr: float = Training.lr,
     seed: int = Training.seed,
-    net: str = Net.name,
+    net: str | Modules = Net.name,
     latents: int = Net.latents,
     width: float = Net.width,
     standardise: bool = Training.standardise,
@@ -51,28 +60,35 @@ def train(
     threads: int | None = None,
     checkpoint_every: int = 1000,
     log_every: int = 50,
+    snapshots: Sequence[int] = (),
     resume: bool | None = None,
+    overwrite: bool = False,
     track: Sequence[str] = (),
-    watch: Watch | None = None,
+    progress: bool | None = None,
+    on_result: OnRow | None = None,
+    **fields: Any,
 ) -> Run:
     """Train a method on a data set and return the run.
 
     The same call on the same folder goes on where it stopped, and ends with the same weights, bit for bit, as
     if it had never stopped (on the same machine, device and number of threads). A finished run is returned
-    as it is.
+    as it is; with more `steps` it is trained further, and equals one that was trained so long at once.
 
     Parameters
     ----------
     method
-        A `Method`, or the name of one with its defaults.
+        A `Method`, or the name of one, with its fields as further arguments: `train("beta-vae", beta=4, data=…)`.
     data
-        A data set, or its name, with options after a colon: "xysquares:spacing=4".
+        A data set, or its name, with options after a colon: "xysquares:spacing=4". Or your own: the path of a file or
+        a folder, or an array without factors: images, uint8 (n, H, W) or (n, H, W, C), or vectors (n, D).
     out
         The run's folder; by default one below `runs/`, named after method, data and identity.
     steps, batch, lr, seed, standardise, precision, weight_decay, clip
         See `unweave.config.Training`.
     net, latents, width
-        See `unweave.nets.Net`.
+        See `unweave.nets.Net`. A net is a name, or two modules of your own, (encoder, decoder): an encoder from images,
+        float (n, C, H, W), to features (n, F), on which the method puts its own layer, and a decoder from codes
+        (n, latents) to (n, C, H, W). They are tried on a batch first, and copied: yours stay as they are.
     labels
         A few labelled images, for a supervised term beside the method's own: see `unweave.data.labels.Labels`.
     device
@@ -81,37 +97,72 @@ def train(
         Threads of the CPU; by default torch's own choice.
     checkpoint_every, log_every
         Steps between two checkpoints, and between two rows of the log.
+    snapshots
+        Steps after which the weights are kept: `run.at(step)` is the run as it was then.
     resume
         True demands a run that can be resumed, False a new folder; None takes what is there.
+    overwrite
+        Remove the run that is in the folder, and start again; of other files none is removed.
     track
         Any of "tensorboard" and "wandb".
-    watch
+    progress
+        By default a bar is shown on a terminal and in a notebook, after two seconds. False: none.
+    on_result
         Called with every row of the log.
+    **fields
+        The fields of a method that is given by its name. A schedule may be written as text: `beta="1:4@50%"`.
+
+    Returns
+    -------
+    Run
+        The run in its folder.
     """
     if checkpoint_every < 1 or log_every < 1:
         raise UsageError("checkpoint_every and log_every must be at least 1")
     if threads is not None and threads < 1:
         raise UsageError(f"training needs at least one thread, not {threads}")
+    chosen = chosen_method(method, fields, ARGUMENTS)
     keep_freed_memory()
-    data = load(data) if isinstance(data, str) else data
+    data = _loaded(data, progress)
     training = Training(steps, batch, lr, seed, standardise, precision, weight_decay, clip)
-    config = resolved(Config(_method(method), data.description, Net(net, latents, width), training, labels), data)
+    modules = None if isinstance(net, str) else net
+    body = _net(net, latents, width)
+    asked = Config(chosen, data.description, body, training, labels)
+
+    @cache
+    def config_at(steps: int) -> Config:
+        return resolved(replace(asked, training=replace(training, steps=steps)), data)
+
+    config = config_at(steps)
     folder = Path(out) if out is not None else _default_folder(config)
     place = choose_device(device)
     trackers.check(track)
-    with claimed(folder, config, resume) as run, _threads(threads):
-        if run.state == "finished" and run.weights:
-            return Run.open(folder, device=device, data=data)
-        state = TrainingState.initial(config, data, place, log_every)
+    if body.name not in NETS:
+        config.build(data.shape, torch.Generator(), modules)  # says what does not fit before anything is written
+    origins = origins_of(config, data, modules, folder)
+    with (
+        claimed(folder, config_at, steps, resume=resume, overwrite=overwrite, origins=origins) as run,
+        _threads(threads),
+        seeded_torch(seed, place),
+        Bar("training", unit=" steps", shown=progress) as bar,
+    ):
+        _check_snapshots(snapshots, run, steps)
+        if run.state == "finished" and _is_whole(Run.open(folder, net=modules)):
+            return Run.open(folder, device=device, data=data, net=modules)
+        state = TrainingState.initial(config, data, place, log_every, modules)
         state.restore(folder)
         watchers = trackers.start(track, folder, config)
         try:
-            notify = [tracker.log for tracker in watchers] + ([watch] if watch else [])
-            _fit(state, config, data, folder, checkpoint_every, notify)
+            notify = [tracker.log for tracker in watchers] + ([on_result] if on_result else [])
+            _fit(state, config, data, folder, checkpoint_every, frozenset(snapshots), notify, bar)
         finally:
             for tracker in watchers:
                 tracker.close()
-    return Run.open(folder, device=device, data=data)
+    return Run.open(folder, device=device, data=data, net=modules)
+
+
+ARGUMENTS = [name for name in signature(train).parameters if name not in ("method", "fields")]
+"""The arguments of `train` that no method's field may be called like."""
 
 
 def _fit(
@@ -120,7 +171,9 @@ def _fit(
     data: Dataset,
     folder: Path,
     checkpoint_every: int,
-    notify: list[Watch],
+    snapshots: frozenset[int],
+    notify: list[OnRow],
+    bar: Bar,
 ) -> None:
     """Train from the state's step to the last one, writing checkpoints and a status into the folder."""
     training, method, model = config.training, config.method, state.model
@@ -128,6 +181,8 @@ def _fit(
     clock = time.perf_counter() - state.seconds
     diagnosis = Diagnosis(len(data), training.steps)
     with deferred_interrupts() as stop, _exact(device):
+        if state.step in snapshots and state.step < training.steps:
+            state.save_snapshot(folder)  # of a run that ended here, and goes on
         while state.step < training.steps:
             batch = _draw(method, data, training.batch, state)
             with torch.autocast(device.type, torch.bfloat16, enabled=training.precision == "bf16"):
@@ -136,7 +191,7 @@ def _fit(
                 if state.supervision is not None:
                     terms["supervised"] = state.supervision.term(model, state.step)
             with torch.no_grad():
-                watched = method.watch(model, q, z, state.step)
+                diagnostics = method.diagnostics(model, q, z, state.step)
             loss = torch.stack(list(terms.values())).sum()
             state.optimiser.zero_grad()
             loss.backward()
@@ -144,9 +199,10 @@ def _fit(
                 torch.nn.utils.clip_grad_value_(model.own_parameters(), training.clip)
             state.optimiser.step()
             if state.adversary is not None:
-                watched["adversary"] = _train_adversary(state.adversary, method, data, training.batch, state, z)
-            state.history.add(loss, terms, watched)
+                diagnostics["adversary"] = _train_adversary(state.adversary, method, data, training.batch, state, z)
+            state.history.add(loss, terms, diagnostics)
             state.step += 1
+            bar("training", state.step, training.steps)
             state.seconds = time.perf_counter() - clock
 
             last, stopping = state.step == training.steps, stop.received
@@ -154,29 +210,57 @@ def _fit(
             row_due = last or state.history.due(state.step)
             if (save or row_due) and not state.finite():
                 raise _diverged(state, folder)
-            row = state.history.close_window(state.step, state.seconds) if row_due else None
+            row = _timed(state) if row_due else None
+            if state.history.due(state.step):
+                state.history.close_window(state.step)
+            if state.step in snapshots and not last:
+                state.save_snapshot(folder)
             if save:
-                state.save(folder)
-                _write_status(state, folder, "unfinished")
+                state.save(folder, last=last)
+                _write_status(state, data, folder, "unfinished")
             if row is not None:  # after the checkpoint: what is told may fail
+                bar.terms({name: value for name, value in row.items() if name not in ("step", "seconds")})
                 for tell in notify:
                     tell(row)
-                diagnosis.look(row, q)
+                diagnosis.check(row, q)
             if stopping and not last:
                 raise Interrupted(state.step, folder)
     # After the loop, and not in its last step: a run killed after its last checkpoint comes straight here.
-    if not (folder / WEIGHTS).is_file():
-        state.save(folder)
-    _write_status(state, folder, "finished")
-    (folder / CHECKPOINT).unlink(missing_ok=True)
+    if not _is_whole(Run.open(folder)):
+        state.save(folder, last=True)
+    _write_status(state, data, folder, "finished")
+
+
+def _timed(state: TrainingState) -> dict[str, float]:
+    """Return the row of the window under way, with the time, which no file keeps: equal runs, equal logs."""
+    return {"step": state.step, "seconds": state.seconds, **state.history.row(state.step)}
+
+
+def _is_whole(run: Run) -> bool:
+    """Tell whether the folder has weights that can be read; without a checkpoint to write them again, they must."""
+    try:
+        return bool(run.model)
+    except UsageError:
+        if not (run.path / CHECKPOINT).is_file():
+            raise
+        return False
+
+
+def _check_snapshots(snapshots: Sequence[int], run: Run, steps: int) -> None:
+    """Refuse snapshots that this run cannot have."""
+    if wrong := [step for step in snapshots if not 1 <= step <= steps]:
+        raise UsageError(f"a snapshot is taken after 1 to {steps:,} steps, not after {wrong[0]:,}")
+    if passed := [step for step in snapshots if step < run.step and not run.has_snapshot(step)]:
+        late = f"'{run.path}' has passed step {passed[0]:,} without a snapshot"
+        raise UsageError(f"{late}; train again in another folder")
 
 
 def _draw(method: Method, data: Dataset, size: int, state: TrainingState) -> Batch:
     """Return the next batch: its images, and their factors where the method asks for them."""
     indices = method.draw(data, size, state.streams.batches).ravel()
-    x = state.model.pixels(data.images(indices))  # (groups * size, C, H, W) in [0, 1] or standardised
+    x = state.model.pixels(data.inputs(indices))  # (group_size * size, C, H, W) in [0, 1] or standardised; or (…, D)
     factors = torch.from_numpy(data.values(indices)).to(x.device) if method.labelled else None
-    return Batch(x, method.groups, factors, state.streams.choices)
+    return Batch(x, method.group_size, factors, state.streams.choices)
 
 
 def _train_adversary(
@@ -196,19 +280,27 @@ def _train_adversary(
     return loss.detach()
 
 
-def _method(method: Method | str) -> Method:
-    if isinstance(method, Method):
-        return method
-    if method not in METHODS:
-        raise unknown("method", method, METHODS)
-    return METHODS[method]()
+def _loaded(data: Data, progress: bool | None) -> Dataset:
+    """Return the data set, with a bar while it is read."""
+    if not isinstance(data, str | Path):
+        return as_dataset(data)
+    with Bar(f"loading {data}", shown=progress) as bar:
+        return load(data, on_progress=bar)
+
+
+def _net(net: str | Modules, latents: int, width: float) -> Net:
+    if isinstance(net, str):
+        return Net(net, latents, width)
+    if width != Net.width:
+        raise UsageError("width is for nets that go by a name: modules of your own have the width they have")
+    return Net.of(net, latents)
 
 
 def _default_folder(config: Config) -> Path:
     return Path("runs") / f"{method_name(config.method)}-{config.data['name']}-{config.id[:8]}"
 
 
-def _write_status(state: TrainingState, folder: Path, phase: str) -> None:
+def _write_status(state: TrainingState, data: Dataset, folder: Path, phase: str) -> None:
     device = state.model.device
     status = {
         "state": phase,
@@ -216,8 +308,10 @@ def _write_status(state: TrainingState, folder: Path, phase: str) -> None:
         "seconds": round(state.seconds, 3),
         "device": torch.cuda.get_device_name(device) if device.type == "cuda" else device.type,
         "threads": torch.get_num_threads(),
-        "torch": torch.__version__,
+        "versions": versions(),
     }
+    if path := data.options.get("path"):
+        status["data"] = path  # where they were: the configuration has the path from the run
     write_json(folder / STATUS, status)
 
 

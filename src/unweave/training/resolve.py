@@ -5,10 +5,12 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 
-from unweave.config import Config, method_name
+from unweave.config import Config
 from unweave.data import Dataset
-from unweave.errors import UsageError
-from unweave.losses import full_name
+from unweave.data.vectors import Vectors, are_counts, are_unit, vectors_of
+from unweave.errors import UsageError, warn_user
+from unweave.losses import full_name, loss_of
+from unweave.methods import method_name
 from unweave.schedules import in_steps
 
 
@@ -17,29 +19,51 @@ def resolved(config: Config, data: Dataset) -> Config:
 
     A configuration that does not suit the data is refused, or warned of.
     """
-    method = in_steps(config.method.filled(data, config.training.lr), config.training.steps)
-    method = replace(method, loss=_loss(method.loss, data, standardise=config.training.standardise))
+    method = in_steps(config.method.resolve(data, config.training.lr), config.training.steps)
+    loss = resolve_loss(method.loss, data, standardise=config.training.standardise)
+    method = replace(method, loss=loss)
     method.check(data, config.net.latents)
-    if config.training.batch < method.fewest:
-        few = f"a batch of at least {method.fewest} images, not {config.training.batch}"
+    if config.training.batch < method.min_batch:
+        few = f"a batch of at least {method.min_batch} images, not {config.training.batch}"
         raise UsageError(f"{method_name(method)} needs {few}")
     labels = config.labels
     if labels is not None:
         labels.check(data, config.net.latents)
         labels = in_steps(replace(labels, batch=labels.batch or config.training.batch), config.training.steps)
-    return replace(config, method=method, labels=labels)
+    # The features of vectors are standardised by default, pixels are not.
+    standardise = config.training.standardise or (data.standardise and loss_of(loss).domain == "real")
+    training = replace(config.training, standardise=standardise)
+    return replace(config, method=method, net=config.net.resolve(data.shape), training=training, labels=labels)
 
 
-def _loss(loss: str, data: Dataset, *, standardise: bool) -> str:
-    """Return the full name of the loss, chosen by the data if it is auto."""
-    if loss == "auto":
+def resolve_loss(name: str, data: Dataset, *, standardise: bool) -> str:
+    """Return the full name of a loss that suits the data, chosen by them if it is auto."""
+    vectors = vectors_of(data)
+    if name == "auto":
+        if vectors is not None and not data.binary and vectors.outside(are_counts) is None:
+            warn_user(f"all values of '{data.name}' are whole; if they are counts, use the loss nb", UserWarning)
         return "bce" if data.binary and not standardise else "mse"
-    if loss == "bce" and standardise:
-        raise UsageError("the loss bce needs pixels in [0, 1]; use the loss mse with standardise")
-    if loss == "bce" and not data.binary:
-        warnings.warn(
-            f"the loss bce takes pixels for probabilities, but '{data.name}' is not black and white: "
-            "its minimum is not zero; consider mse",
-            stacklevel=4,
-        )
-    return full_name(loss)
+    loss, kind = loss_of(name), name.partition(":")[0]
+    if loss.domain != "real" and standardise:
+        needed = "pixels in [0, 1]" if loss.domain == "unit" else "counts as they are"
+        raise UsageError(f"the loss {kind} needs {needed}; use the loss mse with standardise")
+    if loss.needs_images and vectors is not None:
+        raise UsageError(f"the loss {kind} blurs images, and '{data.name}' holds vectors; use the loss mse")
+    if loss.domain == "counts":
+        return full_name(name, library=_library(kind, vectors))
+    if loss.domain == "unit" and vectors is not None:
+        vectors.require(are_unit, "values from 0 to 1", f"the loss {kind}")
+    elif loss.domain == "unit" and not data.binary:
+        text = f"the loss {kind} takes pixels for probabilities, but '{data.name}' is not black and white"
+        warnings.warn(f"{text}: its minimum is not zero; consider mse", stacklevel=4)
+    return full_name(name)
+
+
+def _library(kind: str, vectors: Vectors | None) -> float:
+    """Return the total that decoded counts have, after a look at whether there are counts."""
+    if vectors is None:
+        raise UsageError(f"the loss {kind} is for vectors of counts, not for images")
+    vectors.require(are_counts, "whole numbers, 0 or larger", f"the loss {kind}")
+    if vectors.shape == (1,):  # its share of the total is all
+        return 0.0
+    return vectors.library

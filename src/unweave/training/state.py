@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import math
+import sys
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -17,9 +17,10 @@ from unweave.config import Config, Training
 from unweave.data import Dataset
 from unweave.errors import UsageError
 from unweave.files import write_atomically
-from unweave.nets import Model
-from unweave.runs import CHECKPOINT, LOG, METADATA, WEIGHTS, status_of
+from unweave.nets import Model, Modules
+from unweave.runs import CHECKPOINT, LOG, METADATA, WEIGHTS, snapshot_path, status_of
 from unweave.tables import read_log, write_table
+from unweave.training.folder import AGAIN
 from unweave.training.history import History
 from unweave.training.streams import Streams
 from unweave.training.supervision import Supervision
@@ -41,15 +42,14 @@ class TrainingState:
     seconds: float = 0.0
 
     @classmethod
-    def initial(cls, config: Config, data: Dataset, device: torch.device, log_every: int) -> TrainingState:
-        """Return the state before the first step."""
+    def initial(
+        cls, config: Config, data: Dataset, device: torch.device, log_every: int, modules: Modules | None = None
+    ) -> TrainingState:
+        """Return the state before the first step; `modules` are the user's encoder and decoder, where they are."""
         streams = Streams(config.training.seed, device)
-        model = config.build(data.shape, streams.initialisation)
+        model = config.build(data.shape, streams.initialisation, modules)
         if config.training.standardise:
-            statistics = data.statistics()
-            if not min(statistics.deviation):
-                raise UsageError(f"a channel of '{data.name}' never changes within an image: it cannot be standardised")
-            model.set_pixel_scale(list(statistics.mean), list(statistics.deviation))
+            model.set_pixel_scale(*data.scale())
         model = model.to(device)
         optimiser = _optimiser(model, config.training)
         adversary = None
@@ -64,13 +64,14 @@ class TrainingState:
         weights = torch.stack([p.detach().square().sum() for p in self.model.parameters()])
         return self.history.finite() and bool(torch.isfinite(weights).all())
 
-    def save(self, folder: Path) -> None:
+    def save(self, folder: Path, *, last: bool = False) -> None:
         """Write log, weights and checkpoint, each whole or not at all.
 
         Resuming reads the checkpoint alone (and of the log only the rows up to its step), so it does not
-        matter after which of the three a process is killed.
+        matter after which of the three a process is killed. The `last` step ends a window of the log in the table, not
+        in the checkpoint: a run that is trained further has the log of one that was trained so long at once.
         """
-        write_table(folder / LOG, self.history.table())
+        write_table(folder / LOG, self.history.table(self.step if last else None))
         write_atomically(folder / WEIGHTS, save_tensors(self._weights(), self._metadata()))
         values = {
             "model": self.model.state_dict(),
@@ -79,11 +80,16 @@ class TrainingState:
             "streams": self.streams.state(),
             "window": self.history.state(),
             "step": self.step,
-            "seconds": self.seconds,
         }
         buffer = BytesIO()
-        torch.save(values, buffer)
+        torch.save(_rebuilt(values), buffer)
         write_atomically(folder / CHECKPOINT, buffer.getvalue())
+
+    def save_snapshot(self, folder: Path) -> None:
+        """Keep the weights of this step."""
+        path = snapshot_path(folder, self.step)
+        path.parent.mkdir(exist_ok=True)
+        write_atomically(path, save_tensors(self._weights(), self._metadata()))
 
     def restore(self, folder: Path) -> None:
         """Continue from the folder's checkpoint, where there is one."""
@@ -98,11 +104,13 @@ class TrainingState:
             trained_on, here = status_of(folder).get("device"), self.model.device.type
             if trained_on and trained_on != here:
                 raise UsageError(f"'{folder}' was trained on {trained_on}; resume it there, not on {here}") from error
-            raise UsageError(f"'{path}' is damaged; remove the folder and train again") from error
+            raise UsageError(f"'{path}' is damaged; {AGAIN}") from error
+        self.seconds = float(status_of(folder).get("seconds", 0.0))
         if not (folder / LOG).is_file():
-            raise UsageError(f"'{folder / LOG}' is gone; put it back, or remove the folder and train again")
+            raise UsageError(f"'{folder / LOG}' is gone; put it back, or {AGAIN}")
         log = read_log(folder / LOG).drop("seconds", strict=False)  # which earlier versions kept
-        self.history.rows = log.filter(polars.col("step") <= self.step).to_dicts()
+        closed = self.step - self.history.under_way  # a row at this step is of a window that was cut short
+        self.history.rows = log.filter(polars.col("step") <= closed).to_dicts()
 
     def _restore(self, values: dict[str, Any]) -> None:
         """Continue from the content of a checkpoint; what is not one raises almost anything."""
@@ -112,10 +120,10 @@ class TrainingState:
             self.adversary.load_state_dict(values["adversary"])
         self.streams.restore(values["streams"])
         self.history.restore(values["window"], self.model.device)
-        self.step, self.seconds = values["step"], float(values["seconds"])
+        self.step = values["step"]
         taken = max(int(state["step"]) for state in self.optimiser.state.values())
-        if self.step != taken or not 0 <= self.seconds < math.inf:
-            raise ValueError(f"Adam has taken {taken} steps, not {self.step}, in {self.seconds} s")
+        if self.step != taken:
+            raise ValueError(f"Adam has taken {taken} steps, not {self.step}")
 
     def _metadata(self) -> dict[str, str]:
         # The shape of the images: with it the model can be built where the data set is not at hand.
@@ -123,8 +131,17 @@ class TrainingState:
         return {METADATA: json.dumps({"step": self.step, "shape": self.model.shape})}
 
     def _weights(self) -> dict[str, torch.Tensor]:
-        # Plain row-major tensors: readers without torch know no channels_last.
-        return {name: value.detach().cpu().contiguous() for name, value in self.model.state_dict().items()}
+        # Plain row-major tensors: readers without torch know no channels_last. Copies: two names may share one tensor.
+        return {name: value.detach().cpu().contiguous().clone() for name, value in self.model.state_dict().items()}
+
+
+def _rebuilt(value: Any) -> Any:
+    """Return a copy in which no two parts are one object: pickle writes those once, and equal states would differ."""
+    if isinstance(value, dict):
+        return {_rebuilt(key): _rebuilt(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(map(_rebuilt, value))
+    return sys.intern(value) if isinstance(value, str) else value
 
 
 def _optimiser(model: Model, training: Training) -> torch.optim.Optimizer:

@@ -41,6 +41,6 @@ class Supervision:
         """Return the weighted term on a batch of the labelled images: a sum over factors, a mean over images."""
         rows = self._rng.integers(len(self._targets), size=self._labels.batch)
         targets = self._targets[rows].to(model.device)
-        x = model.pixels(self._data.images(self.labelled.indices[rows]))
+        x = model.pixels(self._data.inputs(self.labelled.indices[rows]))
         codes = model.encode(x).mean[:, : targets.shape[1]]
         return value_at(self._labels.weight, step) * COMPARE[self._labels.term](codes, targets).sum(1).mean()

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from unweave.config import Config
 from unweave.errors import UsageError, unknown
+from unweave.runs import TENSORBOARD
 
 
 class Tracker(Protocol):
@@ -30,7 +31,7 @@ class TensorBoard:
             from torch.utils.tensorboard.writer import SummaryWriter
         except ImportError:
             raise UsageError("TensorBoard is not installed; run: pip install 'unweave[tensorboard]'") from None
-        self._writer = SummaryWriter(str(folder / "tensorboard"))
+        self._writer = SummaryWriter(str(folder / TENSORBOARD))
 
     def log(self, row: dict[str, float]) -> None:
         """Write every term as a scalar."""

@@ -1,4 +1,4 @@
-"""The manners of the command line: one clear line on stderr, and an exit code."""
+"""Mistakes on the command line: one clear line on stderr, and an exit code."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from typing import NoReturn, TextIO
 
 from unweave.errors import UsageError
 from unweave.files import TEMPORARY
+from unweave.progress import print_above
 from unweave.signals import handled
 
 MISTAKE = 2
@@ -66,15 +67,6 @@ def writing(path: Path) -> Iterator[None]:
         raise
 
 
-@contextmanager
-def waiting(what: str) -> Iterator[None]:
-    """Say on a terminal what takes its time, and take it back afterwards."""
-    from tqdm import tqdm
-
-    with tqdm(desc=f"{what} …", bar_format="{desc}", leave=False, disable=None):
-        yield
-
-
 def _stop(number: int, frame: FrameType | None) -> NoReturn:
     """Stop as Ctrl-C does, so that what is half done is tidied up."""
     raise KeyboardInterrupt(f"stopped by {signal.Signals(number).name}")
@@ -108,10 +100,7 @@ def _one_line_warning(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    from tqdm import tqdm
-
-    # tqdm's own way of writing keeps a progress bar below the line.
-    tqdm.write(f"unweave: warning: {' '.join(str(message).split())}", file=sys.stderr)
+    print_above(f"unweave: warning: {' '.join(str(message).split())}", sys.stderr)
 
 
 def _mute_output() -> None:

@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 
 
-class Places(Protocol):
+class CellIndex(Protocol):
     """An index from cells to rows."""
 
     def find(self, cells: np.ndarray) -> np.ndarray:
@@ -23,7 +23,7 @@ class Places(Protocol):
         ...
 
 
-class DensePlaces:
+class DenseCellIndex:
     """An entry for every cell of the grid."""
 
     def __init__(self, cells: int) -> None:
@@ -46,7 +46,7 @@ class DensePlaces:
         self._count += len(cells)
 
 
-class SparsePlaces:
+class SparseCellIndex:
     """An entry for every cell that has a row, in the order of the cells, for grids of any size."""
 
     def __init__(self) -> None:

@@ -1,0 +1,34 @@
+"""`--plugin`, read before all other words: what it defines decides which of them are known."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Sequence
+
+from unweave.errors import UsageError
+from unweave.plugins import load
+
+OPTION = "--plugin"
+
+
+def load_plugins(words: Sequence[str]) -> list[str]:
+    """Load the plugins that the words name, and return the other words."""
+    others: list[str] = []
+    remaining = iter(words)
+    for word in remaining:
+        name, equals, plugin = word.partition("=")
+        if name != OPTION:
+            others.append(word)
+            continue
+        plugin = plugin if equals else next(remaining, "")
+        if not plugin or plugin.startswith("--"):
+            raise UsageError(
+                f"{OPTION} needs a Python file or the name of a module; for example: {OPTION} my_method.py"
+            )
+        load(plugin)
+    return others
+
+
+def plugin_words(plugins: Iterable[str]) -> str:
+    """Return the words that a command needs to know these plugins, with a space before each."""
+    return "".join(f" {OPTION} {shlex.quote(plugin)}" for plugin in plugins)

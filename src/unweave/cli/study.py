@@ -1,0 +1,214 @@
+"""`unweave study …`: many runs from one file."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from tyro.conf import Positional, arg
+
+from unweave.cli.mistakes import writing
+from unweave.cli.parsing import Flag, parse, refuse_below
+from unweave.errors import UsageError
+from unweave.progress import Bar, print_above
+from unweave.study import Outcome, Status, Study
+from unweave.text import to_json
+
+SIGNS = {"done": "█", "running": "▒", "failed": "×", "todo": "·"}
+"""A run in the picture of `study status`."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """Run a study: train and score every combination of data set, method, settings and seed that the file names.
+
+    The same command goes on where it stopped; what is done is not done again.
+    """
+
+    file: Annotated[Positional[Path], arg(metavar="FILE")]
+    """The study as a TOML file."""
+    out: Annotated[Path | None, arg(metavar="FOLDER", help_behavior_hint="(default: studies/ and the file's name)")] = (
+        None
+    )
+    """The study's folder."""
+    workers: Annotated[int | None, arg(metavar="N", help_behavior_hint="(default: the number of cores)")] = None
+    """Runs at a time, each with one thread."""
+    redo: Annotated[tuple[str, ...], arg(metavar="WHAT ...", help_behavior_hint="(default: nothing)")] = ()
+    """Do again: failed, stale (made by another version), or cells and runs by name. Old runs are set aside."""
+    stop_on_failure: Flag = False
+    """Start no further run after one has failed."""
+    device: str = "auto"
+    """auto, cpu, cuda or mps."""
+    json: Flag = False
+    """Print one JSON object instead of text."""
+
+    def __post_init__(self) -> None:
+        refuse_below(1, workers=self.workers)
+
+
+def run(words: list[str]) -> None:
+    """Run `unweave study run`."""
+    options = parse(Run, words, "study run")
+    study = Study.read(options.file, options.out)
+    if not options.json:
+        print(*_opening(study, options.redo), sep="\n", flush=True)
+    failures: list[Outcome] = []
+
+    def on_result(outcome: Outcome) -> None:
+        if outcome.kind == "failed":
+            if not failures and not options.json:
+                print_above(f"{outcome.name} failed: {outcome.summary}")
+            failures.append(outcome)
+
+    start = time.perf_counter()
+    try:
+        with Bar("runs", unit=" runs") as bar, writing(study.path):
+            status = study.run(
+                workers=options.workers,
+                redo=options.redo,
+                stop_on_failure=options.stop_on_failure,
+                device=options.device,
+                on_progress=bar,
+                on_result=on_result,
+            )
+    except KeyboardInterrupt as stop:
+        counts = study.status().counts
+        left = f"{counts['done']} done, {counts['failed']} failed, {counts['todo']} to do"
+        raise KeyboardInterrupt(f"stopped: {left}; the same command goes on from the last checkpoints") from stop
+    if options.json:
+        return print(to_json(_facts(study, status)))
+    print(*_closing(study, status, time.perf_counter() - start), sep="\n")
+
+
+def _opening(study: Study, redo: Sequence[str]) -> list[str]:
+    """Return what is there, what is new in the file, and what is no longer in it."""
+    lines = []
+    counts = study.status().counts
+    if (found := study.changes()) is not None:
+        labels = study.labels()
+        lines += [f"new in the file: {labels[cell]}" for cell in found.added]
+        if found.removed:
+            lines.append(f"no longer in the file: {len(found.removed)} cells; their runs stay in '{study.path}'")
+    left = "" if counts["todo"] or counts["running"] or redo else "; nothing to do"
+    lines.append(f"{len(study.plan.tasks):,} runs: {_counted(counts)}{left}")
+    return lines
+
+
+def _counted(counts: dict[str, int]) -> str:
+    names = {"done": "done", "running": "running", "failed": "failed", "todo": "to do"}
+    return ", ".join(
+        f"{counts[state]:,} {name}" for state, name in names.items() if counts[state] or state != "running"
+    )
+
+
+def _closing(study: Study, status: Status, seconds: float) -> list[str]:
+    """Return what has been done, and the command that comes next."""
+    folder = shlex.quote(str(study.path))
+    lines = [f"{_counted(status.counts)}, after {seconds:,.1f} s"]
+    if failed := [task for task in study.plan.tasks if status.states[task.name] == "failed"]:
+        first = study.folder.failure_of(failed[0])
+        lines.append(f"{len(failed)} failed; the first one: {study.folder.failure(failed[0])} (see {first})")
+        lines.append(f"try them again: unweave study run … --redo failed, or see: unweave study status {folder}")
+    return [*lines, "", f"next: unweave study table {folder} --out scores.csv"]
+
+
+@dataclass(frozen=True)
+class Show:
+    """Show which runs of a study are done, running, failed or to do, its rate and the time left."""
+
+    study: Annotated[Positional[Path], arg(metavar="FOLDER")]
+    """The study's folder."""
+    watch: Flag = False
+    """Show it again every two seconds, until all is done."""
+    json: Flag = False
+    """Print one JSON object instead of text."""
+
+
+def status(words: list[str]) -> None:
+    """Run `unweave study status`."""
+    options = parse(Show, words, "study status")
+    study = Study.open(options.study)
+    while True:
+        found = study.status()
+        text = to_json(_facts(study, found)) if options.json else "\n".join(_picture(study, found))
+        print(f"\033[H\033[J{text}" if options.watch and not options.json else text, flush=True)
+        if not options.watch or not (found.counts["todo"] or found.counts["running"]):
+            return
+        time.sleep(2)
+
+
+def _facts(study: Study, status: Status) -> dict[str, Any]:
+    """Return the state of a study for machines."""
+    failures = {
+        task.name: study.folder.failure(task) for task in study.plan.tasks if status.states[task.name] == "failed"
+    }
+    return {
+        "study": str(study.path),
+        "runs": len(study.plan.tasks),
+        **status.counts,
+        "driver": status.driver or None,
+        "runs_per_hour": status.rate,
+        "hours_left": status.hours_left,
+        "failures": failures,
+    }
+
+
+def _picture(study: Study, status: Status) -> list[str]:
+    """Return cells × seeds: a line for each cell, a sign for each seed."""
+    labels = study.labels()
+    width = max(map(len, labels.values()))
+    lines = [
+        f"{labels[cell].ljust(width)}  {''.join(SIGNS[status.states[task.name]] for task in tasks)}"
+        for cell, tasks in study.plan.cells().items()
+    ]
+    legend = "  ".join(f"{sign} {name}" for name, sign in SIGNS.items()).replace("todo", "to do")
+    lines += ["", legend, f"{len(study.plan.tasks):,} runs: {_counted(status.counts)}"]
+    if status.driver:
+        who = f"process {status.driver['pid']} on {status.driver['host']}, {status.driver['workers']} workers"
+        lines.append(f"being run by {who}, since {status.driver['since']}")
+    if status.rate and status.hours_left is not None:
+        lines.append(f"{status.rate:,.0f} runs an hour; {_time(status.hours_left)} left")
+    return lines + _failures(study, status)
+
+
+def _failures(study: Study, status: Status) -> list[str]:
+    failed = [task for task in study.plan.tasks if status.states[task.name] == "failed"]
+    lines = [f"{task.name}: {study.folder.failure(task)}" for task in failed[:5]]
+    if len(failed) > 5:
+        lines.append(f"… and {len(failed) - 5} more, in {study.path / 'failures'}")
+    return ["", *lines] if lines else []
+
+
+def _time(hours: float) -> str:
+    return f"{hours:.1f} hours" if hours >= 1.5 else f"{60 * hours:.0f} minutes" if hours > 1 / 60 else "a minute"
+
+
+@dataclass(frozen=True)
+class Write:
+    """Write all scores of a study as one table: run, data, method, differing settings, seed, step, metric, value …"""
+
+    study: Annotated[Positional[Path], arg(metavar="FOLDER")]
+    """The study's folder."""
+    out: Annotated[Path, arg(metavar="FILE")]
+    """The table to write: .csv or .parquet."""
+
+
+def table(words: list[str]) -> None:
+    """Run `unweave study table`."""
+    options = parse(Write, words, "study table")
+    if options.out.suffix not in (".csv", ".parquet"):
+        raise UsageError(f"the table is a .csv or .parquet file, not '{options.out}'")
+    from unweave.files import write_atomically
+    from unweave.tables import write_table
+
+    scores = Study.open(options.study).scores()
+    with writing(options.out):
+        if options.out.suffix == ".csv":
+            write_atomically(options.out, scores.write_csv().encode())
+        else:
+            write_table(options.out, scores)
+    print(f"{options.out}: {len(scores):,} scores of {scores['run'].n_unique():,} runs")

@@ -1,0 +1,70 @@
+"""The h5ad files of AnnData, read with h5py alone: a matrix, dense or sparse, and columns of its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from unweave.errors import UsageError, unknown
+
+SPARSE = {"csr_matrix": "csr_array", "csc_matrix": "csc_array"}
+
+
+def read_h5ad(path: Path, factors: Sequence[str], layer: str) -> tuple[Any, list[str], dict[str, list[str]]]:
+    """Return the matrix X, or a layer, the names of its columns, and the texts of columns of `obs`.
+
+    A sparse matrix stays sparse.
+    """
+    try:
+        import h5py
+    except ImportError:
+        raise UsageError(f"reading '{path.name}' needs h5py: pip install 'unweave[hdf5]'") from None
+    try:
+        with h5py.File(path, "r") as file:
+            place = f"layers/{layer}" if layer else "X"
+            if place not in file:
+                layers = list(file["layers"]) if "layers" in file else []  # pyright: ignore
+                raise unknown("layer", layer or "X", layers)
+            return _matrix(file[place]), _index(file["var"]), _columns(file["obs"], factors)
+    except (OSError, KeyError, RuntimeError, TypeError, ValueError) as error:
+        if isinstance(error, UsageError):
+            raise
+        raise UsageError(f"'{path}' is no h5ad file that can be read, or a broken one: {error}") from error
+
+
+def _matrix(found: Any) -> Any:
+    """Return a matrix as an array or as scipy has it."""
+    if not hasattr(found, "keys"):
+        return found[()]
+    from scipy import sparse
+
+    kind = _text(found.attrs["encoding-type"])
+    if kind not in SPARSE:
+        raise UsageError(f"a matrix of the kind '{kind}' cannot be read; store it dense, or as a csr_matrix")
+    parts = tuple(found[part][()] for part in ("data", "indices", "indptr"))
+    return getattr(sparse, SPARSE[kind])(parts, shape=tuple(found.attrs["shape"])).tocsr()
+
+
+def _index(group: Any) -> list[str]:
+    return [_text(name) for name in group[_text(group.attrs["_index"])][()]]
+
+
+def _columns(obs: Any, names: Sequence[str]) -> dict[str, list[str]]:
+    known = [name for name in obs if name != _text(obs.attrs["_index"])]
+    for name in names:
+        if name not in known:
+            raise unknown("column of obs", name, known)
+    return {name: _column(obs[name]) for name in names}
+
+
+def _column(found: Any) -> list[str]:
+    """Return the cells of a column as texts; of a categorical one, a missing value is an empty text."""
+    if not hasattr(found, "keys"):
+        return [_text(cell) for cell in found[()]]
+    categories = [_text(category) for category in found["categories"][()]]
+    return ["" if code < 0 else categories[code] for code in found["codes"][()]]
+
+
+def _text(cell: object) -> str:
+    return cell.decode() if isinstance(cell, bytes) else str(cell)

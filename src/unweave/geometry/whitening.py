@@ -1,0 +1,42 @@
+"""Points in coordinates in which their factors have one scale and lie at right angles."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from unweave.geometry.inputs import checked
+
+RANK = 1e-9
+"""Directions of less than this share of the largest deviation are rounding, and left out."""
+
+
+class Whitened(NamedTuple):
+    """Points of covariance one, and the map that made them."""
+
+    points: np.ndarray
+    """(n, r)."""
+    matrix: np.ndarray
+    """(D, r): the points are (x - mean) times it, and a tangent vector v of x becomes v times it."""
+
+    def frames(self, frame: np.ndarray) -> np.ndarray:
+        """Return orthonormal bases (n, r, k) of what becomes of the spaces that frames (n, D, k) span."""
+        return np.linalg.qr(self.matrix.T @ frame)[0]
+
+
+def whiten(points: Any) -> Whitened:
+    r"""Return points (n, D) by the linear map after which their covariance is the identity.
+
+    If factors y_j are drawn independently of each other, points x = M [y_1; …; y_m] under any linear map M become
+    O [C_1^(-1/2) y_1; …; C_m^(-1/2) y_m], where C_j is the covariance of y_j and O is orthogonal: a product again, in
+    its own metric, whatever the scales of the factors were and however their coordinates were mixed. The price: noise
+    along directions in which points hardly vary grows with them.
+    """
+    checked(points)
+    x = np.asarray(points, float)
+    x = x - x.mean(axis=0)
+    _, sizes, axes = np.linalg.svd(x, full_matrices=False)
+    kept = sizes > RANK * sizes.max(initial=np.finfo(float).tiny)
+    matrix = axes[kept].T / sizes[kept] * len(x) ** 0.5
+    return Whitened(x @ matrix, matrix)

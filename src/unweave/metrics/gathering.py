@@ -1,0 +1,118 @@
+"""The inputs of metrics, checked and put together under the names that metrics ask for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unweave.errors import UsageError
+from unweave.metrics.inputs import (
+    DRAW,
+    GivenPair,
+    bin_factors,
+    bin_pair,
+    check_codes,
+    check_sets,
+    generator,
+    is_continuous,
+)
+from unweave.metrics.label_noise import noisy_labels
+from unweave.metrics.pool import Pool
+from unweave.metrics.request import Request
+from unweave.metrics.table import metric_of
+
+if TYPE_CHECKING:
+    from unweave.metrics.codebook import Codebook
+
+
+def gather(
+    codes: ArrayLike,
+    factors: ArrayLike | None,
+    test: GivenPair | None,
+    request: Request,
+    names: Sequence[str] | None = None,
+    codebook: Codebook | None = None,
+    pool: GivenPair | None = None,
+    log_variances: ArrayLike | None = None,
+    reconstruction: ArrayLike | None = None,
+    jacobians: ArrayLike | None = None,
+) -> dict[str, Any]:
+    """Return all inputs that metrics may ask for, by their parameters' names, checked."""
+    inputs: dict[str, Any] = {"seed": request.seed, "encode": codebook, "jacobians": jacobians, "names": names}
+    inputs |= _rows(codes, factors, test, request, names)
+    _check_names(names, inputs.get("factors"))
+    inputs |= _posterior(inputs["codes"], log_variances, reconstruction, request.seed)
+    if not any("source" in metric_of(name).needs for name in request.choose()):
+        return inputs
+    if codebook is not None and request.preset != "fast":
+        return inputs | {"source": codebook}
+    if factors is None or inputs["continuous"]:
+        return inputs
+    return inputs | {"source": _all_rows(inputs) if pool is None else Pool(*pool)}
+
+
+def _all_rows(inputs: Mapping[str, Any]) -> Pool:
+    """Return the pool of all rows given, train and test."""
+    pairs = [(inputs["codes"], inputs["factors"]), *([] if inputs["test"] is None else [inputs["test"]])]
+    codes, factors = (np.concatenate(arrays) for arrays in zip(*pairs, strict=True))
+    return Pool(codes, factors)
+
+
+def _check_names(names: Sequence[str] | None, factors: np.ndarray | None) -> None:
+    if names is not None and factors is not None and len(names) != factors.shape[1]:
+        raise UsageError(f"there are {factors.shape[1]} factors but {len(names)} names: give one name for each")
+
+
+def _rows(
+    codes: ArrayLike, factors: ArrayLike | None, test: GivenPair | None, request: Request, names: Sequence[str] | None
+) -> dict[str, Any]:
+    """Return codes, factors and test rows, checked, with groups for continuous factors and noise where asked for."""
+    if factors is None:
+        if test is not None or request.label_noise is not None:
+            raise UsageError("test rows and label noise mean nothing without factors")
+        values = check_codes(codes)
+        return {"codes": values, "means": values, "test": None, "continuous": False}
+    (values, labels), held_out = check_sets(codes, factors, test, continuous=True)
+    if request.bin_factors is not None and held_out is None:
+        labels = bin_factors(labels, request.bin_factors)
+    test_codes, test_labels = held_out or (values[:0], labels[:0])
+    if request.bin_factors is not None and held_out is not None:
+        labels, test_labels = bin_pair(labels, test_labels, request.bin_factors)
+    continuous = bool(is_continuous(labels).any())
+    if request.label_noise is not None:
+        labels, test_labels = _with_noise(labels, test_labels, request, names, continuous)
+    given = {"codes": values, "means": values, "factors": labels, "continuous": continuous}
+    return given | {"test": held_out and (test_codes, test_labels), "label_noise": request.label_noise}
+
+
+def _with_noise(
+    factors: np.ndarray, test_factors: np.ndarray, request: Request, names: Sequence[str] | None, continuous: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the factors of train and test rows under one draw of noise."""
+    if continuous:
+        raise UsageError("label noise is for factors that are classes; set bin_factors")
+    regime: Any = request.label_noise
+    noisy = noisy_labels(np.concatenate([factors, test_factors]), regime=regime, names=names, seed=request.seed)
+    return noisy[: len(factors)], noisy[len(factors) :]
+
+
+def _posterior(
+    codes: np.ndarray, log_variances: ArrayLike | None, reconstruction: ArrayLike | None, seed: int
+) -> dict[str, np.ndarray]:
+    """Return what is known of the posteriors: the log-variances, a sample of each, the reconstruction losses."""
+    known: dict[str, np.ndarray] = {}
+    if log_variances is not None:
+        spread = check_codes(log_variances, "log_variances")
+        if spread.shape != codes.shape:
+            raise UsageError(f"log_variances have shape {spread.shape} but codes {codes.shape}")
+        noise = generator(seed, DRAW).normal(size=codes.shape)
+        known = {"log_variances": spread, "sampled": codes + np.exp(spread / 2) * noise}
+    if reconstruction is not None:
+        losses = np.asarray(reconstruction)
+        if losses.dtype.kind not in "biuf":
+            raise UsageError(f"reconstruction must be numbers, got an array of type {losses.dtype}")
+        known["reconstruction"] = losses.astype(np.float64)
+    return known

@@ -1,0 +1,162 @@
+r"""Statistics over training seeds, with bootstrap intervals that hold for few seeds.
+
+The bootstrap resamples the seeds of a cell. Its plain percentiles are too narrow for few seeds [Hesterberg2015]_: for a
+mean by :math:`\sqrt{(n-1)/n}`, and for want of Student's t. Their distances from the value are therefore stretched by
+:math:`\sqrt{n/(n-1)}\; t_{n-1,\,0.975} / z_{0.975}`, which gives Student's interval for normal scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars
+
+from unweave.study.analysis.tidy import cells_of, settings_of_cells
+
+FEW_SEEDS = 5
+"""With fewer seeds a cell has points, and no interval."""
+RESAMPLES = 10_000
+Scores = Sequence[float] | np.ndarray
+Statistic = Callable[[np.ndarray], np.ndarray]
+"""From (…, n) scores to (…) values."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A value, and its 95 % interval over seeds; None where there are fewer than five."""
+
+    value: float
+    low: float | None
+    high: float | None
+    seeds: int
+
+
+def mean(scores: np.ndarray) -> np.ndarray:
+    """Return the mean over the last axis."""
+    return scores.mean(axis=-1)
+
+
+def interquartile_mean(scores: np.ndarray) -> np.ndarray:
+    r"""Return the mean of the middle half of the scores along the last axis [Agarwal2021]_.
+
+    A quarter of the weight is cut off at each end; a score that the cut goes through counts in part.
+
+    >>> float(interquartile_mean(np.array([0.0, 1.0, 2.0, 100.0])))
+    1.5
+    """
+    ordered = np.sort(scores, axis=-1)
+    n = ordered.shape[-1]
+    edges = np.arange(n + 1)
+    inside = np.clip(edges[1:], n / 4, 3 * n / 4) - np.clip(edges[:-1], n / 4, 3 * n / 4)
+    return ordered @ inside / (n / 2)
+
+
+def over_seeds(scores: Scores, statistic: Statistic = mean, *, seed: int = 0) -> Interval:
+    """Return a statistic of the scores of one cell, and its interval over resampled seeds.
+
+    Parameters
+    ----------
+    scores
+        One score for each training seed.
+    statistic
+        A function of the last axis: the mean, or `interquartile_mean`.
+    seed
+        Seed of the resampling.
+
+    Returns
+    -------
+    Interval
+        Without `low` and `high` where there are fewer than five seeds.
+
+    Examples
+    --------
+    >>> found = over_seeds([0.30, 0.32, 0.28, 0.35, 0.31])
+    >>> round(found.value, 3), round(found.low, 2), round(found.high, 2)
+    (0.312, 0.28, 0.34)
+    """
+    values = _finite(scores)
+    n = len(values)
+    value = float(statistic(values))
+    if n < FEW_SEEDS:
+        return Interval(value, None, None, n)
+    resampled = statistic(values[np.random.default_rng(seed).integers(n, size=(RESAMPLES, n))])
+    low, high = _stretched(resampled, value, n)
+    return Interval(value, low, high, n)
+
+
+def improvement(ours: Scores, theirs: Scores, *, seed: int = 0) -> Interval:
+    """Return the chance that a run of ours scores higher than one of theirs, a tie counting one half [Agarwal2021]_.
+
+    Parameters
+    ----------
+    ours, theirs
+        One score for each training seed of two cells.
+    seed
+        Seed of the resampling, of the seeds of both cells.
+
+    Returns
+    -------
+    Interval
+        Within [0, 1]; `seeds` is the smaller number of seeds.
+
+    Examples
+    --------
+    >>> improvement([1.0, 2.0, 3.0], [0.0, 2.0, 2.5]).value
+    0.6111111111111112
+    """
+    a, b = _finite(ours), _finite(theirs)
+    wins = 0.5 * (1 + np.sign(a[:, None] - b[None]))
+    n = min(len(a), len(b))
+    value = float(wins.mean())
+    if n < FEW_SEEDS:
+        return Interval(value, None, None, n)
+    rng = np.random.default_rng(seed)
+    # A resampled table of wins is weighted by how often each of its rows and columns was drawn.
+    rows = rng.multinomial(len(a), np.full(len(a), 1 / len(a)), size=RESAMPLES)
+    columns = rng.multinomial(len(b), np.full(len(b), 1 / len(b)), size=RESAMPLES)
+    resampled = np.einsum("ra,ab,rb->r", rows, wins, columns, optimize=True) / wins.size
+    low, high = _stretched(resampled, value, n)
+    return Interval(value, max(low, 0.0), min(high, 1.0), n)
+
+
+def summary(table: polars.DataFrame, metric: str, statistic: Statistic = mean, *, seed: int = 0) -> polars.DataFrame:
+    """Return a statistic of each cell with its interval over seeds.
+
+    Parameters
+    ----------
+    table
+        A table of scores, as `Study.scores` returns it.
+    metric
+        The metric.
+    statistic, seed
+        As for `over_seeds`.
+
+    Returns
+    -------
+    polars.DataFrame
+        The settings of each cell, seeds, value, low, high.
+    """
+    settings = settings_of_cells(table)
+    rows = []
+    for cell, scores in cells_of(table, metric).items():
+        found = over_seeds(scores.to_numpy(), statistic, seed=seed)
+        rows.append(dict(zip(settings, cell, strict=True)) | vars(found))
+    return polars.DataFrame(rows, infer_schema_length=None).select(*settings, "seeds", "value", "low", "high")
+
+
+def _finite(scores: Scores) -> np.ndarray:
+    values = np.asarray(scores, dtype=float)
+    if values.ndim != 1 or not len(values) or not np.isfinite(values).all():
+        raise ValueError("scores must be a list of finite numbers, one for each seed")
+    return values
+
+
+def _stretched(resampled: np.ndarray, value: float, n: int) -> tuple[float, float]:
+    """Return the 95 % percentiles of a resampled statistic, as far from its value as n seeds ask for."""
+    from scipy.special import ndtri, stdtrit
+
+    factor = np.sqrt(n / (n - 1)) * stdtrit(n - 1, 0.975) / ndtri(0.975)
+    low, high = value + factor * (np.quantile(resampled, [0.025, 0.975]) - value)
+    return float(low), float(high)

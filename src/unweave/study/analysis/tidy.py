@@ -1,0 +1,51 @@
+"""The shapes in which analyses need the table: runs as rows, and cells of replicates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars
+
+from unweave.errors import UsageError
+
+NOT_SETTINGS = ("run", "seed", "metric", "value", "low", "high", "floor", "ceiling")
+"""Columns that do not say what was run; all others are a cell's settings."""
+
+
+def settings_of_cells(table: polars.DataFrame) -> list[str]:
+    """Return the columns that make up a cell: everything but the seed, and what was measured."""
+    return [name for name in table.columns if name not in NOT_SETTINGS]
+
+
+def cells_of(table: polars.DataFrame, metric: str) -> dict[tuple[object, ...], polars.Series]:
+    """Return the scores of each cell, one for each seed, by the cell's settings.
+
+    Parameters
+    ----------
+    table
+        A table of scores, as `Study.scores` returns it.
+    metric
+        The metric.
+    """
+    rows = scores_of(table, metric)
+    groups = rows.group_by(settings_of_cells(table), maintain_order=True)
+    return {cell: found.sort("seed")["value"] for cell, found in groups}
+
+
+def scores_of(table: polars.DataFrame, metric: str) -> polars.DataFrame:
+    """Return the rows of a metric that have a value; a metric that is not there is refused."""
+    known = table["metric"].unique().sort().to_list()
+    if metric not in known:
+        raise UsageError(f"the table has no metric '{metric}' (it has: {', '.join(known)})")
+    return table.filter(polars.col("metric") == metric).drop_nulls("value")
+
+
+def one_row_a_run(table: polars.DataFrame, metrics: Sequence[str] | None = None) -> polars.DataFrame:
+    """Return one row for each run and step, with a column for each metric: settings, seed, then the scores."""
+    wanted = table["metric"].unique(maintain_order=True).to_list() if metrics is None else list(metrics)
+    for metric in wanted:
+        scores_of(table, metric)
+    rows = table.filter(polars.col("metric").is_in(wanted))
+    index = ["run", *settings_of_cells(table), "seed"]
+    found = rows.pivot(on="metric", index=index, values="value", aggregate_function="first")
+    return found.select(*index, *wanted)

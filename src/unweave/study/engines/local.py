@@ -1,0 +1,193 @@
+"""Worker processes on this machine, one thread each, that stay warm from run to run.
+
+A worker that dies costs the attempt it was at, not the study: its task is tried again, from its last checkpoint.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any
+
+from unweave.study.work import Job, Outcome, attempt
+
+ATTEMPTS = 3
+"""Times that a task is begun if its worker dies each time."""
+PATIENCE = 60.0
+"""Seconds that workers have to save a checkpoint when they are stopped."""
+SPAWN = multiprocessing.get_context("spawn")
+
+Work = Callable[[Job], Outcome]
+
+
+class Worker:
+    """A process that performs one job after another."""
+
+    def __init__(self, work: Work) -> None:
+        self.pipe, theirs = SPAWN.Pipe()
+        with _one_thread():
+            self.process = SPAWN.Process(target=_serve, args=(theirs, work), daemon=True)
+            self.process.start()
+        theirs.close()
+        self.job: Job | None = None
+
+    def give(self, job: Job) -> None:
+        """Start a job."""
+        self.job = job
+        with suppress(OSError):  # a worker that has just died is noticed by its closed pipe
+            self.pipe.send(job)
+
+    def result(self) -> Outcome:
+        """Return how the job ended, once the pipe has something to say."""
+        assert self.job is not None, "the worker has a job"
+        try:
+            return self.pipe.recv()
+        except (EOFError, OSError):
+            self.process.join()
+            return Outcome(self.job.task.name, "died", _death(self.process.exitcode))
+
+    def stop(self) -> None:
+        """Ask the process to end: at once if it is idle, after a checkpoint if it trains."""
+        if self.job is not None and self.process.pid:
+            with suppress(ProcessLookupError):
+                os.kill(self.process.pid, signal.SIGTERM)
+        with suppress(OSError):
+            self.pipe.send(None)
+
+    def end(self, seconds: float) -> None:
+        """Wait for the process, and kill it if it does not end."""
+        self.process.join(seconds)
+        if self.process.is_alive():
+            self.process.kill()
+            self.process.join()
+        self.pipe.close()
+
+
+def run_local(
+    jobs: Iterable[Job], workers: int, started: Callable[[list[str]], object], work: Work = attempt
+) -> Generator[Outcome]:
+    """Perform jobs in so many processes, and yield how each ended, in the order in which they end.
+
+    `started` is called with the names of the tasks under way whenever they change. Closing the iterator, or an
+    interrupt, stops the workers, which save checkpoints first.
+    """
+    waiting = iter(jobs)
+    again: deque[Job] = deque()
+    deaths: dict[str, int] = {}
+    pool: list[Worker] = []
+
+    def give_next(worker: Worker) -> None:
+        worker.job = None
+        if (job := again.popleft() if again else next(waiting, None)) is not None:
+            worker.give(job)
+
+    try:
+        while len(pool) < workers and (job := next(waiting, None)) is not None:
+            pool.append(Worker(work))
+            pool[-1].give(job)
+        while busy := [worker for worker in pool if worker.job is not None]:
+            started([worker.job.task.name for worker in busy if worker.job])
+            ready = set(wait([worker.pipe for worker in busy]))
+            for worker in [worker for worker in busy if worker.pipe in ready]:
+                outcome, job = worker.result(), worker.job
+                assert job is not None
+                if outcome.kind in ("died", "interrupted"):  # by a signal from elsewhere
+                    pool[pool.index(worker)] = replacement = Worker(work)
+                    worker.end(0)
+                    worker = replacement
+                    deaths[outcome.name] = count = deaths.get(outcome.name, 0) + 1
+                    if count < ATTEMPTS:
+                        again.append(job)
+                        give_next(worker)
+                        continue
+                    outcome = replace(outcome, kind="failed", summary=f"{outcome.summary}, {count} times")
+                give_next(worker)
+                yield outcome
+    finally:
+        for worker in pool:
+            worker.stop()
+        for worker in pool:
+            worker.end(PATIENCE)
+
+
+def _serve(pipe: Connection, work: Work) -> None:
+    """Perform the jobs that come through the pipe until None comes, or the parent is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the driver too, which stops workers by SIGTERM
+    signal.signal(signal.SIGTERM, _interrupt)
+    with suppress(EOFError, OSError, KeyboardInterrupt):
+        threading.Thread(target=_end_with_parent, daemon=True).start()
+        while (job := pipe.recv()) is not None:
+            with printing_to(job.folder.parents[1] / "logs" / f"{job.task.name}.txt"):
+                outcome = work(job)
+            pipe.send(outcome)
+            if outcome.kind == "interrupted":
+                return
+
+
+def _interrupt(*_: Any) -> None:
+    raise KeyboardInterrupt
+
+
+def _end_with_parent() -> None:
+    """Stop this process, after a checkpoint, when the driver has died."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+@contextmanager
+def printing_to(path: Path) -> Iterator[None]:
+    """Send what this process prints, crashes included, to a file; one that stays empty is removed."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    kept = os.dup(1), os.dup(2)
+    with path.open("ab") as file:
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        for number, before in zip((1, 2), kept, strict=True):
+            os.dup2(before, number)
+            os.close(before)
+        with suppress(OSError):
+            if not path.stat().st_size:
+                path.unlink()
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Let processes that start now use one thread each: several workers share the cores."""
+    names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS")
+    before = {name: os.environ.get(name) for name in names}
+    os.environ.update(dict.fromkeys(names, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def _death(code: int | None) -> str:
+    """Return in words how a process ended."""
+    if code is not None and code < 0:
+        name = signal.Signals(-code).name
+        guess = ", perhaps for lack of memory" if name == "SIGKILL" else ""
+        return f"its worker process was killed by {name}{guess}"
+    return f"its worker process ended with code {code}"

@@ -1,0 +1,198 @@
+"""The folder of a study: what is done, what failed, who runs it.
+
+study.json     the plan: tasks, scoring, snapshots
+runs/NAME      the run folders, as `unweave train` makes them, with scored.json: which metrics are there
+failures/NAME.txt  why a run failed: one line, and the traceback
+logs/NAME.txt  what a run printed, where it printed anything
+driver.json    who runs the study now, since when, and which runs are under way
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from unweave.errors import UsageError
+from unweave.files import exclusive, is_held, write_atomically, write_json
+from unweave.study.plan import Plan
+from unweave.study.task import Task
+
+State = Literal["done", "failed", "running", "todo"]
+PLAN = "study.json"
+SCORED = "scored.json"
+DRIVER = "driver.json"
+LOCK = ".driver.lock"
+
+
+@dataclass(frozen=True)
+class StudyFolder:
+    """Paths and states below one folder."""
+
+    path: Path
+
+    def run_of(self, task: Task) -> Path:
+        """Return the folder of a task's run."""
+        return self.path / "runs" / task.name
+
+    def failure_of(self, task: Task) -> Path:
+        """Return the file that says why a task failed."""
+        return self.path / "failures" / f"{task.name}.txt"
+
+    def log_of(self, task: Task) -> Path:
+        """Return the file that holds what a task printed."""
+        return self.path / "logs" / f"{task.name}.txt"
+
+    def read_plan(self) -> Plan:
+        """Return the plan that the folder was last run with."""
+        if not self.path.is_dir():
+            raise UsageError(f"there is no folder '{self.path}'")
+        found = read_object(self.path / PLAN)
+        if found is None:
+            raise UsageError(f"'{self.path}' is not a study: it has no readable {PLAN}")
+        try:
+            return Plan.from_json(found)
+        except (KeyError, TypeError) as error:
+            raise UsageError(f"'{self.path / PLAN}' does not hold a study: {error}") from error
+
+    def write_plan(self, plan: Plan) -> None:
+        """Store the plan, and make the folders that runs need."""
+        for part in ("runs", "failures", "logs"):
+            (self.path / part).mkdir(parents=True, exist_ok=True)
+        write_json(self.path / PLAN, plan.to_json())
+
+    def states(self, plan: Plan) -> dict[str, State]:
+        """Return the state of every task."""
+        running = set(self.driver().get("running", ()))
+        wanted = plan.scoring.keys()
+        failed = _names(self.path / "failures")
+        begun = _names(self.path / "runs")
+        return {task.name: self._state(task, plan, wanted, running, failed, begun) for task in plan.tasks}
+
+    def _state(
+        self, task: Task, plan: Plan, wanted: Mapping[str, str], running: set[str], failed: set[str], begun: set[str]
+    ) -> State:
+        if task.name in running:
+            return "running"
+        if f"{task.name}.txt" in failed:
+            return "failed"
+        if task.name in begun and self.is_done(task, plan, wanted):
+            return "done"
+        return "todo"
+
+    def is_done(self, task: Task, plan: Plan, wanted: Mapping[str, str]) -> bool:
+        """Tell whether a run has finished, with all scores and snapshots that are asked for."""
+        folder = self.run_of(task)
+        scored = read_object(folder / SCORED)
+        if scored is None or not (folder / "weights.safetensors").is_file():
+            return False
+        steps = [str(step) for step in (*plan.snapshots, task.config["training"]["steps"])]
+        return all(wanted.items() <= scored.get("scores", {}).get(step, {}).items() for step in steps)
+
+    def record_failure(self, task: Task, summary: str, traceback: str) -> None:
+        """Keep why a task failed."""
+        self.failure_of(task).parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(self.failure_of(task), f"{summary}\n\n{traceback}".encode())
+
+    def failure(self, task: Task) -> str:
+        """Return why a task failed, in one line."""
+        with suppress(OSError):
+            return self.failure_of(task).read_text(errors="replace").partition("\n")[0]
+        return ""
+
+    def forget(self, task: Task, *, restart: bool) -> None:
+        """Make a task run again: from its checkpoint, or, with `restart`, from the beginning, its folder set aside."""
+        self.failure_of(task).unlink(missing_ok=True)
+        folder = self.run_of(task)
+        if restart and folder.exists():
+            aside = self.path / "replaced"
+            aside.mkdir(exist_ok=True)
+            number = sum(entry.name.startswith(task.name) for entry in aside.iterdir())
+            shutil.move(folder, aside / f"{task.name}-{number}")
+
+    def driver(self) -> dict[str, Any]:
+        """Return who runs the study now; nothing where nobody does."""
+        return (read_object(self.path / DRIVER) or {}) if is_held(self.path / LOCK) else {}
+
+    @contextmanager
+    def driving(self, workers: int, engine: str) -> Iterator[Driver]:
+        """Be the one process that runs the study; a second one is told who does."""
+        self._refuse_foreign()
+        self.path.mkdir(parents=True, exist_ok=True)
+
+        def taken() -> None:
+            who = read_object(self.path / DRIVER) or {}
+            place = (
+                f"process {who.get('pid', '?')} on {who.get('host', 'another machine')} since {who.get('since', '?')}"
+            )
+            raise UsageError(f"{place} runs this study already; see: unweave study status {self.path}")
+
+        with exclusive(self.path / LOCK, taken):
+            driver = Driver(self.path / DRIVER, engine, workers)
+            driver.write()
+            try:
+                yield driver
+            finally:
+                (self.path / DRIVER).unlink(missing_ok=True)
+
+    def _refuse_foreign(self) -> None:
+        """Refuse a file, and a folder that holds something else."""
+        if self.path.exists() and not self.path.is_dir():
+            raise UsageError(f"'{self.path}' is a file; a study needs a folder")
+        others = [name for name in _names(self.path) if not name.startswith(".") and name != DRIVER]
+        if others and PLAN not in others:
+            raise UsageError(f"'{self.path}' is not empty and not a study; choose another folder")
+
+
+class Driver:
+    """What driver.json says: written at most once a second, since thousands of short runs may pass in one."""
+
+    def __init__(self, path: Path, engine: str, workers: int) -> None:
+        self._path = path
+        self._written = 0.0
+        self._record: dict[str, Any] = {
+            "pid": os.getpid(),
+            "host": socket.gethostname(),
+            "since": time.strftime("%Y-%m-%d %H:%M:%S"),
+            "engine": engine,
+            "workers": workers,
+            "started": time.time(),
+            "finished": 0,
+            "running": [],
+        }
+
+    def update(self, running: list[str], finished: int) -> None:
+        """Say which tasks are under way, and how many have ended since the driver started."""
+        self._record.update(running=running, finished=finished)
+        if time.monotonic() - self._written >= 1:
+            self.write()
+
+    def write(self) -> None:
+        """Write the file now."""
+        self._written = time.monotonic()
+        with suppress(OSError):  # a full disk is noticed where it matters
+            write_json(self._path, self._record)
+
+
+def read_object(path: Path) -> dict[str, Any] | None:
+    """Return the JSON object in a file, or None where there is none."""
+    try:
+        found = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _names(folder: Path) -> set[str]:
+    """Return the names in a folder, none where there is no folder."""
+    try:
+        return set(os.listdir(folder))
+    except OSError:
+        return set()

@@ -1,0 +1,205 @@
+"""From data sets × methods × settings × seeds to the configurations of all runs.
+
+A value that is a list is a dimension of the grid. Seeds are the outermost order, so that a study that is half done
+has every cell.
+"""
+
+from __future__ import annotations
+
+import tomllib
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from unweave.config import Config, Training
+from unweave.data import Dataset, Labels, load
+from unweave.errors import UsageError, unknown
+from unweave.fields import types_of
+from unweave.methods import Method, Schedule, method_of
+from unweave.nets import Net
+from unweave.presets import preset
+from unweave.study.plan import Plan, Scoring
+from unweave.study.task import Task, task_of
+from unweave.training.resolve import resolved
+
+Settings = Mapping[str, Any]
+TRAINING = tuple(spec.name for spec in fields(Training) if spec.name != "seed")
+OPTIONS = (*TRAINING, "net", "latents", "width", "labels", "loss")
+"""What a study may set for all methods, and for one of them: the options of `unweave.train`, and the loss."""
+SCORING = ("samples", "test_samples", "preset", "options", "label_noise", "bin_factors", "seed", "intervals", "floors")
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A study as it is written: in Python, or in a TOML file."""
+
+    data: Sequence[str | Dataset]
+    """Data sets by name, with options after a colon."""
+    methods: Sequence[Method | str | Settings]
+    """Methods; or their names with settings, of which a list is a dimension."""
+    seeds: Sequence[int]
+    """Seeds of training."""
+    metrics: Sequence[str] = ()
+    """Names and groups, as for `unweave.evaluate`."""
+    snapshots: Sequence[int] = ()
+    """Steps at which weights are kept and scored, beside the last."""
+    evaluate: Settings = field(default_factory=dict)
+    """How runs are scored: samples, test_samples, preset, intervals, floors …"""
+    options: Settings = field(default_factory=dict)
+    """Options of `unweave.train` for all methods; a list is a dimension."""
+
+    def __post_init__(self) -> None:
+        for name, values in (("data", self.data), ("methods", self.methods), ("seeds", self.seeds)):
+            if isinstance(values, str) or not len(values):
+                raise UsageError(f"a study needs a list of {name}, not {values!r}")
+        if wrong := [seed for seed in self.seeds if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0]:
+            raise UsageError(f"a seed is a whole number, 0 or more, not {wrong[0]!r}")
+        _check_names("setting of a study", self.options, OPTIONS)
+        _check_names("setting of evaluate", self.evaluate, SCORING)
+
+    def plan(self) -> Plan:
+        """Return every run of the grid once, in the order in which they are run."""
+        tasks: dict[str, Task] = {}
+        loaded = [_loaded(data) for data in self.data]
+        with warnings.catch_warnings():
+            warnings.simplefilter("once")  # a warning for every seed would say no more
+            for seed in self.seeds:
+                for config in self._configs(loaded, seed):
+                    task = task_of(config.to_json(), config.id)
+                    tasks[task.name] = task
+        if not tasks:
+            raise UsageError("no method of the study is for any of its data sets")
+        return Plan(tuple(tasks.values()), self.scoring(), tuple(sorted({*map(int, self.snapshots)})))
+
+    def scoring(self) -> Scoring:
+        """Return how runs are scored, checked."""
+        settings = dict(self.evaluate)
+        samples, test_samples = (settings.pop(name, None) for name in ("samples", "test_samples"))
+        scoring = Scoring(tuple(self.metrics), samples, test_samples, settings)
+        scoring.keys()  # refuses a misspelt metric or option before anything is trained
+        return scoring
+
+    def _configs(self, loaded: Sequence[tuple[str, Dataset]], seed: int) -> Iterator[Config]:
+        for text, data in loaded:
+            for method in self.methods:
+                entry = _entry(method)
+                if text in _names_of(entry.pop("data", text), loaded):
+                    for settings in _choices({**self.options, **entry}):
+                        yield resolved(_config(settings, data, seed), data)
+
+
+def read_grid(path: Path) -> Grid:
+    """Return the study in a TOML file."""
+    try:
+        written = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UsageError(f"there is no file '{path}'") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"'{path}' is no TOML file: {error}") from error
+    try:
+        return grid_of(written)
+    except UsageError as error:
+        raise UsageError(f"'{path}': {error}") from error
+
+
+def grid_of(written: Mapping[str, Any]) -> Grid:
+    """Return the study of a mapping such as a TOML file holds."""
+    own = tuple(spec.name for spec in fields(Grid) if spec.name != "options")
+    _check_names("setting of a study", written, (*own, *OPTIONS))
+    for name in ("data", "methods", "seeds"):
+        if name not in written:
+            raise UsageError(f"a study needs {name}")
+    values = {name: written[name] for name in own if name in written}
+    values["seeds"] = seeds_of(values["seeds"])
+    for name in ("data", "metrics"):
+        values[name] = [values[name]] if isinstance(values.get(name, []), str) else values.get(name, [])
+    return Grid(**values, options={name: value for name, value in written.items() if name not in own})
+
+
+def seeds_of(seeds: object) -> Sequence[int]:
+    """Return seeds given as a list, or as their number."""
+    if isinstance(seeds, int) and not isinstance(seeds, bool):
+        if seeds < 1:
+            raise UsageError(f"a study needs at least one seed, not {seeds}")
+        return list(range(seeds))
+    if isinstance(seeds, Sequence | range) and not isinstance(seeds, str):
+        return list(seeds)
+    raise UsageError(f"seeds is a number of seeds, or a list of them, not {seeds!r}")
+
+
+def _entry(method: Method | str | Settings) -> dict[str, Any]:
+    """Return a method with its settings as one mapping; a `Method` stays what it is."""
+    if isinstance(method, Method):
+        return {"method": method}
+    entry = {"name": method} if isinstance(method, str) else dict(method)
+    name = entry.get("name")
+    if not isinstance(name, str):
+        raise UsageError(f"a method of a study needs a name, not {name!r}")
+    own = [spec.name for spec in fields(method_of(name))]
+    _check_names(f"setting of {name}", entry, ("name", "preset", "data", *own, *OPTIONS))
+    return entry
+
+
+def _names_of(wanted: str | Sequence[str], loaded: Sequence[tuple[str, Dataset]]) -> Sequence[str]:
+    """Return the data sets that a method is limited to."""
+    names = [wanted] if isinstance(wanted, str) else wanted
+    known = [text for text, _ in loaded]
+    for name in names:
+        if name not in known:
+            raise unknown("data set of this study", name, known)
+    return names
+
+
+def _choices(settings: Settings) -> Iterator[dict[str, Any]]:
+    """Yield one mapping for every combination of the values that are lists."""
+    lists = {name: value for name, value in settings.items() if isinstance(value, list | tuple)}
+    if empty := [name for name, values in lists.items() if not values]:
+        raise UsageError(f"{empty[0]} is an empty list")
+    for values in product(*lists.values()):
+        yield {**settings, **dict(zip(lists, values, strict=True))}
+
+
+def _config(settings: dict[str, Any], data: Dataset, seed: int) -> Config:
+    """Return the configuration of one run, before what it leaves to the data is resolved."""
+    if "name" in settings:
+        settings = _with_method(settings, data)
+    elif "loss" in settings and settings["method"].loss == "auto":
+        settings["method"] = replace(settings["method"], loss=settings["loss"])
+    training = {name: settings[name] for name in TRAINING if name in settings}
+    chosen = {name: settings[name] for name in ("latents", "width") if name in settings}
+    net = Net(settings.get("net", Net.name), **chosen)
+    labels = settings.get("labels")
+    labels = Labels(**labels) if isinstance(labels, Mapping) else labels
+    return Config(settings["method"], data.description, net, Training(**training, seed=seed), labels)
+
+
+def _with_method(settings: Settings, data: Dataset) -> dict[str, Any]:
+    """Return the settings with the method that its name and fields make, filled up by a preset if one is named."""
+    settings = dict(settings)
+    name, published = settings.pop("name"), settings.pop("preset", None)
+    kind = method_of(name)
+    types = types_of(kind)
+    own = {key: _value(settings.pop(key), types[key]) for key in types if key in settings}
+    if published is None:
+        return {**settings, "method": kind(**own)}
+    return preset(published, name, data, **settings, **own)
+
+
+def _value(value: Any, types: frozenset[type]) -> Any:
+    """Return a field's value; a schedule is written as text."""
+    return Schedule.read(value) if isinstance(value, str) and Schedule in types else value
+
+
+def _loaded(data: str | Dataset) -> tuple[str, Dataset]:
+    if not isinstance(data, Dataset):
+        return str(data), load(str(data))
+    return data.name, data
+
+
+def _check_names(what: str, given: Settings, known: Sequence[str]) -> None:
+    for name in given:
+        if name not in known:
+            raise unknown(what, name, known)

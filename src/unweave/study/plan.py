@@ -1,0 +1,79 @@
+"""What a study asks for: its tasks, how they are scored, and the steps at which weights are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from unweave.study.task import JSON, Task, digest
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """Which metrics, on how many images, with which settings of `unweave.metrics.Request`."""
+
+    metrics: tuple[str, ...] = ()
+    """Names of metrics and groups; none: train only."""
+    samples: int | None = None
+    test_samples: int | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """preset, seed, intervals, floors, options …"""
+
+    def keys(self) -> dict[str, str]:
+        """Return for each metric a digest of all that decides its score, so that a score that is there is found."""
+        from unweave.metrics.request import Request
+
+        if not self.metrics:
+            return {}
+        request = Request.of(self.metrics, self.settings)
+        common = {"samples": self.samples, "test_samples": self.test_samples, **self.settings}
+        common = {name: value for name, value in common.items() if name not in ("options", "metrics")}
+        return {name: digest([common, request.settings_of(name)]) for name in request.choose()}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The tasks of a study in the order in which they are run, and what is done with each."""
+
+    tasks: tuple[Task, ...]
+    scoring: Scoring = field(default_factory=Scoring)
+    snapshots: tuple[int, ...] = ()
+
+    def to_json(self) -> JSON:
+        """Return the plan as plain JSON; `from_json` is the inverse."""
+        return {
+            "scoring": asdict(self.scoring),
+            "snapshots": list(self.snapshots),
+            "tasks": [asdict(task) for task in self.tasks],
+        }
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Plan:
+        """Return the plan that `to_json` wrote."""
+        scoring = {**values["scoring"], "metrics": tuple(values["scoring"]["metrics"])}
+        tasks = tuple(Task(**task) for task in values["tasks"])
+        return cls(tasks, Scoring(**scoring), tuple(values["snapshots"]))
+
+    def cells(self) -> dict[str, list[Task]]:
+        """Return the tasks of each cell, in the order of the plan."""
+        found: dict[str, list[Task]] = {}
+        for task in self.tasks:
+            found.setdefault(task.cell, []).append(task)
+        return found
+
+
+@dataclass(frozen=True)
+class Changes:
+    """How a plan differs from the one that the folder was made with."""
+
+    added: Sequence[str]
+    """Cells that are new."""
+    removed: Sequence[str]
+    """Cells that are no longer asked for; their runs stay where they are."""
+
+
+def changes(before: Plan, after: Plan) -> Changes:
+    """Return the cells in which two plans differ."""
+    old, new = before.cells(), after.cells()
+    return Changes([cell for cell in new if cell not in old], [cell for cell in old if cell not in new])

@@ -1,0 +1,288 @@
+"""A study: many runs given as data, their engine, and the table of their scores."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from unweave.errors import UsageError, unknown
+from unweave.progress import OnProgress, silent
+from unweave.study.folder import Driver, State, StudyFolder
+from unweave.study.plan import Changes, Plan, changes
+from unweave.study.table import read_records, score_table
+from unweave.study.task import Task, differing, digest, settings_of
+from unweave.study.work import Job, Outcome
+
+if TYPE_CHECKING:
+    import polars
+
+    from unweave.data import Dataset
+    from unweave.methods import Method
+
+ENGINES = ("local",)
+STATES: tuple[State, ...] = ("done", "failed", "running", "todo")
+
+
+@dataclass(frozen=True)
+class Status:
+    """What of a study is done."""
+
+    states: dict[str, State]
+    """Of every task, by name."""
+    driver: dict[str, Any]
+    """Who runs the study now: pid, host, since, workers; empty where nobody does."""
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many tasks are done, failed, running and to do."""
+        found = Counter(self.states.values())
+        return {state: found[state] for state in STATES}
+
+    @property
+    def rate(self) -> float | None:
+        """Runs that end in an hour, by those since the driver started."""
+        import time
+
+        if not self.driver.get("finished"):
+            return None
+        return 3600 * self.driver["finished"] / max(time.time() - self.driver["started"], 1e-9)
+
+    @property
+    def hours_left(self) -> float | None:
+        """Hours until all is done, at this rate."""
+        left = self.counts["todo"] + self.counts["running"]
+        return left / self.rate if self.rate else None
+
+
+class Study:
+    """Data sets × methods × settings × seeds, run in a folder."""
+
+    def __init__(
+        self,
+        *,
+        data: str | Dataset | Sequence[str | Dataset],
+        methods: Sequence[Method | str | dict[str, Any]],
+        seeds: int | Sequence[int] = 1,
+        metrics: str | Sequence[str] = (),
+        snapshots: Sequence[int] = (),
+        evaluate: dict[str, Any] | None = None,
+        out: str | Path | None = None,
+        **options: Any,
+    ) -> None:
+        """Describe a study; `run` runs it.
+
+        Parameters
+        ----------
+        data
+            Data sets, or their names with options after a colon.
+        methods
+            Methods, or mappings such as {"name": "beta-vae", "beta": [1, 4]}, where a list is a dimension of the grid.
+        seeds
+            Seeds of training, or how many: 5 is 0 to 4.
+        metrics
+            Names of metrics and groups, as for `unweave.evaluate`; none: train only.
+        snapshots
+            Steps at which weights are kept, and scored too.
+        evaluate
+            How runs are scored: samples, test_samples, preset, intervals, floors …
+        out
+            The study's folder; by default one below `studies/`, named after its content.
+        **options
+            Options of `unweave.train` for all methods: steps, batch, lr, net, latents, width …; a list is a dimension.
+        """
+        from unweave.data import Dataset
+        from unweave.study.grid import Grid, seeds_of
+
+        grid = Grid(
+            [data] if isinstance(data, str | Dataset) else data,
+            methods,
+            seeds_of(seeds),
+            [metrics] if isinstance(metrics, str) else metrics,
+            snapshots,
+            evaluate or {},
+            options,
+        )
+        self._set(grid.plan(), out)
+
+    def _set(self, plan: Plan, out: str | Path | None) -> None:
+        self.plan = plan
+        self.path = Path(out) if out is not None else Path("studies", digest(plan.to_json())[:8])
+        self.folder = StudyFolder(self.path)
+
+    @classmethod
+    def read(cls, file: str | Path, out: str | Path | None = None) -> Study:
+        """Return the study that a TOML file describes; its folder is by default `studies/` and the file's name."""
+        from unweave.study.grid import read_grid
+
+        study = cls.__new__(cls)
+        study._set(read_grid(Path(file)).plan(), out if out is not None else Path("studies", Path(file).stem))
+        return study
+
+    @classmethod
+    def open(cls, folder: str | Path) -> Study:
+        """Return the study that was run in a folder; neither data sets nor torch are loaded."""
+        study = cls.__new__(cls)
+        study._set(StudyFolder(Path(folder)).read_plan(), folder)
+        return study
+
+    def __repr__(self) -> str:
+        return f"Study('{self.path}', {len(self.plan.tasks)} runs of {len(self.plan.cells())} cells)"
+
+    def status(self) -> Status:
+        """Return which runs are done, failed, running and to do."""
+        return Status(self.folder.states(self.plan), self.folder.driver())
+
+    def changes(self) -> Changes | None:
+        """Return how the study differs from what its folder was last run with; None where it was not."""
+        if not (self.path / "study.json").is_file():
+            return None
+        return changes(self.folder.read_plan(), self.plan)
+
+    def labels(self) -> dict[str, str]:
+        """Return for each cell what people call it: the method, the settings that differ, the data set."""
+        first = {cell: settings_of(tasks[0].config) for cell, tasks in self.plan.cells().items()}
+        columns = differing(first.values())
+        return {
+            cell: " ".join(
+                [found["method"], *(f"{key}={found[key]}" for key in columns if key in found), f"on {found['data']}"]
+            )
+            for cell, found in first.items()
+        }
+
+    def run(
+        self,
+        *,
+        engine: str = "local",
+        workers: int | None = None,
+        redo: str | Sequence[str] = (),
+        stop_on_failure: bool = False,
+        device: str = "auto",
+        on_progress: OnProgress | None = None,
+        on_result: Callable[[Outcome], object] | None = None,
+    ) -> Status:
+        """Do what is missing, and return what is done then.
+
+        Parameters
+        ----------
+        engine
+            "local": processes on this machine.
+        workers
+            Runs at a time; by default as many as there are cores.
+        redo
+            What to do again although it is there: "failed", "stale" (made by another version), names of runs, or
+            labels of cells.
+        stop_on_failure
+            Start no further run after one has failed.
+        device
+            "auto", "cpu", "cuda" …
+        on_progress, on_result
+            Called as `on_progress(what, done, total)` while the study runs, and with the `Outcome` of each task.
+        """
+        if engine not in ENGINES:
+            raise unknown("engine", engine, ENGINES)
+        workers = _cores() if workers is None else workers
+        if workers < 1:
+            raise UsageError(f"a study needs at least one worker, not {workers}")
+        with self.folder.driving(workers, engine) as driver:
+            self.folder.write_plan(self.plan)
+            self._redo([redo] if isinstance(redo, str) else redo)
+            wanted = self.plan.scoring.keys()
+            todo = [task for task in self.plan.tasks if self._is_todo(task, wanted)]
+            self._perform(todo, workers, device, driver, stop_on_failure, on_progress or silent, on_result)
+        return self.status()
+
+    def _is_todo(self, task: Task, wanted: dict[str, str]) -> bool:
+        failed = self.folder.failure_of(task).is_file()
+        return not failed and not self.folder.is_done(task, self.plan, wanted)
+
+    def _perform(
+        self,
+        todo: Sequence[Task],
+        workers: int,
+        device: str,
+        driver: Driver,
+        stop_on_failure: bool,
+        on_progress: OnProgress,
+        on_result: Callable[[Outcome], object] | None,
+    ) -> None:
+        """Give the tasks to the engine, and record how each ends."""
+        from unweave.study.engines.local import run_local
+
+        tasks = {task.name: task for task in todo}
+        jobs = (self._job(task, device) for task in todo)
+        ended = 0
+        on_progress("runs", ended, len(todo))
+        outcomes = run_local(jobs, min(workers, len(todo)), lambda names: driver.update(names, ended))
+        try:
+            for outcome in outcomes:
+                ended += 1
+                if outcome.kind == "failed":
+                    self.folder.record_failure(tasks[outcome.name], outcome.summary, outcome.traceback)
+                if on_result:
+                    on_result(outcome)
+                if outcome.kind == "full":
+                    raise UsageError(f"the disk is full ({outcome.summary}); nothing is lost: make room, and run again")
+                if outcome.kind == "failed" and stop_on_failure:
+                    raise UsageError(f"{outcome.name} failed: {outcome.summary}")
+                on_progress("runs", ended, len(todo))
+        finally:
+            outcomes.close()
+
+    def _job(self, task: Task, device: str) -> Job:
+        return Job(task, self.folder.run_of(task), self.plan.scoring, self.plan.snapshots, device=device)
+
+    def _redo(self, wanted: Iterable[str]) -> None:
+        """Make runs that are there, or failed, count as missing."""
+        labels = {label: cell for cell, label in self.labels().items()}
+        by_name = {task.name: task for task in self.plan.tasks}
+        for what in wanted:
+            if what == "failed":
+                chosen = [task for task in self.plan.tasks if self.folder.failure_of(task).is_file()]
+            elif what == "stale":
+                chosen = self.stale()
+            elif what in labels:
+                chosen = self.plan.cells()[labels[what]]
+            elif what in by_name:
+                chosen = [by_name[what]]
+            else:
+                raise unknown("cell or run", what, ["failed", "stale", *labels])
+            for task in chosen:
+                self.folder.forget(task, restart=what != "failed" or not self._readable(task))
+
+    def _readable(self, task: Task) -> bool:
+        """Tell whether a run's folder can be gone on with; one whose configuration is damaged cannot."""
+        from unweave.study.folder import read_object
+
+        folder = self.folder.run_of(task)
+        return not folder.exists() or read_object(folder / "config.json") is not None
+
+    def stale(self) -> list[Task]:
+        """Return the tasks whose runs were made by other versions of unweave or torch than these."""
+        import json
+
+        from unweave.study.table import versions_of
+        from unweave.versions import versions
+
+        ours = json.dumps(versions())
+        made = versions_of(read_records(self.path / "runs"))
+        return [task for task in self.plan.tasks if made.get(task.name, ours) not in (ours, "null")]
+
+    def scores(self) -> polars.DataFrame:
+        """Return all scores as one tidy table.
+
+        Returns
+        -------
+        polars.DataFrame
+            run, data, method, the settings that differ, seed, step, metric, value, low, high, floor, ceiling; low to
+            high is the interval over images of that one run.
+        """
+        return score_table(read_records(self.path / "runs"), [task.name for task in self.plan.tasks])
+
+
+def _cores() -> int:
+    import os
+
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

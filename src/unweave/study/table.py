@@ -1,0 +1,179 @@
+"""All runs' settings and scores as one tidy table, kept as Parquet and brought up to date run by run."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from unweave.errors import UsageError
+from unweave.study.folder import read_object
+from unweave.study.task import differing, settings_of
+from unweave.tables import read_scores, read_table, write_table
+
+if TYPE_CHECKING:
+    import polars
+
+FILES = ("config.json", "status.json", "scores.parquet")
+"""What is read of a run; their times and sizes say whether it has changed since."""
+NUMBERS = ("value", "low", "high")
+RUNS, SCORES = ".runs.parquet", ".scores.parquet"
+
+
+class LeftOut(UserWarning):
+    """Folders that have no place in the table."""
+
+
+@dataclass(frozen=True)
+class Records:
+    """What is known of all run folders: one row a run, and one row a score."""
+
+    runs: polars.DataFrame
+    """run, stamp, config (JSON), state, step, seconds."""
+    scores: polars.DataFrame
+    """run, then the columns of scores.parquet."""
+
+
+def read_records(folder: Path, *, cache: bool = True) -> Records:
+    """Return the records of all run folders in `folder`; only runs that have changed since the last time are read."""
+    import polars
+
+    known = _cached(folder) if cache else None
+    stamps = {name: _stamp(folder / name) for name in _folders(folder)}
+    kept: dict[str, str] = dict(known.runs.select("run", "stamp").iter_rows()) if known else {}
+    fresh = [name for name, stamp in stamps.items() if kept.get(name) != stamp]
+    gone = [name for name in kept if name not in stamps]
+    if known and not fresh and not gone:
+        return known
+    read = [_read_run(folder / name, stamps[name]) for name in fresh]
+    runs = [polars.DataFrame([row for row, _ in read], schema=_schema())]
+    scores = [table for _, table in read if table is not None]
+    if known:
+        still = polars.col("run").is_in([name for name in kept if name not in {*fresh, *gone}])
+        runs.insert(0, known.runs.filter(still))
+        scores.insert(0, known.scores.filter(still))
+    records = Records(
+        polars.concat(runs),
+        polars.concat(scores, how="diagonal_relaxed") if scores else polars.DataFrame(schema={"run": polars.String}),
+    )
+    if cache:
+        _store(folder, records)
+    return records
+
+
+def score_table(records: Records, names: Sequence[str] | None = None) -> polars.DataFrame:
+    """Return one row a score: run, data, method, the settings that differ, seed, step, metric, value, low, high.
+
+    `names` limits the table to these runs. Folders that are no runs, and runs that have not finished, are left out
+    with a warning that counts them.
+    """
+    import polars
+
+    runs = records.runs if names is None else records.runs.filter(polars.col("run").is_in(list(names)))
+    foreign = runs.filter(polars.col("config").is_null())
+    unfinished = runs.filter(polars.col("config").is_not_null() & (polars.col("state") != "finished"))
+    _warn_of(len(foreign), len(unfinished))
+    runs = runs.filter(polars.col("config").is_not_null() & (polars.col("state") == "finished"))
+    settings = {name: settings_of(json.loads(text)) for name, text in runs.select("run", "config").iter_rows()}
+    columns = differing(settings.values())
+    rows = [
+        {"run": name, **{key: _cell(found.get(key)) for key in ("data", "method", *columns, "seed")}}
+        for name, found in settings.items()
+    ]
+    told = ["run", "data", "method", *columns, "seed"]
+    if not rows or not len(records.scores):
+        return polars.DataFrame(schema=dict.fromkeys([*told, "step", "metric", *NUMBERS], polars.String))
+    described = polars.DataFrame(rows, infer_schema_length=None).select(told)
+    rest = [name for name in ("step", "metric", *NUMBERS, "floor", "ceiling") if name in records.scores.columns]
+    scores = records.scores.select("run", *rest).rename({"step": ".step"})
+    joined = described.join(scores, on="run", how="inner").sort("run", ".step", "metric", maintain_order=True)
+    return joined.rename({"steps": "training_steps"} if "steps" in columns else {}).rename({".step": "step"})
+
+
+def _cell(value: Any) -> Any:
+    return value if value is None or isinstance(value, int | float | str | bool) else json.dumps(value)
+
+
+def _warn_of(foreign: int, unfinished: int) -> None:
+    counts = {"folders that are no runs": foreign, "unfinished runs": unfinished}
+    if parts := [f"{count} {what}" for what, count in counts.items() if count]:
+        warnings.warn(f"left out of the table: {' and '.join(parts)}", LeftOut, stacklevel=3)
+
+
+def _schema() -> dict[str, Any]:
+    import polars
+
+    texts = dict.fromkeys(("run", "stamp", "config", "state"), polars.String)
+    return {**texts, "step": polars.Int64, "seconds": polars.Float64, "versions": polars.String}
+
+
+def _folders(folder: Path) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entry.name for entry in entries if not entry.name.startswith(".") and entry.is_dir())
+    except FileNotFoundError:
+        return []
+
+
+def _stamp(folder: Path) -> str:
+    """Return what changes when a run's files do."""
+    parts = []
+    for name in FILES:
+        try:
+            found = os.stat(folder / name)
+            parts.append(f"{found.st_mtime_ns}.{found.st_size}")
+        except OSError:
+            parts.append("-")
+    return " ".join(parts)
+
+
+def _read_run(folder: Path, stamp: str) -> tuple[dict[str, Any], polars.DataFrame | None]:
+    """Return a run's row and its scores; of a folder that is no run, a row without a configuration."""
+    import polars
+
+    row: dict[str, Any] = dict.fromkeys(_schema()) | {"run": folder.name, "stamp": stamp}
+    config, status = (read_object(folder / name) for name in FILES[:2])
+    try:
+        settings_of(config or {})
+        scores = read_scores(folder / FILES[2])
+    except (KeyError, TypeError, AttributeError, UsageError):
+        return row, None
+    status = status or {}
+    row |= {"config": json.dumps(config), "state": str(status.get("state"))}
+    row["versions"] = json.dumps(status.get("versions"))
+    row |= {"step": _whole(status.get("step")), "seconds": _real(status.get("seconds"))}
+    return row, None if scores is None else scores.select(polars.lit(folder.name).alias("run"), polars.all())
+
+
+def _whole(value: object) -> int | None:
+    return value if isinstance(value, int) else None
+
+
+def _real(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _cached(folder: Path) -> Records | None:
+    """Return the records as they were kept, or None where they are not there or not readable."""
+    try:
+        runs, scores = read_table(folder / RUNS), read_table(folder / SCORES)
+    except UsageError:
+        return None
+    return Records(runs, scores) if dict(runs.schema) == _schema() and "run" in scores.columns else None
+
+
+def _store(folder: Path, records: Records) -> None:
+    try:
+        write_table(folder / SCORES, records.scores)
+        write_table(folder / RUNS, records.runs)  # last: its stamps vouch for the scores
+    except OSError:
+        return  # a folder that cannot be written costs only time
+
+
+def versions_of(records: Records) -> Mapping[str, str]:
+    """Return for each run the versions that it was made with, as JSON text."""
+    return dict(records.runs.select("run", "versions").drop_nulls().iter_rows())

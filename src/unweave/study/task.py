@@ -1,0 +1,90 @@
+"""A task: one run of a study, as plain JSON that any worker can be given."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from unweave.text import data_name
+
+JSON = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Task:
+    """One run: its name, which is that of its folder, and its canonical configuration."""
+
+    name: str
+    config: Mapping[str, Any]
+
+    @property
+    def seed(self) -> int:
+        """The seed of training, the unit of replication."""
+        return self.config["training"]["seed"]
+
+    @property
+    def cell(self) -> str:
+        """The identity of everything but the seed: runs of one cell are replicates."""
+        training = {key: value for key, value in self.config["training"].items() if key != "seed"}
+        return digest({**self.config, "training": training})
+
+
+def task_of(config: Mapping[str, Any], identity: str) -> Task:
+    """Return the task of a canonical configuration with its identity."""
+    method, data = config["method"]["name"], config["data"]["name"]
+    return Task(f"{method}-{data}-seed{config['training']['seed']}-{identity[:12]}", config)
+
+
+def digest(value: object) -> str:
+    """Return the first 16 digits of the SHA-256 of a JSON value, whatever the order of its keys."""
+    canonical = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(canonical.encode()).hexdigest()[:16]
+
+
+def settings_of(config: Mapping[str, Any]) -> JSON:
+    """Return a run's settings as flat columns: data, method, seed, then every field of method, net and training.
+
+    Fields of the method keep their names; a field of another part that has the same name is called part.field.
+
+    >>> config = {"method": {"name": "vae", "loss": "mse"}, "data": {"name": "xysquares", "size": 32},
+    ...           "net": {"name": "conv"}, "training": {"seed": 0, "steps": 10}}
+    >>> settings_of(config)
+    {'data': 'xysquares:size=32', 'method': 'vae', 'seed': 0, 'loss': 'mse', 'net': 'conv', 'steps': 10}
+    """
+    method = dict(config["method"])
+    flat: JSON = {"data": data_name(config["data"]), "method": method.pop("name"), "seed": config["training"]["seed"]}
+    for part in ("method", "net", "training", "labels"):
+        for field, value in (config.get(part) or {}).items():
+            if field == "seed" or (part == "method" and field == "name"):
+                continue
+            name = part if field == "name" else field
+            flat[f"{part}.{field}" if name in flat else name] = value
+    return flat
+
+
+def differing(settings: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the settings, beside data, method and seed, that take several values on one data set.
+
+    A field that one method has and another lacks does not differ by that alone; neither does a setting, such as the
+    loss, that only follows the data set.
+
+    >>> differing([{"method": "vae", "data": "a"}, {"method": "beta-vae", "data": "a", "beta": 1},
+    ...            {"method": "beta-vae", "data": "a", "beta": 4}])
+    ['beta']
+    """
+    seen: dict[str, dict[tuple[str, str], set[str]]] = {}
+    for row in settings:
+        for name, value in row.items():
+            if name not in ("data", "method", "seed"):
+                group = (row["data"], "" if name in SHARED else row["method"])
+                seen.setdefault(name, {}).setdefault(group, set()).add(json.dumps(value))
+    return [name for name, groups in seen.items() if any(len(values) > 1 for values in groups.values())]
+
+
+SHARED = frozenset(
+    ["net", "latents", "width", "steps", "batch", "lr", "standardise", "precision", "weight_decay", "clip"]
+)
+"""Settings that every method has: they differ where they differ between methods too."""

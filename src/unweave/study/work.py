@@ -1,0 +1,129 @@
+"""The one function that every engine calls: train a run, keep its snapshots, score it."""
+
+from __future__ import annotations
+
+import errno
+import json
+import traceback
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from unweave.files import write_json
+from unweave.study.folder import SCORED, read_object
+from unweave.study.plan import Scoring
+from unweave.study.task import Task
+
+if TYPE_CHECKING:
+    from unweave.data import Dataset
+    from unweave.runs import Run
+
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+
+
+@dataclass(frozen=True)
+class Job:
+    """A task, the folder of its run, and what is done with it."""
+
+    task: Task
+    folder: Path
+    scoring: Scoring
+    snapshots: tuple[int, ...] = ()
+    threads: int = 1
+    device: str = "auto"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a task ended."""
+
+    name: str
+    kind: Literal["done", "failed", "interrupted", "full", "died"]
+    """full: no room on the disk; died: the process was killed."""
+    summary: str = ""
+    traceback: str = ""
+
+
+def attempt(job: Job) -> Outcome:
+    """Perform a job, and say how it ended; only what stops the whole process passes."""
+    name = job.task.name
+    try:
+        perform(job)
+    except KeyboardInterrupt as error:
+        return Outcome(name, "interrupted", str(error) or "interrupted")
+    except OSError as error:
+        kind = "full" if error.errno in NO_ROOM else "failed"
+        return Outcome(name, kind, _summary(error), traceback.format_exc())
+    except Exception as error:  # any failure of one run must not end the study
+        return Outcome(name, "failed", _summary(error), traceback.format_exc())
+    return Outcome(name, "done")
+
+
+def perform(job: Job) -> None:
+    """Train a run, or go on with it, and compute the scores that it lacks.
+
+    scored.json lists, for each step, the metrics that are there and a digest of how they were computed.
+    """
+    wanted = job.scoring.keys()
+    run = _train(job)
+    path = job.folder / SCORED
+    scores: dict[str, dict[str, str]] = (read_object(path) or {}).get("scores", {})
+    if not (job.folder / SCORED).is_file():
+        write_json(path, {"scores": scores})
+    (job.folder / "checkpoint.pt").unlink(missing_ok=True)  # most of a finished run's size, and of no use to a study
+    for step in (*job.snapshots, job.task.config["training"]["steps"]):
+        there = scores.get(str(step), {})
+        missing = [metric for metric, key in wanted.items() if there.get(metric) != key]
+        if missing:
+            _score(run.at(step), missing, job.scoring)
+        scores[str(step)] = {**there, **wanted}
+        write_json(path, {"scores": scores})
+
+
+def _train(job: Job) -> Run:
+    from unweave.config import Config
+    from unweave.training import train
+
+    config = Config.from_json(job.task.config)
+    return train(
+        config.method,
+        data=_data(json.dumps(dict(config.data))),
+        out=job.folder,
+        net=config.net.name,
+        latents=config.net.latents,
+        width=config.net.width,
+        **asdict(config.training),
+        labels=config.labels,
+        device=job.device,
+        threads=job.threads,
+        snapshots=job.snapshots,
+        progress=False,  # the study has a bar, and several workers one terminal
+    )
+
+
+def _score(run: Run, metrics: list[str], scoring: Scoring) -> None:
+    """Score a run with these metrics, of which those that its data cannot serve are left out, as in a group."""
+    counts = {"samples": scoring.samples, "test_samples": scoring.test_samples}
+    run.evaluate(metrics, **counts, progress=False, **_settings(scoring, metrics))
+
+
+def _settings(scoring: Scoring, metrics: list[str]) -> Mapping[str, Any]:
+    settings = dict(scoring.settings)
+    if "options" in settings:
+        settings["options"] = {name: value for name, value in settings["options"].items() if name in metrics}
+    return settings
+
+
+@lru_cache(maxsize=2)
+def _data(description: str) -> Dataset:
+    """Return a data set, loaded once in a worker."""
+    from unweave.data import load
+
+    return load(**json.loads(description))
+
+
+def _summary(error: Exception) -> str:
+    text = " ".join(str(error).split())
+    return text if type(error).__name__ == "UsageError" else f"{type(error).__name__}: {text}"

@@ -1,0 +1,119 @@
+"""`unweave study …` as a person sees it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import polars
+import pytest
+
+from .conftest import Cli
+
+FILE = """
+data = ["xysquares:size=32"]
+seeds = 2
+steps = {steps}
+batch = 8
+net = "mlp"
+width = 0.02
+latents = 3
+metrics = ["mig"]
+[evaluate]
+preset = "fast"
+samples = 60
+test_samples = 20
+intervals = false
+floors = false
+[[methods]]
+name = "beta-vae"
+beta = [1, 4]
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "sweep.toml"
+    path.write_text(FILE.format(steps=12))
+    return path
+
+
+def test_from_a_file_to_a_table(cli: Cli, file: Path):
+    code, out, err = cli("study", "run", file, "--workers", 2)
+    assert (code, err) == (0, "")
+    assert out.startswith("4 runs: 0 done, 0 failed, 4 to do\n4 done, 0 failed, 0 to do, after ")
+    assert "next: unweave study table studies/sweep --out scores.csv" in out
+    out = cli("study", "run", file).out
+    assert out.startswith("4 runs: 4 done, 0 failed, 0 to do; nothing to do\n")
+    out = cli("study", "status", "studies/sweep").out
+    assert "beta-vae beta=1.0 on xysquares:spacing=8,size=32  ██\n" in out
+    found = json.loads(cli("study", "status", "studies/sweep", "--json").out)
+    assert {key: found[key] for key in ("runs", "done", "failed", "running", "todo")} == {
+        "runs": 4,
+        "done": 4,
+        "failed": 0,
+        "running": 0,
+        "todo": 0,
+    }
+    for name in ("scores.csv", "scores.parquet"):
+        code, out, _ = cli("study", "table", "studies/sweep", "--out", name)
+        assert (code, out) == (0, f"{name}: 4 scores of 4 runs\n")
+    rows = polars.read_csv("scores.csv")
+    assert rows.columns[:8] == ["run", "data", "method", "beta", "seed", "step", "metric", "value"]
+    assert polars.read_parquet("scores.parquet")["value"].to_list() == pytest.approx(rows["value"].to_list())
+
+
+def test_ctrl_c_leaves_checkpoints_and_the_same_command_goes_on(cli: Cli, file: Path):
+    file.write_text(FILE.format(steps=10_000_000))
+    command = [sys.executable, "-m", "unweave", "study", "run", str(file), "--workers", "1"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as driver:
+        runs = Path("studies/sweep/runs")
+        deadline = time.monotonic() + 60
+        while not list(runs.glob("*/checkpoint.pt")):
+            assert time.monotonic() < deadline, "no run began"
+            time.sleep(0.05)
+        status = json.loads(cli("study", "status", "studies/sweep", "--json").out)
+        os.kill(driver.pid, signal.SIGINT)
+        err = driver.communicate(timeout=60)[1]
+    assert driver.returncode == 130
+    assert status["driver"]["pid"] == driver.pid
+    assert err.startswith("unweave: stopped: 0 done, 0 failed, 4 to do; the same command goes on")
+    (run,) = runs.glob("beta-vae-*")
+    assert json.loads((run / "status.json").read_text())["step"] >= 1000
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["run", "none.toml"], "there is no file 'none.toml'"),
+        (["run", "sweep.toml", "--workers", "0"], "--workers must be 1 or more, not 0"),
+        (["run", "sweep.toml", "--redo", "everything"], "no cell or run is called 'everything'"),
+        (["status", "nowhere"], "there is no folder 'nowhere'"),
+        (["status", "."], "'.' is not a study"),
+        (["table", ".", "--out", "scores.txt"], "the table is a .csv or .parquet file"),
+    ],
+)
+def test_mistakes(cli: Cli, file: Path, words: list[str], message: str):
+    code, _, err = cli("study", *words)
+    assert code == 2
+    assert message in err
+    assert err.count("\n") == 1
+
+
+def test_a_failure_is_shown_at_once_and_counted(cli: Cli, file: Path):
+    file.write_text(
+        FILE.format(steps=12).replace("beta = [1, 4]", "beta = 4").replace("steps = 12", "steps = 12\nlr = 1e30")
+    )
+    code, out, _ = cli("study", "run", file, "--workers", 1)
+    assert code == 0
+    assert " failed: the loss or a weight is no longer a finite number after step" in out
+    assert "0 done, 2 failed, 0 to do" in out
+    assert "--redo failed" in out
+    (first, *_) = sorted(Path("studies/sweep/failures").iterdir())
+    assert "Traceback" in first.read_text()

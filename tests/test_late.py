@@ -1,0 +1,53 @@
+"""The time of late imports is noted, and charged to no metric."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from time import sleep
+
+import pytest
+
+import unweave
+from unweave import late
+from unweave.metrics import METRICS
+from unweave.metrics.evaluate import evaluate
+from unweave.metrics.resampling import Sampled
+
+METRIC_FILES = sorted((Path(unweave.__file__).parent / "metrics").glob("*.py"))
+SLOW = ("scipy", "sklearn", "unweave.metrics.tree")
+
+
+def test_the_time_within_is_noted_once():
+    before = late.seconds()
+    with late.importing(), late.importing():
+        sleep(0.05)
+    assert 0.05 <= late.seconds() - before < 0.09
+
+
+def test_a_metric_is_not_charged_for_what_it_imports(monkeypatch):
+    def slow(codes, factors) -> Sampled[float]:
+        with late.importing():
+            sleep(0.3)
+        return Sampled(0.5, len(codes), lambda subsets: subsets.mean(axis=1))
+
+    monkeypatch.setitem(METRICS, "mig", METRICS["mig"].__class__(slow, "a test", "nothing"))
+    table = evaluate([[0.0], [1.0]] * 30, [[0], [1]] * 30, "mig", intervals=False, floors=False)
+    assert table["metric"].to_list() == ["mig"]
+    assert table["seconds"].item() < 0.2
+
+
+def late_imports(tree: ast.AST, timed: bool = False):
+    """Yield the module of each import within a function, and whether it stands in `with importing()`."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.ImportFrom | ast.Import):
+            yield getattr(node, "module", None) or node.names[0].name, timed
+        within = isinstance(node, ast.With) and "importing()" in ast.unparse(node.items[0])
+        yield from late_imports(node, timed or within)
+
+
+@pytest.mark.parametrize("path", METRIC_FILES, ids=lambda path: path.stem)
+def test_every_late_import_of_a_metric_is_timed(path):
+    functions = [node for node in ast.parse(path.read_text()).body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    for function in functions:
+        assert [name for name, timed in late_imports(function) if name.startswith(SLOW) and not timed] == []
