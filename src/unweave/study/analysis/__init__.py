@@ -12,8 +12,9 @@ from unweave.study.analysis.downstream import downstream_agreement
 from unweave.study.analysis.label_free import label_free_agreement
 from unweave.study.analysis.rank_correlation import RankCorrelation, rank_correlation
 from unweave.study.analysis.seeds import FEW_SEEDS, Interval, improvement, interquartile_mean, over_seeds, summary
+from unweave.study.analysis.share_interval import share_interval
 from unweave.study.analysis.strength import correlation_by_strength
-from unweave.study.analysis.tidy import cells_of, one_row_a_run
+from unweave.study.analysis.tidy import cells_of, one_row_a_run, settings_of_cells
 from unweave.study.analysis.variance import Shares, variance_shares
 
 __all__ = [
@@ -35,6 +36,8 @@ __all__ = [
     "one_row_a_run",
     "over_seeds",
     "rank_correlation",
+    "settings_of_cells",
+    "share_interval",
     "summary",
     "transfer",
     "variance_components",
