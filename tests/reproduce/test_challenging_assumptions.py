@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import challenging_docs
 import numpy as np
+import pages
 import polars
 import pytest
 
@@ -25,6 +27,7 @@ from unweave.reproduce.challenging_findings import (
     method_or_seed,
 )
 from unweave.reproduce.challenging_published import BY_CELL, BY_METHOD, METRICS, published_shares
+from unweave.tables import read_table
 
 
 def table(score: Any, methods: int = 3, strengths: int = 3, seeds: int = 6, data: int = 2) -> polars.DataFrame:
@@ -144,3 +147,10 @@ def test_smoke_runs_the_study_and_keeps_it(tmp_path: Path):
     assert scores["run"].n_unique() == 48
     assert {"mig", "elbo-bound", SAMPLED} <= {*scores["metric"]}
     assert any("explained by the method" in row.what for row in outcome.findings.rows)
+
+
+def test_the_page_is_that_of_the_stored_scores():
+    table = read_table(challenging_docs.STORED)
+    text = challenging_docs.PAGE.read_text()
+    for name, found in challenging_docs.blocks(table).items():
+        assert pages.block(name, found) in text, name
