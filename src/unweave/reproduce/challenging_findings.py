@@ -23,7 +23,7 @@ from unweave.study import analysis
 NAN = float("nan")
 SAMPLED, MEAN = "total-correlation-sampled", "total-correlation"
 LABEL_FREE = (
-    "elbo-bound", "elbo-rate", "elbo-distortion", SAMPLED, MEAN, "wasserstein", "pairwise-mi"
+    "elbo-bound", "elbo-rate", "elbo-distortion", SAMPLED, MEAN, "wasserstein-normalised", "pairwise-mi"
 )  # fmt: skip
 ACCURACY, FEW_ROWS = "downstream-gbt-accuracy-10000", "downstream-gbt-accuracy-100"
 
