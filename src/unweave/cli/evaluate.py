@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from math import isfinite
@@ -25,7 +23,7 @@ from unweave.cli.arrays import (
 )
 from unweave.cli.mistakes import writing
 from unweave.cli.parsing import Flag, Plugins, parse, refuse_below
-from unweave.cli.plugins import plugin_words
+from unweave.cli.plugins import run_words
 from unweave.errors import UsageError
 from unweave.fields import OneOf
 from unweave.metrics import GROUPS, METRICS
@@ -136,17 +134,9 @@ def evaluate(words: list[str]) -> None:
         write_scores(scores, options.out)
     print(_shown(options, [scores]))
     if not options.json:
-        following = f"unweave report {_again(options.run)}" if options.run else "unweave metrics list"
+        following = f"unweave report {run_words(options.run, options.data)}" if options.run else "unweave metrics list"
         notes = [note for column, note in NOTES.items() if scores[column].is_not_null().any()]
         print(*(["", *notes] if notes else []), f"\nnext: {following}", sep="\n")
-
-
-def _again(folder: Path) -> str:
-    """Return a run's folder, and the plugins that it needs, as the next command takes them."""
-    from unweave.runs import Run
-
-    with warnings.catch_warnings(action="ignore"):  # what they say has been said
-        return shlex.quote(str(folder)) + plugin_words(Run.open(folder).plugins)
 
 
 def _shown(options: Evaluate, tables: Sequence[polars.DataFrame]) -> str:
