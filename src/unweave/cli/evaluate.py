@@ -81,6 +81,8 @@ class Evaluate(Request):
     """Add the value of each factor, where a metric has them."""
     data: Annotated[str | None, arg(metavar="PATH", help_behavior_hint="")] = None
     """The run's data set, where it has moved: it is checked to be the one trained on."""
+    step: Annotated[int | None, arg(metavar="STEP", help_behavior_hint="(default: the last)")] = None
+    """Score the run as it was after this step: one of its snapshots."""
     samples: Count = None
     """Random images to score a run on, instead of the preset's."""
     test_samples: Count = None
@@ -164,6 +166,7 @@ def _score_run(options: Evaluate, folder: Path, on_result: OnScores) -> polars.D
     from unweave.runs import Run
 
     run = Run.open(folder, data=options.data)
+    run = run if options.step is None else run.at(options.step)
     with writing(folder):
         return run.evaluate(
             **options.settings,
@@ -178,6 +181,8 @@ def _score_files(options: Evaluate, finished: list[polars.DataFrame]) -> polars.
         raise UsageError("name a run first, or give --codes and --factors; for example: unweave evaluate runs/first")
     if options.samples or options.test_samples:
         raise UsageError("--samples and --test-samples are for a run; of files, all rows are scored")
+    if options.step is not None:
+        raise UsageError("--step is for a run that keeps snapshots; of files, all rows are scored")
     if options.data:
         raise UsageError("--data is for a run; of files, all rows are scored")
     if bool(options.test_codes) != bool(options.test_factors):
