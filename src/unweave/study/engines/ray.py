@@ -165,8 +165,9 @@ def _connected(ray: Any, options: Ray, workers: int | None) -> Iterator[None]:
     with _silent(ray):
         try:
             _connect(ray, options, workers)
-        except (OSError, RuntimeError, ValueError, ImportError) as error:
-            raise UsageError(f"no connection to Ray at '{options.address or 'local'}': {_first_line(error)}") from error
+        except Exception as error:  # Ray raises plain ones
+            where = f"no connection to Ray at '{options.address}'" if options.address else "Ray did not start here"
+            raise UsageError(f"{where}: {_first_line(error)}") from error
         try:
             yield
         finally:
