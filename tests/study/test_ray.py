@@ -26,6 +26,8 @@ from .conftest import CLUSTER, same_results, tasks, until
 
 NODE: dict[str, Any] = {"num_cpus": 1, "object_store_memory": 80 * 2**20, "node_ip_address": "127.0.0.1"}
 """A small node that listens on this machine only."""
+HEAD: dict[str, Any] = {"include_dashboard": False, "include_log_monitor": False, "no_monitor": True}
+"""What the first node can do without."""
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +41,7 @@ def cluster() -> Iterator[Any]:
         patch.setenv("RAY_SCHEDULER_EVENTS", "0")
         for attempt in range(3):
             try:
-                found = Cluster(initialize_head=True, head_node_args={**NODE, "include_dashboard": False})
+                found = Cluster(initialize_head=True, head_node_args={**NODE, **HEAD})
                 break
             except Exception:
                 if attempt == 2:

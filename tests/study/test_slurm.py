@@ -105,7 +105,7 @@ def test_a_job_that_is_cancelled_is_not_done_until_the_next_run(tmp_path: Path):
             until(lambda: all((job.folder / "pid").is_file() for job in given))
             ids = json.loads((tmp_path / "slurm" / "jobs.json").read_text())
             os.kill(int(ids[given[0].task.name]), signal.SIGINT)
-            until(lambda: (given[0].folder / "stopped").exists())
+        elif given[0].task.name not in names:
             (tmp_path / "runs" / "go").touch()
 
     found = {outcome.name: outcome for outcome in run_slurm(given, HERE, 2, cancel_one, stay)}
@@ -123,8 +123,7 @@ def test_jobs_are_stopped_when_the_iterator_is_closed(tmp_path: Path):
     until(lambda: (given[1].folder / "pid").exists())
     outcomes.close()
     assert (given[1].folder / "stopped").is_file()
-    with pytest.raises(ProcessLookupError):
-        os.kill(int((given[1].folder / "pid").read_text()), 0)
+    assert not (tmp_path / "slurm").exists()  # all have ended
 
 
 def stay_but_the_first(job: Job) -> Outcome:

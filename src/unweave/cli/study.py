@@ -146,6 +146,8 @@ def _closing(study: Study, status: Status, seconds: float) -> list[str]:
         first = study.folder.failure_of(failed[0])
         lines.append(f"{len(failed)} failed; the first one: {study.folder.failure(failed[0])} (see {first})")
         lines.append(f"try them again: unweave study run … --redo failed, or see: unweave study status {folder}")
+    if left := status.counts["todo"]:
+        lines.append(f"{left} stopped or cancelled under way; the same command goes on with them")
     return [*lines, "", f"next: unweave study table {folder} --out scores.csv"]
 
 
