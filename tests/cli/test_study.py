@@ -93,6 +93,10 @@ def test_ctrl_c_leaves_checkpoints_and_the_same_command_goes_on(cli: Cli, file: 
     [
         (["run", "none.toml"], "there is no file 'none.toml'"),
         (["run", "sweep.toml", "--workers", "0"], "--workers must be 1 or more, not 0"),
+        (["run", "sweep.toml", "--address", "10.0.0.1:6379"], "the engine 'local' has no option 'address'"),
+        (["run", "sweep.toml", "--engine", "ray", "--time", "5"], "the engine 'ray' has no option 'time'"),
+        (["run", "sweep.toml", "--engine", "slurm", "--no-shared"], "the engine 'slurm' has no option 'shared'"),
+        (["run", "sweep.toml", "--engine", "cloud"], "cloud"),
         (["run", "sweep.toml", "--redo", "everything"], "no cell or run is called 'everything'"),
         (["status", "nowhere"], "there is no folder 'nowhere'"),
         (["status", "."], "'.' is not a study"),

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from unweave.study import Study
 from unweave.study.plan import Plan, Scoring
 from unweave.study.task import Task, task_of
 
@@ -55,3 +58,38 @@ def works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         return import_module(name).work
 
     return make
+
+
+CLUSTER: dict[str, Any] = {**TINY, "methods": ["beta-vae"], "seeds": 2, "snapshots": [5]}
+"""The study that every engine runs."""
+
+
+@pytest.fixture(scope="session")
+def local_study(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    """Return that study, run by processes on this machine."""
+    study = Study(**CLUSTER, out=tmp_path_factory.mktemp("local") / "study")
+    assert study.run(workers=1, device="cpu").counts["done"] == 2
+    return study
+
+
+def same_results(first: Study, second: Study) -> None:
+    """Check that two studies have the same runs, with the same bytes in all files but the one that holds times."""
+    assert [task.name for task in first.plan.tasks] == [task.name for task in second.plan.tasks]
+    for task in first.plan.tasks:
+        one, other = (_results(study.folder.run_of(task)) for study in (first, second))
+        assert len(one) >= 6
+        assert one.keys() == other.keys()
+        assert [name for name in one if one[name] != other[name]] == []
+
+
+def _results(folder: Path) -> dict[str, bytes]:
+    files = (path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files if path.name != "status.json"}
+
+
+def until(there: Callable[[], bool], seconds: float = 120) -> None:
+    """Wait for something that must come."""
+    deadline = time.monotonic() + seconds
+    while not there():
+        assert time.monotonic() < deadline, "it never came"
+        time.sleep(0.05)

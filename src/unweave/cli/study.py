@@ -5,9 +5,9 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from tyro.conf import Positional, arg
 
@@ -16,6 +16,7 @@ from unweave.cli.parsing import Flag, parse, refuse_below
 from unweave.errors import UsageError
 from unweave.progress import Bar, print_above
 from unweave.study import Outcome, Status, Study
+from unweave.study.engines.table import ENGINES
 from unweave.text import to_json
 
 SIGNS = {"done": "█", "running": "▒", "failed": "×", "todo": "·"}
@@ -35,19 +36,49 @@ class Run:
         None
     )
     """The study's folder."""
+    engine: Literal["local", "ray", "slurm"] = "local"
+    """Where runs are performed: processes here, tasks on a Ray cluster, or arrays of Slurm jobs."""
     workers: Annotated[int | None, arg(metavar="N", help_behavior_hint="(default: the number of cores)")] = None
-    """Runs at a time, each with one thread."""
+    """Runs at a time, each with one thread; on a cluster by default as many as it has room for."""
     redo: Annotated[tuple[str, ...], arg(metavar="WHAT ...", help_behavior_hint="(default: nothing)")] = ()
     """Do again: failed, stale (made by another version), or cells and runs by name. Old runs are set aside."""
     stop_on_failure: Flag = False
     """Start no further run after one has failed."""
     device: str = "auto"
     """auto, cpu, cuda or mps."""
+    cpus: Annotated[float | None, arg(metavar="N", help_behavior_hint="(default: 1)")] = None
+    """ray, slurm: CPUs of each run; above one it uses so many threads."""
+    gpus: Annotated[float | None, arg(metavar="N", help_behavior_hint="(default: 0)")] = None
+    """ray, slurm: GPUs of each run; ray: or a fraction of one."""
+    address: Annotated[
+        str | None, arg(metavar="HOST:PORT", help_behavior_hint="(default: a cluster is started here)")
+    ] = None
+    """ray: the cluster; auto: the one that runs on this machine."""
+    shared: Flag = True
+    """ray: nodes do not see the study's folder; runs come home through Ray's object store."""
+    partition: Annotated[str | None, arg(metavar="NAME", help_behavior_hint="(default: Slurm's own)")] = None
+    """slurm: the partition."""
+    account: Annotated[str | None, arg(metavar="NAME", help_behavior_hint="(default: your own)")] = None
+    """slurm: the account."""
+    time: Annotated[int | None, arg(metavar="MINUTES", help_behavior_hint="(default: 60)")] = None
+    """slurm: how long a job may take; a run that needs more goes on in a further job."""
+    memory: Annotated[float | None, arg(metavar="GB", help_behavior_hint="(default: Slurm's own)")] = None
+    """slurm: memory of each run."""
+    sbatch: Annotated[tuple[str, ...], arg(metavar="NAME=VALUE ...", help_behavior_hint="(default: none)")] = ()
+    """slurm: further options of sbatch."""
+    executor: Annotated[str | None, arg(metavar="slurm|local", help_behavior_hint="(default: slurm)")] = None
+    """slurm: local starts the jobs as processes here, to try it."""
     json: Flag = False
     """Print one JSON object instead of text."""
 
     def __post_init__(self) -> None:
         refuse_below(1, workers=self.workers)
+
+    def engine_options(self) -> dict[str, Any]:
+        """Return the options of engines that are given."""
+        names = {spec.name for kind in ENGINES.values() for spec in fields(kind)}
+        given = {spec.name: getattr(self, spec.name) for spec in fields(self) if spec.name in names}
+        return {name: value for name, value in given.items() if value != getattr(Run, name)}
 
 
 def run(words: list[str]) -> None:
@@ -68,12 +99,14 @@ def run(words: list[str]) -> None:
     try:
         with Bar("runs", unit=" runs") as bar, writing(study.path):
             status = study.run(
+                engine=options.engine,
                 workers=options.workers,
                 redo=options.redo,
                 stop_on_failure=options.stop_on_failure,
                 device=options.device,
                 on_progress=bar,
                 on_result=on_result,
+                **options.engine_options(),
             )
     except KeyboardInterrupt as stop:
         counts = study.status().counts
@@ -113,6 +146,8 @@ def _closing(study: Study, status: Status, seconds: float) -> list[str]:
         first = study.folder.failure_of(failed[0])
         lines.append(f"{len(failed)} failed; the first one: {study.folder.failure(failed[0])} (see {first})")
         lines.append(f"try them again: unweave study run … --redo failed, or see: unweave study status {folder}")
+    if left := status.counts["todo"]:
+        lines.append(f"{left} stopped or cancelled under way; the same command goes on with them")
     return [*lines, "", f"next: unweave study table {folder} --out scores.csv"]
 
 
@@ -168,7 +203,8 @@ def _picture(study: Study, status: Status) -> list[str]:
     legend = "  ".join(f"{sign} {name}" for name, sign in SIGNS.items()).replace("todo", "to do")
     lines += ["", legend, f"{len(study.plan.tasks):,} runs: {_counted(status.counts)}"]
     if status.driver:
-        who = f"process {status.driver['pid']} on {status.driver['host']}, {status.driver['workers']} workers"
+        workers = f"{status.driver['workers']} workers" if status.driver["workers"] else status.driver["engine"]
+        who = f"process {status.driver['pid']} on {status.driver['host']}, {workers}"
         lines.append(f"being run by {who}, since {status.driver['since']}")
     if status.rate and status.hours_left is not None:
         lines.append(f"{status.rate:,.0f} runs an hour; {_time(status.hours_left)} left")

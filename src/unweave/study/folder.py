@@ -122,7 +122,7 @@ class StudyFolder:
         return (read_object(self.path / DRIVER) or {}) if is_held(self.path / LOCK) else {}
 
     @contextmanager
-    def driving(self, workers: int, engine: str) -> Iterator[Driver]:
+    def driving(self, workers: int | None, engine: str) -> Iterator[Driver]:
         """Be the one process that runs the study; a second one is told who does."""
         self._refuse_foreign()
         self.path.mkdir(parents=True, exist_ok=True)
@@ -154,7 +154,7 @@ class StudyFolder:
 class Driver:
     """What driver.json says: written at most once a second, since thousands of short runs may pass in one."""
 
-    def __init__(self, path: Path, engine: str, workers: int) -> None:
+    def __init__(self, path: Path, engine: str, workers: int | None) -> None:
         self._path = path
         self._written = 0.0
         self._record: dict[str, Any] = {

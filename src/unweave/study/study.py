@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from unweave.errors import UsageError, unknown
 from unweave.progress import OnProgress, silent
+from unweave.study.engines.table import Engine, cores, engine_of
 from unweave.study.folder import Driver, State, StudyFolder
 from unweave.study.plan import Changes, Plan, changes
 from unweave.study.table import read_records, score_table
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from unweave.data import Dataset
     from unweave.methods import Method
 
-ENGINES = ("local",)
 STATES: tuple[State, ...] = ("done", "failed", "running", "todo")
 
 
@@ -162,15 +162,16 @@ class Study:
         device: str = "auto",
         on_progress: OnProgress | None = None,
         on_result: Callable[[Outcome], object] | None = None,
+        **options: Any,
     ) -> Status:
         """Do what is missing, and return what is done then.
 
         Parameters
         ----------
         engine
-            "local": processes on this machine.
+            "local": processes on this machine; "ray": tasks on a Ray cluster; "slurm": arrays of Slurm jobs.
         workers
-            Runs at a time; by default as many as there are cores.
+            Runs at a time; by default as many as there are cores, or as the cluster has room for.
         redo
             What to do again although it is there: "failed", "stale" (made by another version), names of runs, or
             labels of cells.
@@ -180,18 +181,19 @@ class Study:
             "auto", "cpu", "cuda" …
         on_progress, on_result
             Called as `on_progress(what, done, total)` while the study runs, and with the `Outcome` of each task.
+        **options
+            Options of the engine: see `Ray` and `Slurm` in `unweave.study.engines.table`.
         """
-        if engine not in ENGINES:
-            raise unknown("engine", engine, ENGINES)
-        workers = _cores() if workers is None else workers
-        if workers < 1:
+        chosen = engine_of(engine, options)
+        workers = cores() if workers is None and engine == "local" else workers
+        if workers is not None and workers < 1:
             raise UsageError(f"a study needs at least one worker, not {workers}")
         with self.folder.driving(workers, engine) as driver:
             self.folder.write_plan(self.plan)
             self._redo([redo] if isinstance(redo, str) else redo)
             wanted = self.plan.scoring.keys()
             todo = [task for task in self.plan.tasks if self._is_todo(task, wanted)]
-            self._perform(todo, workers, device, driver, stop_on_failure, on_progress or silent, on_result)
+            self._perform(todo, chosen, workers, device, driver, stop_on_failure, on_progress or silent, on_result)
         return self.status()
 
     def _is_todo(self, task: Task, wanted: dict[str, str]) -> bool:
@@ -201,7 +203,8 @@ class Study:
     def _perform(
         self,
         todo: Sequence[Task],
-        workers: int,
+        engine: Engine,
+        workers: int | None,
         device: str,
         driver: Driver,
         stop_on_failure: bool,
@@ -209,13 +212,13 @@ class Study:
         on_result: Callable[[Outcome], object] | None,
     ) -> None:
         """Give the tasks to the engine, and record how each ends."""
-        from unweave.study.engines.local import run_local
-
         tasks = {task.name: task for task in todo}
         jobs = (self._job(task, device) for task in todo)
         ended = 0
         on_progress("runs", ended, len(todo))
-        outcomes = run_local(jobs, min(workers, len(todo)), lambda names: driver.update(names, ended))
+        if not todo:
+            return
+        outcomes = engine.run(jobs, workers, lambda names: driver.update(names, ended))
         try:
             for outcome in outcomes:
                 ended += 1
@@ -280,9 +283,3 @@ class Study:
             high is the interval over images of that one run.
         """
         return score_table(read_records(self.path / "runs"), [task.name for task in self.plan.tasks])
-
-
-def _cores() -> int:
-    import os
-
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -18,6 +18,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
+from unweave.study.engines.threads import ONE_THREAD, environment
 from unweave.study.work import Job, Outcome, attempt
 
 ATTEMPTS = 3
@@ -34,7 +35,7 @@ class Worker:
 
     def __init__(self, work: Work) -> None:
         self.pipe, theirs = SPAWN.Pipe()
-        with _one_thread():
+        with environment(ONE_THREAD):
             self.process = SPAWN.Process(target=_serve, args=(theirs, work), daemon=True)
             self.process.start()
         theirs.close()
@@ -166,22 +167,6 @@ def printing_to(path: Path) -> Iterator[None]:
         with suppress(OSError):
             if not path.stat().st_size:
                 path.unlink()
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Let processes that start now use one thread each: several workers share the cores."""
-    names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS")
-    before = {name: os.environ.get(name) for name in names}
-    os.environ.update(dict.fromkeys(names, "1"))
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
 
 
 def _death(code: int | None) -> str:
