@@ -12,6 +12,7 @@ import pytest
 from unweave.study import Study
 from unweave.study.plan import Plan, Scoring
 from unweave.study.task import Task, task_of
+from unweave.study.work import attempt
 
 TINY: dict[str, Any] = {
     "data": "xysquares:size=32",
@@ -93,3 +94,22 @@ def until(there: Callable[[], bool], seconds: float = 120) -> None:
     while not there():
         assert time.monotonic() < deadline, "it never came"
         time.sleep(0.05)
+
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch):
+    """Perform tasks in this process, one after another; `here.performed` lists them."""
+
+    class Here:
+        performed: list[str] = []  # noqa: RUF012
+        work = staticmethod(attempt)
+
+    def engine(jobs, workers, started):
+        for job in jobs:
+            started([job.task.name])
+            Here.performed.append(job.task.name)
+            yield Here.work(job)
+
+    Here.performed = []
+    monkeypatch.setattr("unweave.study.engines.local.run_local", engine)
+    return Here

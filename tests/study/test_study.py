@@ -25,25 +25,6 @@ def tiny(out: Path, **changes: Any) -> Study:
     return Study(**settings)
 
 
-@pytest.fixture
-def here(monkeypatch: pytest.MonkeyPatch):
-    """Perform tasks in this process, one after another; `here.performed` lists them."""
-
-    class Here:
-        performed: list[str] = []  # noqa: RUF012
-        work = staticmethod(attempt)
-
-    def engine(jobs, workers, started):
-        for job in jobs:
-            started([job.task.name])
-            Here.performed.append(job.task.name)
-            yield Here.work(job)
-
-    Here.performed = []
-    monkeypatch.setattr("unweave.study.engines.local.run_local", engine)
-    return Here
-
-
 @pytest.mark.filterwarnings("ignore::unweave.scoring.Collapsed")
 def test_runs_are_trained_scored_and_not_done_again(tmp_path: Path, here):
     found = tiny(tmp_path / "study", seeds=2, snapshots=[5])

@@ -17,10 +17,13 @@ from unweave.errors import UsageError
 from unweave.progress import Bar, print_above
 from unweave.study import Outcome, Status, Study
 from unweave.study.engines.table import ENGINES
+from unweave.study.integrity import is_trained
 from unweave.text import to_json
 
 SIGNS = {"done": "█", "running": "▒", "failed": "×", "todo": "·"}
 """A run in the picture of `study status`."""
+MANY = 10
+"""Cells that are new, or no longer there, are named up to this number."""
 
 
 @dataclass(frozen=True)
@@ -120,15 +123,29 @@ def run(words: list[str]) -> None:
 def _opening(study: Study, redo: Sequence[str]) -> list[str]:
     """Return what is there, what is new in the file, and what is no longer in it."""
     lines = []
-    counts = study.status().counts
+    status = study.status()
+    counts = status.counts
     if (found := study.changes()) is not None:
-        labels = study.labels()
-        lines += [f"new in the file: {labels[cell]}" for cell in found.added]
+        lines += _listed("new in the file: ", found.added, study.labels())
         if found.removed:
-            lines.append(f"no longer in the file: {len(found.removed)} cells; their runs stay in '{study.path}'")
+            lines += _listed("no longer in the file: ", found.removed, Study.open(study.path).labels())
+            lines.append(f"runs that are no longer in the file stay in '{study.path}'")
     left = "" if counts["todo"] or counts["running"] or redo else "; nothing to do"
-    lines.append(f"{len(study.plan.tasks):,} runs: {_counted(counts)}{left}")
+    lines.append(f"{len(study.plan.tasks):,} runs: {_counted(counts)}{_reused(study, status)}{left}")
     return lines
+
+
+def _reused(study: Study, status: Status) -> str:
+    """Return how many of the runs that are to do are trained already, and lack only scores."""
+    todo = [task for task in study.plan.tasks if status.states[task.name] == "todo"]
+    trained = sum(is_trained(study.folder.run_of(task)) for task in todo)
+    return f" ({trained:,} of them only to be scored)" if trained else ""
+
+
+def _listed(what: str, cells: Sequence[str], labels: dict[str, str]) -> list[str]:
+    """Return a line for each of the first cells, and how many more there are."""
+    lines = [f"{what}{labels[cell]}" for cell in cells[:MANY]]
+    return [*lines, f"{what}{len(cells) - MANY:,} more"] if len(cells) > MANY else lines
 
 
 def _counted(counts: dict[str, int]) -> str:

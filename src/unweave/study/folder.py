@@ -9,7 +9,6 @@ driver.json    who runs the study now, since when, and which runs are under way
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import socket
@@ -22,6 +21,7 @@ from typing import Any, Literal
 
 from unweave.errors import UsageError
 from unweave.files import exclusive, is_held, write_atomically, write_json
+from unweave.study.integrity import is_table, is_trained, read_object
 from unweave.study.plan import Plan
 from unweave.study.task import Task
 
@@ -59,14 +59,14 @@ class StudyFolder:
             raise UsageError(f"'{self.path}' is not a study: it has no readable {PLAN}")
         try:
             return Plan.from_json(found)
-        except (KeyError, TypeError) as error:
+        except (KeyError, TypeError, AttributeError) as error:
             raise UsageError(f"'{self.path / PLAN}' does not hold a study: {error}") from error
 
     def write_plan(self, plan: Plan) -> None:
         """Store the plan, and make the folders that runs need."""
+        write_json(self.path / PLAN, plan.to_json())  # first: with folders and without it, this would be no study
         for part in ("runs", "failures", "logs"):
             (self.path / part).mkdir(parents=True, exist_ok=True)
-        write_json(self.path / PLAN, plan.to_json())
 
     def states(self, plan: Plan) -> dict[str, State]:
         """Return the state of every task."""
@@ -88,18 +88,19 @@ class StudyFolder:
         return "todo"
 
     def is_done(self, task: Task, plan: Plan, wanted: Mapping[str, str]) -> bool:
-        """Tell whether a run has finished, with all scores and snapshots that are asked for."""
+        """Tell whether a run has finished, with all scores and snapshots that are asked for, in whole files."""
         folder = self.run_of(task)
-        scored = read_object(folder / SCORED)
-        if scored is None or not (folder / "weights.safetensors").is_file():
-            return False
+        scores = read_scored(folder)
         steps = [str(step) for step in (*plan.snapshots, task.config["training"]["steps"])]
-        return all(wanted.items() <= scored.get("scores", {}).get(step, {}).items() for step in steps)
+        if not all(step in scores and wanted.items() <= scores[step].items() for step in steps):
+            return False
+        return is_trained(folder) and (not wanted or is_table(folder / "scores.parquet"))
 
     def record_failure(self, task: Task, summary: str, traceback: str) -> None:
-        """Keep why a task failed."""
+        """Keep why a task failed; where its process died, and left no traceback, the file says where its output is."""
         self.failure_of(task).parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(self.failure_of(task), f"{summary}\n\n{traceback}".encode())
+        log = f"The process ended without a traceback. What it printed, if anything, is in {self.log_of(task)}\n"
+        write_atomically(self.failure_of(task), f"{summary}\n\n{traceback or log}".encode())
 
     def failure(self, task: Task) -> str:
         """Return why a task failed, in one line."""
@@ -128,6 +129,8 @@ class StudyFolder:
         self.path.mkdir(parents=True, exist_ok=True)
 
         def taken() -> None:
+            if not self._stays_held():
+                return
             who = read_object(self.path / DRIVER) or {}
             place = (
                 f"process {who.get('pid', '?')} on {who.get('host', 'another machine')} since {who.get('since', '?')}"
@@ -141,6 +144,14 @@ class StudyFolder:
                 yield driver
             finally:
                 (self.path / DRIVER).unlink(missing_ok=True)
+
+    def _stays_held(self) -> bool:
+        """Tell whether the lock is held for longer than a look at the study's status takes."""
+        for _ in range(10):
+            if not is_held(self.path / LOCK):
+                return False
+            time.sleep(0.02)
+        return True
 
     def _refuse_foreign(self) -> None:
         """Refuse a file, and a folder that holds something else."""
@@ -181,13 +192,11 @@ class Driver:
             write_json(self._path, self._record)
 
 
-def read_object(path: Path) -> dict[str, Any] | None:
-    """Return the JSON object in a file, or None where there is none."""
-    try:
-        found = json.loads(path.read_bytes())
-    except (OSError, ValueError):
-        return None
-    return found if isinstance(found, dict) else None
+def read_scored(folder: Path) -> dict[str, dict[str, str]]:
+    """Return for each step the metrics that a run has, with digests of how they were computed; none if damaged."""
+    scores = (read_object(folder / SCORED) or {}).get("scores")
+    steps = scores.items() if isinstance(scores, dict) else ()
+    return {step: metrics for step, metrics in steps if isinstance(metrics, dict)}
 
 
 def _names(folder: Path) -> set[str]:

@@ -12,6 +12,7 @@ from unweave.errors import UsageError, unknown
 from unweave.progress import OnProgress, silent
 from unweave.study.engines.table import Engine, cores, engine_of
 from unweave.study.folder import Driver, State, StudyFolder
+from unweave.study.integrity import can_go_on, is_trained
 from unweave.study.plan import Changes, Plan, changes
 from unweave.study.table import read_records, score_table
 from unweave.study.task import Task, differing, digest, settings_of
@@ -137,9 +138,10 @@ class Study:
 
     def changes(self) -> Changes | None:
         """Return how the study differs from what its folder was last run with; None where it was not."""
-        if not (self.path / "study.json").is_file():
+        try:
+            return changes(self.folder.read_plan(), self.plan)
+        except UsageError:  # a new study, or one whose record is damaged, and is written again
             return None
-        return changes(self.folder.read_plan(), self.plan)
 
     def labels(self) -> dict[str, str]:
         """Return for each cell what people call it: the method, the settings that differ, the data set."""
@@ -223,16 +225,22 @@ class Study:
             for outcome in outcomes:
                 ended += 1
                 if outcome.kind == "failed":
-                    self.folder.record_failure(tasks[outcome.name], outcome.summary, outcome.traceback)
+                    self._record_failure(tasks[outcome.name], outcome)
                 if on_result:
                     on_result(outcome)
                 if outcome.kind == "full":
-                    raise UsageError(f"the disk is full ({outcome.summary}); nothing is lost: make room, and run again")
+                    raise _disk_is_full(outcome.summary)
                 if outcome.kind == "failed" and stop_on_failure:
                     raise UsageError(f"{outcome.name} failed: {outcome.summary}")
                 on_progress("runs", ended, len(todo))
         finally:
             outcomes.close()
+
+    def _record_failure(self, task: Task, outcome: Outcome) -> None:
+        try:
+            self.folder.record_failure(task, outcome.summary, outcome.traceback)
+        except OSError as error:  # the task stays to do, and fails again when there is room
+            raise _disk_is_full(f"{error}, while it was recorded that {task.name} failed: {outcome.summary}") from error
 
     def _job(self, task: Task, device: str) -> Job:
         return Job(task, self.folder.run_of(task), self.plan.scoring, self.plan.snapshots, device=device)
@@ -253,14 +261,13 @@ class Study:
             else:
                 raise unknown("cell or run", what, ["failed", "stale", *labels])
             for task in chosen:
-                self.folder.forget(task, restart=what != "failed" or not self._readable(task))
+                self.folder.forget(task, restart=what != "failed" or not self._can_go_on(task))
 
-    def _readable(self, task: Task) -> bool:
-        """Tell whether a run's folder can be gone on with; one whose configuration is damaged cannot."""
-        from unweave.study.folder import read_object
-
+    def _can_go_on(self, task: Task) -> bool:
+        """Tell whether a run can be finished in its folder: it is not damaged, and lacks no snapshot of its past."""
         folder = self.folder.run_of(task)
-        return not folder.exists() or read_object(folder / "config.json") is not None
+        lacks = [step for step in self.plan.snapshots if not (folder / "snapshots" / f"{step}.safetensors").is_file()]
+        return can_go_on(folder) and not (lacks and is_trained(folder))
 
     def stale(self) -> list[Task]:
         """Return the tasks whose runs were made by other versions of unweave or torch than these."""
@@ -283,3 +290,7 @@ class Study:
             high is the interval over images of that one run.
         """
         return score_table(read_records(self.path / "runs"), [task.name for task in self.plan.tasks])
+
+
+def _disk_is_full(why: str) -> UsageError:
+    return UsageError(f"the disk is full, or refuses to be written ({why}); nothing is lost: make room, and run again")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unweave.errors import UsageError
-from unweave.study.folder import read_object
+from unweave.study.integrity import read_object
 from unweave.study.task import differing, settings_of
 from unweave.tables import read_scores, read_table, write_table
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import time
 import traceback
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -11,8 +12,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from unweave.files import write_json
-from unweave.study.folder import SCORED, read_object
+from unweave.files import is_held, write_json
+from unweave.study.folder import SCORED, read_scored
+from unweave.study.integrity import is_table
 from unweave.study.plan import Scoring
 from unweave.study.task import Task
 
@@ -20,7 +22,10 @@ if TYPE_CHECKING:
     from unweave.data import Dataset
     from unweave.runs import Run
 
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
+"""Why a disk refuses to be written: every further run would fail for the same reason."""
+PATIENCE = 60.0
+"""Seconds that a worker of a driver that was killed has to save its checkpoint."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +46,7 @@ class Outcome:
 
     name: str
     kind: Literal["done", "failed", "interrupted", "full", "died"]
-    """full: no room on the disk; died: the process was killed."""
+    """full: the disk refuses to be written; died: the process was killed."""
     summary: str = ""
     traceback: str = ""
 
@@ -67,10 +72,11 @@ def perform(job: Job) -> None:
     scored.json lists, for each step, the metrics that are there and a digest of how they were computed.
     """
     wanted = job.scoring.keys()
+    _wait_for(job.folder)
     run = _train(job)
     path = job.folder / SCORED
-    scores: dict[str, dict[str, str]] = (read_object(path) or {}).get("scores", {})
-    if not (job.folder / SCORED).is_file():
+    scores = _scores_there(job.folder)
+    if not path.is_file():
         write_json(path, {"scores": scores})
     (job.folder / "checkpoint.pt").unlink(missing_ok=True)  # most of a finished run's size, and of no use to a study
     for step in (*job.snapshots, job.task.config["training"]["steps"]):
@@ -80,6 +86,21 @@ def perform(job: Job) -> None:
             _score(run.at(step), missing, job.scoring)
         scores[str(step)] = {**there, **wanted}
         write_json(path, {"scores": scores})
+
+
+def _wait_for(folder: Path) -> None:
+    """Wait while another process trains there: a worker whose driver was killed, and which saves a checkpoint."""
+    deadline = time.monotonic() + PATIENCE
+    while is_held(folder / ".lock") and time.monotonic() < deadline:
+        time.sleep(0.1)
+
+
+def _scores_there(folder: Path) -> dict[str, dict[str, str]]:
+    """Return the metrics that a run has, by step; none where their table is damaged, which is set aside."""
+    table = folder / "scores.parquet"
+    if table.is_file() and not is_table(table):
+        table.replace(folder / "scores.damaged")
+    return read_scored(folder) if table.is_file() else {}
 
 
 def _train(job: Job) -> Run:

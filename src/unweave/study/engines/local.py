@@ -5,6 +5,7 @@ A worker that dies costs the attempt it was at, not the study: its task is tried
 
 from __future__ import annotations
 
+import faulthandler
 import multiprocessing
 import os
 import signal
@@ -16,7 +17,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from unweave.study.engines.threads import ONE_THREAD, environment
 from unweave.study.work import Job, Outcome, attempt
@@ -35,7 +36,7 @@ class Worker:
 
     def __init__(self, work: Work) -> None:
         self.pipe, theirs = SPAWN.Pipe()
-        with environment(ONE_THREAD):
+        with environment(ONE_THREAD), _without_interrupts():
             self.process = SPAWN.Process(target=_serve, args=(theirs, work), daemon=True)
             self.process.start()
         theirs.close()
@@ -124,6 +125,7 @@ def _serve(pipe: Connection, work: Work) -> None:
     """Perform the jobs that come through the pipe until None comes, or the parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the driver too, which stops workers by SIGTERM
     signal.signal(signal.SIGTERM, _interrupt)
+    faulthandler.enable()  # a crash leaves its traceback in the run's log
     with suppress(EOFError, OSError, KeyboardInterrupt):
         threading.Thread(target=_end_with_parent, daemon=True).start()
         while (job := pipe.recv()) is not None:
@@ -149,11 +151,10 @@ def _end_with_parent() -> None:
 @contextmanager
 def printing_to(path: Path) -> Iterator[None]:
     """Send what this process prints, crashes included, to a file; one that stays empty is removed."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     sys.stdout.flush()
     sys.stderr.flush()
     kept = os.dup(1), os.dup(2)
-    with path.open("ab") as file:
+    with _opened(path) as file:
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)
     try:
@@ -167,6 +168,28 @@ def printing_to(path: Path) -> Iterator[None]:
         with suppress(OSError):
             if not path.stat().st_size:
                 path.unlink()
+
+
+def _opened(path: Path) -> IO[bytes]:
+    """Return a file to write to; on a disk that refuses it what is printed is lost, which must not cost the run."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path.open("ab")
+    except OSError:
+        return open(os.devnull, "ab")
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Let processes that start now ignore Ctrl-C from their first moment; one that comes meanwhile is not lost."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _death(code: int | None) -> str:
