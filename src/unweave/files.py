@@ -9,6 +9,7 @@ import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from zipfile import BadZipFile, ZipFile
 
 from unweave.errors import UsageError
 
@@ -116,3 +117,12 @@ def _flush_folder(folder: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+def is_whole_archive(path: Path) -> bool:
+    """Tell whether there is a zip archive, as torch's checkpoints are, and nothing in it is damaged."""
+    try:
+        with ZipFile(path) as archive:
+            return archive.testzip() is None
+    except (OSError, BadZipFile):
+        return False

@@ -29,9 +29,10 @@ from safetensors.torch import load as load_tensors
 from unweave.again import train_command
 from unweave.config import Config
 from unweave.data import Data, Dataset, load, load_again, recorded
-from unweave.data.identity import with_absolute_path
+from unweave.data.identity import holds_arrays, with_absolute_path
 from unweave.devices import choose_device
 from unweave.errors import UnknownName, UsageError, called
+from unweave.files import is_whole_archive
 from unweave.losses import loss_of
 from unweave.nets import Gaussian, Model, Modules, Shape
 from unweave.nets.own import OWN
@@ -439,9 +440,11 @@ class Run:
 def _help(folder: Path) -> str:
     """Return the command that writes damaged or missing files again: from the checkpoint, or else from the start."""
     values = read_json(folder / CONFIG)
-    config, kept = Config.from_json(values), (folder / CHECKPOINT).is_file()
-    if config.net.name == OWN:
-        return f"train it again with the same modules{'' if kept else ', and overwrite=True'}"
+    config, kept = Config.from_json(values), is_whole_archive(folder / CHECKPOINT)
+    config = replace(config, data=with_absolute_path(config.data, folder))
+    objects = [*(["modules"] if config.net.name == OWN else []), *(["arrays"] if holds_arrays(config.data) else [])]
+    if objects:
+        return f"train it again with the same {' and '.join(objects)}{'' if kept else ', and overwrite=True'}"
     plugins = [word for plugin in plugins_of(values.get("origins", {}), folder) for word in ("--plugin", plugin)]
     if kept:
         return f"its checkpoint still has what is missing: {train_command(config, folder, *plugins)}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 
+import numpy as np
 import pytest
 
 import unweave
@@ -162,7 +163,7 @@ def named_command(message: str) -> list[str]:
     return shlex.split(message[message.index("unweave train") :])[1:]
 
 
-@pytest.mark.parametrize("checkpoint", [True, False])
+@pytest.mark.parametrize("checkpoint", ["whole", "gone", "half"])
 @pytest.mark.parametrize("damage", ["gone", "half"])
 def test_the_command_that_is_named_for_missing_weights_helps(quick_train, tmp_path, checkpoint, damage):
     from unweave.cli import main
@@ -174,14 +175,54 @@ def test_the_command_that_is_named_for_missing_weights_helps(quick_train, tmp_pa
         path.unlink()
     else:
         path.write_bytes(path.read_bytes()[:200])
-    if not checkpoint:
-        (run.path / CHECKPOINT).unlink()
+    kept = run.path / CHECKPOINT
+    if checkpoint == "gone":
+        kept.unlink()
+    elif checkpoint == "half":
+        kept.write_bytes(kept.read_bytes()[: kept.stat().st_size // 2])
     with pytest.raises(UsageError) as caught:
         assert unweave.Run.open(run.path).model
     words = named_command(str(caught.value))
-    assert ("--overwrite" in words) is not checkpoint
+    assert ("--overwrite" in words) is (checkpoint != "whole")
     main(words)
     assert files(unweave.Run.open(run.path)) == files(whole)
+
+
+@pytest.mark.filterwarnings("ignore::unweave.data.table_files.DataNote")
+def test_the_command_that_is_named_finds_own_data_from_anywhere(quick_train, tmp_path, monkeypatch):
+    from unweave.cli import main
+
+    images = unweave.load("xysquares:size=32").images(range(0, 2000, 50))
+    np.savez(tmp_path / "my.npz", images=images)
+    run = quick_train(data=f"{tmp_path / 'my.npz'}")
+    before = files(run)
+    (run.path / "weights.safetensors").unlink()
+    with pytest.raises(UsageError) as caught:
+        assert unweave.Run.open(run.path).model
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    main(named_command(str(caught.value)))
+    assert files(unweave.Run.open(run.path)) == before
+
+    arrays = quick_train(data=images, out=tmp_path / "arrays")
+    (arrays.path / "weights.safetensors").unlink()
+    with pytest.raises(UsageError, match=r"has no weights.safetensors; train it again with the same arrays$"):
+        assert unweave.Run.open(arrays.path).model
+    assert quick_train(data=images, out=tmp_path / "arrays").model
+
+
+@pytest.mark.parametrize("flipped", [True, False])
+def test_a_run_with_a_damaged_checkpoint_stays_what_it_is(quick_train, flipped):
+    run = quick_train()
+    kept = run.path / CHECKPOINT
+    content = bytearray(kept.read_bytes())
+    content[len(content) // 2] ^= 255
+    kept.write_bytes(bytes(content) if flipped else b"no archive")
+    before = files(run)
+    with pytest.raises(UsageError, match=r"checkpoint.pt' is damaged, so that the run cannot be trained further"):
+        quick_train(steps=40)
+    again = quick_train()
+    assert (again.state, again.step, files(again)) == ("finished", 30, before)
 
 
 @pytest.mark.parametrize("state", ["finished", "unfinished"])

@@ -28,6 +28,12 @@ def data_identity(description: Mapping[str, Any]) -> dict[str, Any]:
     return {**kept, "name": f"own{dash}{wrappers}"} if own else kept
 
 
+def holds_arrays(description: Mapping[str, Any]) -> bool:
+    """Tell whether a description is that of arrays, which no file holds: the command line cannot load it."""
+    kind = str(description["name"]).partition("-")[0]
+    return kind in FORMATS and "digest" in description and not description.get("path")
+
+
 def with_relative_path(description: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """Return a description whose path is relative to the folder of a run, so that both can move together."""
     if not description.get("path"):

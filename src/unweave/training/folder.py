@@ -11,7 +11,7 @@ from pathlib import Path
 from unweave.config import Config
 from unweave.data.identity import with_relative_path
 from unweave.errors import UsageError
-from unweave.files import locked, write_json
+from unweave.files import is_whole_archive, locked, write_json
 from unweave.origins import Origin
 from unweave.runs import CHECKPOINT, CONFIG, FILES, SNAPSHOTS, STATUS, TENSORBOARD, WEIGHTS, Run, read_json, status_of
 
@@ -96,6 +96,11 @@ def _at_another_length(run: Run, config: Config) -> Run:
         raise UsageError(
             f"'{run.path}' has finished and has no {CHECKPOINT} (earlier versions removed it), so that it cannot be "
             f"trained further; choose another folder, or {AGAIN}"
+        )
+    if not is_whole_archive(run.path / CHECKPOINT):  # before anything is changed: the run stays what it is
+        raise UsageError(
+            f"'{run.path / CHECKPOINT}' is damaged, so that the run cannot be trained further; "
+            f"choose another folder, or {AGAIN}"
         )
     # The status first: a run that dies in between is an unfinished one, of the old length or the new one.
     write_json(run.path / STATUS, {**run.status, "state": "unfinished"})
