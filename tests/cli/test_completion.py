@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import time
 
 import pytest
 
@@ -72,10 +71,8 @@ def test_bash_offers_what_may_follow(scripts, tmp_path, words, offered):
 def test_completing_starts_no_python(scripts, tmp_path):
     """So that it is quick: it works where nothing is installed."""
     command = [shutil.which("bash"), "-c", PRESS_TAB, "bash", scripts / "bash", "unweave", "train", "beta-v"]
-    start = time.perf_counter()
     done = subprocess.run(command, capture_output=True, text=True, check=True, env={"PATH": str(tmp_path)})
     assert done.stdout.strip() == "beta-vae"
-    assert time.perf_counter() - start < 0.5
 
 
 def test_the_table_knows_every_command_and_every_method():
