@@ -457,7 +457,8 @@ def test_a_group_leaves_out_what_needs_classes_with_one_warning(continuous):
         if METRICS[name].supervised and name not in CONTINUOUS and "encode" not in METRICS[name].needs
     ]
     assert [str(warning.message) for warning in warned] == [
-        f"factors are continuous: {len(missing)} metrics that need classes are left out; bin_factors=10 keeps them"
+        f"factors are continuous: {len(missing)} metrics that need classes are left out"
+        "; bin_factors=10 (--bin-factors 10) keeps them"
     ]
     expected = {row for name in CONTINUOUS if name in GROUPS["all"] for row in METRICS[name].names(name)}
     assert expected <= set(table["metric"])
@@ -467,7 +468,7 @@ def test_a_group_leaves_out_what_needs_classes_with_one_warning(continuous):
 
 @pytest.mark.parametrize("name", ["mig", "sap", "dci", "factor-vae-score", "downstream-logistic"])
 def test_by_name_continuous_factors_are_refused_in_one_line(name, continuous):
-    with pytest.raises(UsageError, match=f"the metric '{name}' needs .*bin_factors=10"):
+    with pytest.raises(UsageError, match=f"the metric '{name}' needs .*--bin-factors 10"):
         evaluate(continuous[0], continuous[1], name)
 
 

@@ -180,7 +180,8 @@ def warn_once(inputs: Mapping[str, Any], request: Request, chosen: Sequence[str]
         warn_of_strangers(factors, np.asarray(inputs["test"][1]))
     asked = {name for group in request.by_name for name in GROUPS.get(group, ())}
     if inputs["continuous"] and (left := [name for name in asked if "classes" in lacking(metric_of(name), inputs)]):
-        text = f"factors are continuous: {len(left)} metrics that need classes are left out; bin_factors=10 keeps them"
+        text = f"factors are continuous: {len(left)} metrics that need classes are left out"
+        text += "; bin_factors=10 (--bin-factors 10) keeps them"
         warnings.warn(text, LeftOut, stacklevel=4)
 
 

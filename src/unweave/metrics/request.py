@@ -117,5 +117,5 @@ def lacking(metric: Metric[..., Any], inputs: Mapping[str, Any]) -> str:
     missing = metric.missing(inputs)
     of_rows = "factors" in metric.needs or ("source" in metric.needs and inputs.get("source") is None)
     if of_rows and not metric.continuous and inputs.get("continuous") and {*missing} <= {INPUTS["source"]}:
-        return "factors that are classes; give bin_factors=10, say, to cut continuous ones into groups of equal counts"
+        return "factors that are classes; bin_factors=10 (--bin-factors 10) cuts continuous ones into ten"
     return " and ".join(dict.fromkeys(missing))
