@@ -3,7 +3,7 @@
     python benchmarks/metrics.py                     CPU seconds of every score, of its floors, of its interval
     python benchmarks/metrics.py --rows --no-intervals   … of the scores of rows alone
     python benchmarks/metrics.py --metrics mig dci   … of these
-    python benchmarks/metrics.py --out docs/results/costs.csv
+    python benchmarks/metrics.py --out docs/results/costs.csv     (with --no-intervals those in the file are kept)
     python benchmarks/metrics.py --write-docs        the table of docs/metrics/README.md from docs/results/costs.csv
     python benchmarks/metrics.py --plain             the study's scores against their plain definitions (20 minutes)
     python benchmarks/metrics.py --memory            the largest memory of each score at n = 100,000, d = 64, k = 10
@@ -128,6 +128,14 @@ def costs(names: list[str], inputs: dict[str, Any], intervals: bool) -> polars.D
     return table.with_columns(polars.col("score", "floors", "interval").round(3))
 
 
+def store(table: polars.DataFrame, path: Path, keep_intervals: bool) -> None:
+    """Write costs to a file; where intervals were not measured, those of the same metrics in the file are kept."""
+    if keep_intervals and path.is_file():
+        before = polars.read_csv(path).select("metric", "interval")
+        table = table.drop("interval").join(before, on="metric", how="left", maintain_order="left")
+    table.write_csv(path)
+
+
 def render(stored: Path = STORED) -> str:
     """Return the table of the docs, with its sums."""
     table = polars.read_csv(stored)
@@ -236,7 +244,7 @@ def main() -> None:
         return compare(names, inputs)
     table = costs(names, inputs, not options.no_intervals)
     if options.out:
-        table.write_csv(options.out)
+        store(table, options.out, keep_intervals=options.no_intervals)
     return None
 
 

@@ -138,10 +138,11 @@ def test_two_samples_are_the_least(run, counts):
         score_run(run, request("mig"), **counts)
 
 
-def test_an_unfinished_run_is_said_to_be_half_trained(run):
+@pytest.mark.parametrize(("state", "said"), [("unfinished", "is unfinished"), ("failed", "has failed")])
+def test_an_unfinished_run_is_said_to_be_half_trained(run, state, said):
     path = run.path / "status.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"state": "interrupted", "step": 12}))
-    line = "the run is interrupted, at step 12 of 30: these are scores of a half-trained model"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"state": state, "step": 12}))
+    line = f"the run {said}, at step 12 of 30: these are scores of a half-trained model"
     with pytest.warns(Unfinished, match=line):
         score_run(run, request("mig"), **FEW)
 

@@ -255,7 +255,7 @@ class Run:
         return model.to(choose_device(self._device)).eval(), step, _hash(content)
 
     def traversals(self, **options: Any) -> Image:
-        """Return a picture with one row a latent, its values from -2 to 2; see `unweave.report.traversals`."""
+        """Return a picture with one row for each latent, its values from -2 to 2; see `unweave.report.traversals`."""
         from unweave.report import traversals
 
         return traversals(self, **options)

@@ -173,8 +173,8 @@ def _warn(run: Run, means: np.ndarray, log_variances: np.ndarray | None, name: s
     """Warn of a run whose scores will change, and of a model that uses none of its latents."""
     if run.state != "finished":
         planned = run.settings.training.steps
-        text = f"{run.state}, at step {run.step:,} of {planned:,}: these are scores of a half-trained model"
-        warn_user(f"{name or 'the run'} is {text}", Unfinished)
+        state = f"{'has' if run.state == 'failed' else 'is'} {run.state}, at step {run.step:,} of {planned:,}"
+        warn_user(f"{name or 'the run'} {state}: these are scores of a half-trained model", Unfinished)
     if collapsed := collapse(carried(means, log_variances), log_variances is None):
         warn_user(f"{name}: {collapsed}" if name else collapsed, Collapsed)
 

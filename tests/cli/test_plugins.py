@@ -143,6 +143,8 @@ def test_a_plugin_s_things_are_listed_and_shown(cli):
     assert "Weight of the KL term." in cli("train", "noisy-vae", *given, "--help").out
     assert "of plugins  dots" in cli("data", "list", *given).out
     assert "widest-code" in cli("metrics", "list", *given).out
+    forget()
+    assert "Widest code." in cli("metrics", "info", "widest-code", *given).out
     told = json.loads(cli("data", "info", "dots:size=16", *given, "--json").out)
     assert (told["files"], told["licence"]) == ("made by Dots", "your own")
     assert cli("data", "show", "dots", *given).code == 0

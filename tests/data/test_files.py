@@ -571,13 +571,13 @@ def start(url: str, room: int = 0, *paths: Path) -> subprocess.Popen[str]:
 
 
 def wait_for(condition) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.005)
 
 
-def test_a_killed_fetch_is_gone_on_with(server: Server, publish):
+def test_a_killed_fetch_continues(server: Server, publish):
     url = publish(Reply(CONTENT, hold=Event()), Reply(CONTENT))
     with start(url) as process:
         wait_for(lambda: download.size_of(part()) == 150_000)

@@ -23,6 +23,17 @@ def test_every_metric_has_its_cost():
     sums = table.filter(polars.col("metric").is_in(COSTS["SUMS"]["all of rows"])).sum()
     assert sums["score"].item() <= 15.0  # CPU seconds
     assert sums["score"].item() + sums["floors"].item() <= 24.0
+    assert sums["floors"].item() <= 0.6 * sums["score"].item()
+
+
+def test_intervals_that_were_not_measured_are_kept(tmp_path):
+    path = tmp_path / "costs.csv"
+    COSTS["store"](polars.DataFrame({"metric": ["a", "b"], "score": 1.0, "interval": [3.0, 4.0]}), path, False)
+    new = polars.DataFrame({"metric": ["b", "a"], "score": 2.0, "interval": 0.0})
+    COSTS["store"](new, path, True)
+    assert polars.read_csv(path).rows() == [("b", 2.0, 4.0), ("a", 2.0, 3.0)]
+    COSTS["store"](new, path, False)
+    assert polars.read_csv(path)["interval"].to_list() == [0.0, 0.0]
 
 
 def test_a_cost_is_measured(capsys):

@@ -34,21 +34,26 @@ HEAD: dict[str, Any] = {"include_dashboard": False, "include_log_monitor": False
 def cluster() -> Iterator[Any]:
     """A cluster of one node; Ray gives up after half a minute on a machine that is busy, and is asked again."""
     import ray
-    from ray.cluster_utils import Cluster
+    from ray import cloudpickle
 
-    ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])  # nodes cannot import tests
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])  # nodes cannot import tests
     with pytest.MonkeyPatch.context() as patch, engine._loopback(ray):
         patch.setenv("RAY_SCHEDULER_EVENTS", "0")
-        for attempt in range(3):
-            try:
-                found = Cluster(initialize_head=True, head_node_args={**NODE, **HEAD})
-                break
-            except Exception:
-                if attempt == 2:
-                    raise
+        found = _started(attempts=3)
         yield found
         found.shutdown()
-    ray.cloudpickle.unregister_pickle_by_value(sys.modules[__name__])
+    cloudpickle.unregister_pickle_by_value(sys.modules[__name__])
+
+
+def _started(attempts: int) -> Any:
+    from ray.cluster_utils import Cluster
+
+    try:
+        return Cluster(initialize_head=True, head_node_args={**NODE, **HEAD})
+    except Exception:
+        if attempts == 1:
+            raise
+        return _started(attempts - 1)
 
 
 def jobs(folder: Path, count: int) -> list[Job]:
@@ -179,8 +184,9 @@ def where(job: Job) -> Outcome:
 
 def test_a_cluster_that_is_started_here_listens_here_only(tmp_path: Path):
     import ray
+    from ray import cloudpickle
 
-    ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
     (outcome,) = run_ray(jobs(tmp_path, 1), Ray(), 1, ignore, where)
     assert outcome.summary == "127.0.0.1"
     assert not ray.is_initialized()

@@ -211,7 +211,7 @@ def test_the_rate_and_the_time_left_come_from_the_driver():
     states: Any = {"a": "done", "b": "running", "c": "todo", "d": "todo"}
     import time
 
-    status = study.Status(states, {"finished": 10, "started": time.time() - 3600})
-    assert status.rate == pytest.approx(10, rel=0.01)
-    assert status.hours_left == pytest.approx(0.3, rel=0.01)
+    status = study.Status(states, {"finished": 10, "started": time.time() - 360_000})
+    assert status.rate == pytest.approx(0.1, rel=0.01)
+    assert status.hours_left == pytest.approx(30, rel=0.01)
     assert study.Status(states, {}).hours_left is None

@@ -19,7 +19,7 @@ from unweave.text import memory, to_json
 
 @dataclass(frozen=True)
 class Export:
-    """Write a data set as Parquet files, in the way of Hugging Face: PNG images, and one column a factor."""
+    """Write a data set as Parquet files, in the way of Hugging Face: PNG images, and one column for each factor."""
 
     name: Annotated[Positional[str], OneOf(DATASETS, listed=False), arg(metavar="NAME")]
     """The data set, with options after a colon: xysquares:spacing=1"""

@@ -48,7 +48,7 @@ class Listed(FileTable):
 
 
 class ImageFolder(Listed):
-    """Images of your own in a folder, with a CSV of their factors (a column file, one column a factor) or without."""
+    """Images of your own in a folder, with a CSV (a column file, one for each factor) or without."""
 
     name = "folder"
     example = "faces"

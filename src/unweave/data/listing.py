@@ -38,7 +38,7 @@ class Listing:
 
 
 def read_csv(path: Path, chosen: Sequence[str] | None = None) -> Listing:
-    """Read a CSV with a column of files, called as in `FILE_COLUMNS`, and one column a factor.
+    """Read a CSV with a column of files, called as in `FILE_COLUMNS`, and one column for each factor.
 
     The factors are the columns that are chosen or, by default, all but those that `IGNORED` names; see
     `columns.read_column` for what their cells may be. Words and ranks are kept as `levels`.

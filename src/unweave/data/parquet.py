@@ -259,4 +259,4 @@ def _listed(data: Dataset) -> str:
         f"- `{name}`: " + ("real numbers" if name in data.continuous else f"{size:,} values")
         for name, size in zip(data.factors.names, data.factors.sizes, strict=True)
     ]
-    return ", and one column a factor, classes numbered from 0:\n\n" + "\n".join(kinds)
+    return ", and one column for each factor, classes numbered from 0:\n\n" + "\n".join(kinds)

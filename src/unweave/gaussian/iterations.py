@@ -30,7 +30,7 @@ STATES = (CONVERGED, STOPPED, DIVERGED, UNFINISHED, OUTSIDE)
 
 @dataclass(frozen=True, eq=False)
 class Solutions:
-    """What the iterations of all cells came to. Every array has one entry a cell."""
+    """What the iterations of all cells came to. Every array has one entry for each cell."""
 
     encoder: Encoder
     decoder: Decoder

@@ -22,7 +22,7 @@ CHUNK = 2**21
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """The scores of cells; every array has one entry a cell, `im_groups` and `sap_groups` one partition."""
+    """The scores of cells; every array has one entry for each cell, `im_groups` and `sap_groups` one partition."""
 
     im: np.ndarray
     """I_m [Vu2024]_, eq. 5 and 6, in nats."""

@@ -93,7 +93,7 @@ def _with_noise(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the factors of train and test rows under one draw of noise."""
     if continuous:
-        raise UsageError("label noise is for factors that are classes; set bin_factors")
+        raise UsageError("label noise is for factors that are classes; set bin_factors (--bin-factors)")
     regime: Any = request.label_noise
     noisy = noisy_labels(np.concatenate([factors, test_factors]), regime=regime, names=names, seed=request.seed)
     return noisy[: len(factors)], noisy[len(factors) :]

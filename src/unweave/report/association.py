@@ -55,7 +55,7 @@ def heat_map(
     *,
     latents: Sequence[int] | NDArray[np.int64] | None = None,
 ) -> Axes:
-    """Draw values in [0, 1] of latents and factors, (latents, factors): a row a factor, a column a latent.
+    """Draw values in [0, 1], (latents, factors): one row for each factor, one column for each latent.
 
     The columns are all latents, or those given, in that order. In a disentangled code every factor has one filled cell,
     in a column of its own.

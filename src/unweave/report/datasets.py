@@ -14,7 +14,7 @@ from unweave.report.grids import Grid, Row, draw
 
 
 def factor_grid(data: Dataset, *, columns: int = 10, seed: int = 0) -> Image.Image:
-    """Return a picture with one row a factor: that factor's values, the others as in one random image."""
+    """Return a picture with one row for each factor: that factor's values, the others as in one random image."""
     return draw(_factor_rows(data, columns, seed))
 
 

@@ -14,7 +14,7 @@ from unweave.report.surveys import Survey, survey
 def traversals(
     run: RunLike, *, columns: int = 9, span: float = 2.0, rows: int | None = None, seed: int = 0
 ) -> Image.Image:
-    """Return a picture with one row a latent: its values from -span to span, around the code of one image.
+    """Return a picture with one row for each latent: its values from -span to span, around the code of one image.
 
     The most informative latents come first (all, or the first `rows`), each with its mean KL over up to
     512 random images; the rest of the code stays at the image's posterior mean. A code that is a point has no prior
