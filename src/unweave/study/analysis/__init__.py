@@ -6,16 +6,18 @@ The seed is the unit of replication. An interval here is over training seeds, an
 from __future__ import annotations
 
 from unweave.study.analysis.agreement import Transfer, metric_agreement, transfer
-from unweave.study.analysis.compare import compare_cells, holm
+from unweave.study.analysis.compare import Best, best_cell, compare_cells, holm
 from unweave.study.analysis.seeds import FEW_SEEDS, Interval, improvement, interquartile_mean, over_seeds, summary
 from unweave.study.analysis.tidy import cells_of, one_row_a_run
 from unweave.study.analysis.variance import Shares, variance_shares
 
 __all__ = [
     "FEW_SEEDS",
+    "Best",
     "Interval",
     "Shares",
     "Transfer",
+    "best_cell",
     "cells_of",
     "compare_cells",
     "holm",
