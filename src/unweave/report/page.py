@@ -21,7 +21,7 @@ from unweave.report.chart import Chart
 from unweave.report.curves import terms, training_curve
 from unweave.report.frame import document, facts_list, paragraph, section
 from unweave.report.grids import Grid, Row, strip
-from unweave.report.inline import png, svg
+from unweave.report.inline import captioned, png, svg
 from unweave.report.latents import reconstruction_rows, traversal_rows
 from unweave.report.lines import chosen_note, reconstruction_figure, traversal_figure, unit
 from unweave.report.protocols import RunLike
@@ -227,10 +227,7 @@ def _association(run: RunLike, seen: Survey) -> str:
 def _heat_map(title: str, about: str, values: np.ndarray, names: Sequence[str], latents: np.ndarray) -> str:
     """Return a heat map of latents and factors with its caption."""
     drawn = heat_map_figure(values, names, latents=latents)
-    chart = svg(drawn, title, f"{title} of every factor and latent in use")
-    caption = f"<figcaption><strong>{title}</strong> {about}</figcaption>"
-    width = f"flex-basis:{72 * drawn.get_figwidth():.0f}pt"  # beside the other one only where both fit
-    return f'<figure style="{width}">{caption}<div class="scroll">{chart}</div></figure>\n'
+    return captioned(drawn, title, title, about, f"{title} of every factor and latent in use")
 
 
 def _curves(run: RunLike) -> str:

@@ -14,6 +14,7 @@ from unweave.report.association import heat_cell
 from unweave.report.chart import Chart
 from unweave.report.study.cells import Style, arrow, at_the_end, finite, styles_of
 from unweave.report.study.limits import score_axis
+from unweave.report.study.line_plots import name_lines
 from unweave.report.study.plots import text_width
 from unweave.report.style import LIGHT, plain
 from unweave.study.analysis import metric_agreement, one_row_a_run
@@ -60,7 +61,7 @@ def metric_scatter(
     for metric, which in ((first, "x"), (second, "y")):
         score_axis(axes, last.filter(metric=metric), metric, runs[metric], which)  # pyright: ignore[reportArgumentType]
     if len(styles) > 1 and ax is None:
-        axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.02), frameon=False, fontsize=9, labelcolor=LIGHT["ink"])
+        name_lines(axes)
     return plain(axes)
 
 
