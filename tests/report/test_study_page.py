@@ -14,6 +14,7 @@ from scipy.stats import bootstrap
 
 from unweave.report import Page, Section, render_study, write_study_page
 from unweave.report.study.seen import look
+from unweave.report.study.tables import score_tables, summarise, verdicts
 from unweave.study import Study
 from unweave.study.sessions import record_session
 
@@ -111,8 +112,24 @@ def test_the_best_cell_is_marked_only_where_it_is_better_than_all_others(page: s
     assert len(re.findall(r'<td class="score best">', page)) == 1
     text = text_of(page)
     assert "mig : beta-vae beta=16 is better than each of the other 2 cells." in text
-    assert "has the highest mean, but cannot be told apart from 2 of the other 2 cells: beta-vae beta=" in text
-    assert len(re.findall(r'<td class="score tied">', page)) == 3
+    assert "has the highest mean, but cannot be told apart from any of the other 2 cells." in text
+    assert "score tied" not in page  # where all are tied, a mark would say nothing
+
+
+def test_cells_that_cannot_be_told_apart_from_the_best_are_marked_and_named(tmp_path: Path):
+    def close(config: Mapping[str, Any], seed: int, step: int) -> dict[str, float | None]:
+        return {"mig": {1.0: 0.1, 4.0: 0.5, 16.0: 0.501}[config["method"]["beta"]] + 0.01 * seed}
+
+    tasks = [task(seed=seed, beta=beta) for seed in range(5) for beta in STRENGTHS]
+    seen = look(write_study(tmp_path / "close", tasks, close))
+    summary = summarise(seen.final, seen.runs, ["mig"])
+    assert [summary.rank("mig", cell) for cell in summary.planned] == ["", "tied", "tied"]
+    text = text_of(verdicts(summary, ["mig"]))
+    expected = (
+        "beta-vae beta=16 has the highest mean, but cannot be told apart from 1 of the other 2 cells: beta-vae beta=4."
+    )
+    assert text == f"mig : {expected}"
+    assert score_tables(summary, ["mig"]).count('<td class="score tied">') == 2
 
 
 def test_below_five_seeds_there_is_no_interval_and_no_verdict(tmp_path: Path):

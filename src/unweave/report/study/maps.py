@@ -57,7 +57,7 @@ def metric_scatter(
     for (method,), found in runs.group_by("method", maintain_order=True):
         style = styles[str(method)]
         x, y = found[first].to_numpy(), found[second].to_numpy()
-        axes.scatter(x, y, s=20, color=style.colour, marker=style.marker, alpha=0.65, linewidths=0, label=str(method))
+        axes.scatter(x, y, s=20, color=style.colour, marker=style.marker, alpha=0.8, linewidths=0, label=str(method))
     for metric, which in ((first, "x"), (second, "y")):
         score_axis(axes, last.filter(metric=metric), metric, runs[metric], which)  # pyright: ignore[reportArgumentType]
     if len(styles) > 1 and ax is None:

@@ -42,9 +42,12 @@ class Summary:
         return sorted(self.planned, key=lambda cell: sign * found[cell].value if cell in found else inf)
 
     def rank(self, metric: str, cell: str) -> str:
-        """Return whether a cell is the best by a metric, cannot be told apart from the best, or neither."""
+        """Return whether a cell is the best by a metric, cannot be told apart from the best, or neither.
+
+        Where no cell can be told apart from the best, there is nothing to mark.
+        """
         best = self.best.get(metric)
-        if best is None or best.cell is None:
+        if best is None or best.cell is None or len(best.ties) == best.compared - 1:
             return ""
         if best.is_clear:
             return "best" if best.cell == (cell,) else ""
@@ -110,8 +113,9 @@ def _verdict(metric: str, summary: Summary) -> str:
             f"{name} is better than {'the other cell' if others == 1 else f'each of the other {others} cells'}{aside}."
         )
     ties = [escape(str(cell)) for (cell,) in best.ties]
-    named = f": {', '.join(ties)}" if len(ties) <= NAMED else ""
-    many = "the other cell" if others == 1 else f"{len(ties)} of the other {others} cells"
+    every = len(ties) == others
+    named = f": {', '.join(ties)}" if len(ties) <= NAMED and not every else ""
+    many = f"{'any' if every else len(ties)} of the other {others} cells" if others > 1 else "the other cell"
     extreme = "highest" if higher_is_better(metric) else "lowest"
     return f"{name} has the {extreme} mean, but cannot be told apart from {many}{named}{aside}."
 
