@@ -14,7 +14,7 @@ HOME = {name: module.split(".")[1] for name, module in unweave._HOME.items()}
 """Where the public names of unweave are."""
 PACKAGE = Path(unweave.__file__).parent
 LAYERS = (
-    ("errors", "late", "signals", "text", "versions"),
+    ("errors", "hardware", "late", "signals", "text", "versions"),
     ("collapse", "compiled", "fields", "files", "options", "plugins", "progress", "score_frame", "tables"),
     ("origins", "schedules"),
     ("data", "devices", "gaussian", "geometry"),
@@ -36,6 +36,7 @@ EXCEPTIONS = {
     ("runs.py", "scoring"): "Run.evaluate is a convenience, which imports what scores when it is called",
     ("runs.py", "report"): "a run shows itself in pictures, which are drawn when they are asked for",
     ("data/dataset.py", "report"): "a data set shows itself in a notebook, which is drawn when it is asked for",
+    ("study/study.py", "report"): "a study draws its page when it is asked for",
     ("metrics/compare.py", "scoring"): "unweave.compare takes runs too, and imports what scores them then",
 }
 """Imports to the right, all inside of functions, and why each is there."""

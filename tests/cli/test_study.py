@@ -48,7 +48,7 @@ def test_from_a_file_to_a_table(cli: Cli, file: Path):
     code, out, err = cli("study", "run", file, "--workers", 2)
     assert (code, err) == (0, "")
     assert out.startswith("4 runs: 0 done, 0 failed, 4 to do\n4 done, 0 failed, 0 to do, after ")
-    assert "next: unweave study table studies/sweep --out scores.csv" in out
+    assert "next: unweave study report studies/sweep\n" in out
     out = cli("study", "run", file).out
     assert out.startswith("4 runs: 4 done, 0 failed, 0 to do; nothing to do\n")
     out = cli("study", "status", "studies/sweep").out

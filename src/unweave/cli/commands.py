@@ -67,6 +67,12 @@ COMMANDS = {
         "unweave study status studies/sweep",
         "unweave.cli.study:Show",
     ),
+    "study report": Command(
+        "unweave.cli.study:report",
+        "draw the page of a study: plots, means over seeds, which cells differ, runs",
+        "unweave study report studies/sweep",
+        "unweave.cli.study:Draw",
+    ),
     "study table": Command(
         "unweave.cli.study:table",
         "write all scores of a study as one table",

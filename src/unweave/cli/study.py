@@ -165,7 +165,8 @@ def _closing(study: Study, status: Status, seconds: float) -> list[str]:
         lines.append(f"try them again: unweave study run … --redo failed, or see: unweave study status {folder}")
     if left := status.counts["todo"]:
         lines.append(f"{left} stopped or cancelled under way; the same command goes on with them")
-    return [*lines, "", f"next: unweave study table {folder} --out scores.csv"]
+    following = "report" if status.counts["done"] else "status"
+    return [*lines, "", f"next: unweave study {following} {folder}"]
 
 
 @dataclass(frozen=True)
@@ -265,3 +266,26 @@ def table(words: list[str]) -> None:
         else:
             write_table(options.out, scores)
     print(f"{options.out}: {len(scores):,} scores of {scores['run'].n_unique():,} runs")
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Draw the page of a study: plots, means over seeds, which cells differ, runs. One file, with all plots inside."""
+
+    study: Annotated[Positional[Path], arg(metavar="FOLDER")]
+    """The study's folder."""
+    out: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="(default: report.html in the folder)")] = None
+    """The page to write."""
+
+
+def report(words: list[str]) -> None:
+    """Run `unweave study report`."""
+    options = parse(Draw, words, "study report")
+    study = Study.open(options.study)
+    with Bar("drawing the page"), writing(options.out or options.study):
+        page = study.report(options.out)
+    counts = study.status().counts
+    left = counts["todo"] + counts["running"] + counts["failed"]
+    notes = [f"{len(study.plan.tasks):,} runs: {_counted(counts)}"] if left else []
+    following = f"next: open {page.path} in a browser; all scores as a table: unweave study table"
+    print(page.path, *notes, f"\n{following} {shlex.quote(str(study.path))} --out scores.csv", sep="\n")

@@ -10,25 +10,47 @@ from unweave.report.latent_chart import latents_figure
 from unweave.report.latents import reconstructions, traversals
 from unweave.report.notebook import Page
 from unweave.report.page import render, write_page
+from unweave.report.study import (
+    Section,
+    agreement_map,
+    metric_scatter,
+    render_study,
+    scores_by_cell,
+    scores_by_method,
+    scores_by_setting,
+    scores_by_step,
+    state_matrix,
+    write_study_page,
+)
 from unweave.report.surveys import collapse, survey
 
 __all__ = [
     "Page",
+    "Section",
+    "agreement_map",
     "collapse",
     "factor_grid",
     "heat_map",
     "heat_map_figure",
     "latents_figure",
+    "metric_scatter",
     "normalised_information",
     "reconstructions",
     "render",
     "render_comparison",
+    "render_study",
     "samples_grid",
+    "scores_by_cell",
+    "scores_by_method",
+    "scores_by_setting",
+    "scores_by_step",
     "show",
+    "state_matrix",
     "survey",
     "training_curve",
     "training_figure",
     "traversals",
     "write_comparison",
     "write_page",
+    "write_study_page",
 ]

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from unweave.errors import UsageError
 from unweave.metrics.information import bin_codes, information, known
 from unweave.report.chart import Chart
-from unweave.report.style import HEAT, LIGHT, plain
+from unweave.report.style import AGAINST, HEAT, LIGHT, plain
 
 BINS = 20
 """Bins of equal width that a code is cut into, as for MIG."""
@@ -65,7 +65,7 @@ def heat_map(
     if len(names) != len(strengths):
         raise UsageError(f"there are {len(strengths)} factors and {len(names)} names")
     for (row, column), strength in np.ndenumerate(strengths[:, columns]):
-        _cell(axes, row, column, float(strength))
+        heat_cell(axes, row, column, float(strength))
     axes.set(xlim=(0, len(columns)), ylim=(len(names), 0))
     axes.set_xticks(np.arange(len(columns)) + 0.5, [f"z{latent}" for latent in columns])
     axes.set_yticks(np.arange(len(names)) + 0.5, list(names), parse_math=False)
@@ -101,10 +101,11 @@ def heat_map_figure(
     return figure
 
 
-def _cell(axes: Axes, row: int, column: int, strength: float) -> None:
-    """Draw one cell: the opacity is the value, so that it reads on any background."""
-    opacity = min(max(strength, 0.0), 1.0)
-    square = Rectangle((column + 0.03, row + 0.03), 0.94, 0.94, color=HEAT, alpha=opacity, linewidth=0)
-    axes.add_patch(square)
-    ink = "#ffffff" if strength > 0.6 else LIGHT["ink"] if strength > 0.2 else LIGHT["muted"]
-    axes.text(column + 0.5, row + 0.5, f"{strength:.2f}", color=ink, ha="center", va="center", fontsize=8)
+def heat_cell(axes: Axes, row: int, column: int, value: float) -> None:
+    """Draw one cell of values in [-1, 1]: the opacity is the size, so that it reads on any background."""
+    size = min(abs(value), 1.0)
+    colour = HEAT if value >= 0 else AGAINST
+    axes.add_patch(Rectangle((column + 0.03, row + 0.03), 0.94, 0.94, color=colour, alpha=size, linewidth=0))
+    ink = "#ffffff" if size > 0.6 else LIGHT["ink"] if size > 0.2 else LIGHT["muted"]
+    text = f"{value:.2f}".replace("-", "−")
+    axes.text(column + 0.5, row + 0.5, text, color=ink, ha="center", va="center", fontsize=8)

@@ -9,6 +9,23 @@ from importlib.resources import files
 from unweave.report.style import DARK, LIGHT, variables
 
 
+def section(title: str, about: str, content: str = "", anchor: str = "") -> str:
+    """Return a section; `about` and `content` are HTML already."""
+    place = f' id="{escape(anchor)}"' if anchor else ""
+    return f"<section{place}>\n<h2>{title}</h2>\n{paragraph(about)}{content}\n</section>"
+
+
+def paragraph(text: str) -> str:
+    """Return a paragraph of HTML, nothing where there is no text."""
+    return f"<p>{text}</p>\n" if text else ""
+
+
+def facts_list(facts: Iterable[tuple[str, str]]) -> str:
+    """Return names and values, plain text, side by side."""
+    listed = "\n".join(f"<div><dt>{escape(key)}</dt><dd>{escape(value)}</dd></div>" for key, value in facts)
+    return f"<dl>\n{listed}\n</dl>"
+
+
 def document(title: str, parts: Iterable[str], sheets: Iterable[str] = ("page.css",)) -> str:
     """Return a page of HTML parts that needs nothing beside itself, for a light and a dark background."""
     style = "\n".join(files("unweave.report").joinpath(sheet).read_text(encoding="utf-8") for sheet in sheets)

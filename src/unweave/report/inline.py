@@ -38,6 +38,14 @@ def svg(figure: Figure, name: str, description: str) -> str:
     return text.replace("<svg", f'<svg role="img" aria-label="{escape(description)}"', 1)
 
 
+def captioned(figure: Figure, name: str, title: str, about: str, description: str = "") -> str:
+    """Return a figure below its caption, which is HTML already; see `svg` for the name and the description."""
+    chart = svg(figure, name, description or title)
+    caption = f"<figcaption><strong>{title}</strong> {about}</figcaption>"
+    width = f"flex-basis:{72 * figure.get_figwidth():.0f}pt"  # beside another one only where both fit
+    return f'<figure style="{width}">{caption}<div class="scroll">{chart}</div></figure>\n'
+
+
 def _without_idle_ids(text: str) -> str:
     """Drop the ids that nothing refers to: they are the same in every figure, and a page has each id once."""
     used = set(re.findall(r'(?:href="|url\()#([^")]+)', text))

@@ -19,9 +19,9 @@ from unweave.metrics.inputs import bin_factors
 from unweave.report.association import BINS, heat_map_figure, normalised_information
 from unweave.report.chart import Chart
 from unweave.report.curves import terms, training_curve
-from unweave.report.frame import document
+from unweave.report.frame import document, facts_list, paragraph, section
 from unweave.report.grids import Grid, Row, strip
-from unweave.report.inline import png, svg
+from unweave.report.inline import captioned, png, svg
 from unweave.report.latents import reconstruction_rows, traversal_rows
 from unweave.report.lines import chosen_note, reconstruction_figure, traversal_figure, unit
 from unweave.report.protocols import RunLike
@@ -95,17 +95,16 @@ def _header(run: RunLike, seen: Survey) -> str:
         ("state", run.state),
         ("run", run.id),
     ]
-    listed = "\n".join(f"<div><dt>{escape(key)}</dt><dd>{escape(value)}</dd></div>" for key, value in facts)
     title = f"{escape(method['name'])} <small>on</small> {escape(data_title(data))}"
     warning = collapse(seen)
     alert = f'\n<p class="alert">{escape(warning)}</p>' if warning else ""
-    return f"<header>\n<h1>{title}</h1>\n<dl>\n{listed}\n</dl>{alert}\n</header>"
+    return f"<header>\n<h1>{title}</h1>\n{facts_list(facts)}{alert}\n</header>"
 
 
 def _scores(run: RunLike) -> str:
     saved = saved_scores(run)
     table = score_table(saved.scores) if saved.scores else ""
-    return _section("Scores", saved.news, _paragraph(saved.reading) + table)
+    return section("Scores", saved.news, paragraph(saved.reading) + table)
 
 
 def _ceilings(run: RunLike) -> str:
@@ -123,7 +122,7 @@ def _ceilings(run: RunLike) -> str:
             f"Whether some of the {number(len(run.data))} images look the same is not known yet: that takes minutes. "
             f"<code>{escape(command)}</code> computes it, and what no code can exceed; write this page again then."
         )
-        return _section("Ceilings of the data", about)
+        return section("Ceilings of the data", about)
     if found.distinct == found.images:
         return ""
     about = (
@@ -137,7 +136,7 @@ def _ceilings(run: RunLike) -> str:
     )
     head = "".join(f'<th scope="col">{name}</th>' for name in ("factor", "accuracy", "", "information", ""))
     table = f'<div class="scroll"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody></table></div>'
-    return _section("Ceilings of the data", about, table)
+    return section("Ceilings of the data", about, table)
 
 
 def _bar(share: float) -> str:
@@ -150,9 +149,9 @@ def _reconstructions(run: RunLike) -> str:
             f"Random vectors (grey), and what the model makes of them from their codes alone (blue), in {unit(run)}: "
             f"features from left to right.{chosen_note(run.data)}"
         )
-        return _section("Reconstructions", about, _lines(reconstruction_figure(run), "Reconstructions"))
+        return section("Reconstructions", about, _lines(reconstruction_figure(run), "Reconstructions"))
     about = "Random images, and what the model makes of them from their codes alone."
-    return _section("Reconstructions", about, _grid(reconstruction_rows(run)))
+    return section("Reconstructions", about, _grid(reconstruction_rows(run)))
 
 
 def _traversals(run: RunLike, seen: Survey) -> str:
@@ -175,7 +174,7 @@ def _traversals(run: RunLike, seen: Survey) -> str:
     hidden = seen.codes.shape[1] - len(grid.rows)
     if hidden:
         about += f" The last {hidden} are not shown."
-    return _section("Traversals", about, _grid(grid))
+    return section("Traversals", about, _grid(grid))
 
 
 def _line_traversals(run: RunLike, seen: Survey) -> str:
@@ -185,7 +184,7 @@ def _line_traversals(run: RunLike, seen: Survey) -> str:
         f"right. The latents that carry most over {number(len(seen.codes))} random vectors come first."
         f"{chosen_note(run.data)}"
     )
-    return _section("Traversals", about, _lines(traversal_figure(run, seen, rows=LATENTS), "Traversals"))
+    return section("Traversals", about, _lines(traversal_figure(run, seen, rows=LATENTS), "Traversals"))
 
 
 def _lines(figure: Figure, name: str) -> str:
@@ -197,7 +196,7 @@ def _association(run: RunLike, seen: Survey) -> str:
     if not run.data.is_labelled:
         return ""
     if not len(seen.used) or len(seen.codes) < 2:
-        return _section("Factors × latents", "No latent carries anything: there is nothing to compare.")
+        return section("Factors × latents", "No latent carries anything: there is nothing to compare.")
     shown, names = seen.used[:LATENTS], run.data.factors.names
     factors = bin_factors(seen.factors, BINS)
     known = normalised_information(seen.codes, factors)
@@ -222,23 +221,20 @@ def _association(run: RunLike, seen: Survey) -> str:
     )
     maps = _heat_map("Mutual information", information, known, names, shown)
     maps += _heat_map("DCI importance", importance, importance_matrix(seen.codes, factors), names, shown)
-    return _section("Factors × latents", about, f'<div class="maps">\n{maps}</div>')
+    return section("Factors × latents", about, f'<div class="maps">\n{maps}</div>')
 
 
 def _heat_map(title: str, about: str, values: np.ndarray, names: Sequence[str], latents: np.ndarray) -> str:
     """Return a heat map of latents and factors with its caption."""
     drawn = heat_map_figure(values, names, latents=latents)
-    chart = svg(drawn, title, f"{title} of every factor and latent in use")
-    caption = f"<figcaption><strong>{title}</strong> {about}</figcaption>"
-    width = f"flex-basis:{72 * drawn.get_figwidth():.0f}pt"  # beside the other one only where both fit
-    return f'<figure style="{width}">{caption}<div class="scroll">{chart}</div></figure>\n'
+    return captioned(drawn, title, title, about, f"{title} of every factor and latent in use")
 
 
 def _curves(run: RunLike) -> str:
     log = run.log()
     names = terms(log)
     if not names:
-        return _section("Training curve", "Nothing has been logged yet.")
+        return section("Training curve", "Nothing has been logged yet.")
     charts = ""
     for place, name in enumerate(names):
         figure = Chart(3.8, 2.5)
@@ -250,21 +246,12 @@ def _curves(run: RunLike) -> str:
     )
     if "kl" in names:
         about += " So <code>kl</code> is the weight (β) times the mean KL; unweighted, it is the score elbo-rate."
-    return _section("Training curve", about, f'<div class="charts">\n{charts}</div>')
+    return section("Training curve", about, f'<div class="charts">\n{charts}</div>')
 
 
 def _configuration(run: RunLike) -> str:
     text = escape(json.dumps(run.config, indent=2, ensure_ascii=False))
     return f"<section>\n<details>\n<summary>Configuration</summary>\n<pre>{text}</pre>\n</details>\n</section>"
-
-
-def _section(title: str, about: str, content: str = "") -> str:
-    """Return a section; `about` and `content` are HTML already."""
-    return f"<section>\n<h2>{title}</h2>\n{_paragraph(about)}{content}\n</section>"
-
-
-def _paragraph(text: str) -> str:
-    return f"<p>{text}</p>\n" if text else ""
 
 
 def _grid(grid: Grid) -> str:

@@ -13,7 +13,7 @@ from unweave.metrics import METRICS, Metric
 from unweave.metrics.dci_es import LIMITS as DCI_ES
 from unweave.metrics.downstream import LIMITS as DOWNSTREAM
 from unweave.metrics.metric import KIND
-from unweave.report.style import number
+from unweave.report.style import decimals, number
 
 Score = Mapping[str, Any]
 """A row of the table of scores, by column."""
@@ -126,10 +126,10 @@ def _row(score: Score, apart: str, columns: int) -> str:
     value, low, high = (_number(score, column) for column in ("value", "low", "high"))
     cells = [
         f'<td class="better">{_direction(score)}</td>',
-        f'<td class="value">{_decimals(value)}</td>',
-        f"<td>{_decimals(low)} – {_decimals(high)}</td>" if isfinite(low + high) else "<td>–</td>",
+        f'<td class="value">{decimals(value)}</td>',
+        f"<td>{decimals(low)} – {decimals(high)}</td>" if isfinite(low + high) else "<td>–</td>",
         f'<td class="range">{_scale(score)}</td>',
-        f"<td>{_decimals(_number(score, 'adjusted'))}</td>",
+        f"<td>{decimals(_number(score, 'adjusted'))}</td>",
     ]
     options = escape(_listed(_read(score.get("options"))))
     name = escape(str(score["metric"])) + (f" <small>{escape(apart)}</small>" if apart else "")
@@ -163,7 +163,7 @@ def _scale(score: Score) -> str:
     ticks = "".join(f'<u class="{mark}" style="left:{place(at):.2f}%"></u>' for mark, at in marks.items())
     band = f'<i style="left:{place(low):.2f}%;width:{place(high) - place(low):.2f}%"></i>'
     dot = f'<b style="left:{place(value):.2f}%"></b>'
-    told = ", ".join(f"{mark} {_decimals(at)}" for mark, at in marks.items()) + _inverted(score)
+    told = ", ".join(f"{mark} {decimals(at)}" for mark, at in marks.items()) + _inverted(score)
     described = f' role="img" aria-label="{told}" title="{told}"' if told else ' aria-hidden="true"'
     ends = "" if span == (0, 1) else f'<span class="ends own"><span>{_end(start)}</span><span>{_end(end)}</span></span>'
     return f'<span class="scale"{described}>{band}{ticks}{dot}</span>{ends}'
@@ -204,10 +204,6 @@ def _apart(score: Score, scores: Sequence[Score]) -> str:
 def _number(score: Score, column: str) -> float:
     value = score.get(column)
     return nan if value is None else float(value)
-
-
-def _decimals(value: float) -> str:
-    return f"{value:.3f}".replace("-", "−") if isfinite(value) else "–"
 
 
 def _read(options: object) -> Mapping[str, Any]:

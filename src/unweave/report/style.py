@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ DARK = {
 }
 HEAT = "#1f6fc0"
 """The full colour of a heat map; its opacity is the value, so that it works on both backgrounds."""
+AGAINST = "#c4611d"
+"""The full colour of a value of -1, where there are negative ones."""
 
 
 def variables(palette: dict[str, str]) -> str:
@@ -48,6 +51,15 @@ def number(value: float, digits: int = 4) -> str:
         return "–"
     plain = f"{value:,.0f}" if value == round(value) and abs(value) < 1e9 else f"{value:.{digits}g}"
     return plain.replace("-", "−")
+
+
+def decimals(value: float) -> str:
+    """Return a score with three decimals, a dash where it is no number.
+
+    >>> decimals(0.5), decimals(-0.25), decimals(float("nan"))
+    ('0.500', '−0.250', '–')
+    """
+    return f"{value:.3f}".replace("-", "−") if isfinite(value) else "–"
 
 
 def plain(axes: Axes) -> Axes:

@@ -5,6 +5,7 @@ runs/NAME      the run folders, as `unweave train` makes them, with scored.json:
 failures/NAME.txt  why a run failed: one line, and the traceback
 logs/NAME.txt  what a run printed, where it printed anything
 driver.json    who runs the study now, since when, and which runs are under way
+sessions.json  the calls of `study run` so far: when, how long, with which engine
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from unweave.errors import UsageError
 from unweave.files import exclusive, is_held, write_atomically, write_json
 from unweave.study.integrity import is_table, is_trained, read_object
 from unweave.study.plan import Plan
+from unweave.study.sessions import record_session
 from unweave.study.task import Task
 
 State = Literal["done", "failed", "running", "todo"]
@@ -144,6 +146,7 @@ class StudyFolder:
                 yield driver
             finally:
                 (self.path / DRIVER).unlink(missing_ok=True)
+                record_session(self.path, driver.record)
 
     def _stays_held(self) -> bool:
         """Tell whether the lock is held for longer than a look at the study's status takes."""
@@ -168,7 +171,7 @@ class Driver:
     def __init__(self, path: Path, engine: str, workers: int | None) -> None:
         self._path = path
         self._written = 0.0
-        self._record: dict[str, Any] = {
+        self.record: dict[str, Any] = {
             "pid": os.getpid(),
             "host": socket.gethostname(),
             "since": time.strftime("%Y-%m-%d %H:%M:%S"),
@@ -181,7 +184,7 @@ class Driver:
 
     def update(self, running: list[str], finished: int) -> None:
         """Say which tasks are under way, and how many have ended since the driver started."""
-        self._record.update(running=running, finished=finished)
+        self.record.update(running=running, finished=finished)
         if time.monotonic() - self._written >= 1:
             self.write()
 
@@ -189,7 +192,7 @@ class Driver:
         """Write the file now."""
         self._written = time.monotonic()
         with suppress(OSError):  # a full disk is noticed where it matters
-            write_json(self._path, self._record)
+            write_json(self._path, self.record)
 
 
 def read_scored(folder: Path) -> dict[str, dict[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -9,12 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unweave.errors import UsageError, unknown
+from unweave.hardware import cores
 from unweave.progress import OnProgress, silent
-from unweave.study.engines.table import Engine, cores, engine_of
+from unweave.study.engines.table import Engine, engine_of
 from unweave.study.folder import Driver, State, StudyFolder
 from unweave.study.integrity import can_go_on, is_trained
 from unweave.study.plan import Changes, Plan, changes
-from unweave.study.table import read_records, score_table
+from unweave.study.table import Records, read_records, score_table
 from unweave.study.task import Task, differing, digest, settings_of
 from unweave.study.work import Job, Outcome
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
     from unweave.data import Dataset
     from unweave.methods import Method
+    from unweave.report import Page, Section
 
 STATES: tuple[State, ...] = ("done", "failed", "running", "todo")
 
@@ -108,10 +111,11 @@ class Study:
         )
         self._set(grid.plan(), out)
 
-    def _set(self, plan: Plan, out: str | Path | None) -> None:
+    def _set(self, plan: Plan, out: str | Path | None, file: str | Path | None = None) -> None:
         self.plan = plan
         self.path = Path(out) if out is not None else Path("studies", digest(plan.to_json())[:8])
         self.folder = StudyFolder(self.path)
+        self.file = None if file is None else Path(file)
 
     @classmethod
     def read(cls, file: str | Path, out: str | Path | None = None) -> Study:
@@ -119,7 +123,7 @@ class Study:
         from unweave.study.grid import read_grid
 
         study = cls.__new__(cls)
-        study._set(read_grid(Path(file)).plan(), out if out is not None else Path("studies", Path(file).stem))
+        study._set(read_grid(Path(file)).plan(), out if out is not None else Path("studies", Path(file).stem), file)
         return study
 
     @classmethod
@@ -191,6 +195,7 @@ class Study:
         if workers is not None and workers < 1:
             raise UsageError(f"a study needs at least one worker, not {workers}")
         with self.folder.driving(workers, engine) as driver:
+            driver.record |= {"file": str(self.file)} if self.file else {}
             self.folder.write_plan(self.plan)
             self._redo([redo] if isinstance(redo, str) else redo)
             wanted = self.plan.scoring.keys()
@@ -234,6 +239,7 @@ class Study:
                     raise UsageError(f"{outcome.name} failed: {outcome.summary}")
                 on_progress("runs", ended, len(todo))
         finally:
+            driver.update([], ended)
             outcomes.close()
 
     def _record_failure(self, task: Task, outcome: Outcome) -> None:
@@ -271,8 +277,6 @@ class Study:
 
     def stale(self) -> list[Task]:
         """Return the tasks whose runs were made by other versions of unweave or torch than these."""
-        import json
-
         from unweave.study.table import versions_of
         from unweave.versions import versions
 
@@ -289,7 +293,20 @@ class Study:
             run, data, method, the settings that differ, seed, step, metric, value, low, high, floor, ceiling; low to
             high is the interval over images of that one run.
         """
-        return score_table(read_records(self.path / "runs"), [task.name for task in self.plan.tasks])
+        return score_table(self.records(), [task.name for task in self.plan.tasks])
+
+    def records(self) -> Records:
+        """Return what all run folders hold: states, times, machines, and scores before they are tidy."""
+        return read_records(self.path / "runs")
+
+    def report(self, out: str | Path | None = None, *, extra: Sequence[Section] = ()) -> Page:
+        """Write the page of the study, by default as report.html in its folder, and return it.
+
+        `extra` are sections of your own (`unweave.report.Section`), such as a table of published scores beside these.
+        """
+        from unweave.report import Page, write_study_page
+
+        return Page(write_study_page(self, None if out is None else Path(out), extra=extra))
 
 
 def _disk_is_full(why: str) -> UsageError:

@@ -33,7 +33,7 @@ class Records:
     """What is known of all run folders: one row a run, and one row a score."""
 
     runs: polars.DataFrame
-    """run, stamp, config (JSON), state, step, seconds."""
+    """run, stamp, config (JSON), state, step, seconds, versions and machine (JSON)."""
     scores: polars.DataFrame
     """run, then the columns of scores.parquet."""
 
@@ -78,20 +78,31 @@ def score_table(records: Records, names: Sequence[str] | None = None) -> polars.
     unfinished = runs.filter(polars.col("config").is_not_null() & (polars.col("state") != "finished"))
     _warn_of(len(foreign), len(unfinished))
     runs = runs.filter(polars.col("config").is_not_null() & (polars.col("state") == "finished"))
-    settings = {name: settings_of(json.loads(text)) for name, text in runs.select("run", "config").iter_rows()}
-    columns = differing(settings.values())
-    rows = [
-        {"run": name, **{key: _cell(found.get(key)) for key in ("data", "method", *columns, "seed")}}
-        for name, found in settings.items()
-    ]
-    told = ["run", "data", "method", *columns, "seed"]
-    if not rows or not len(records.scores):
-        return polars.DataFrame(schema=dict.fromkeys([*told, "step", "metric", *NUMBERS], polars.String))
-    described = polars.DataFrame(rows, infer_schema_length=None).select(told)
+    described = run_frame({name: json.loads(text) for name, text in runs.select("run", "config").iter_rows()})
+    if not len(described) or not len(records.scores):
+        empty = [*described.columns, "step", "metric", *NUMBERS]
+        return polars.DataFrame(schema=dict.fromkeys(empty, polars.String))
     rest = [name for name in ("step", "metric", *NUMBERS, "floor", "ceiling") if name in records.scores.columns]
-    scores = records.scores.select("run", *rest).rename({"step": ".step"})
-    joined = described.join(scores, on="run", how="inner").sort("run", ".step", "metric", maintain_order=True)
-    return joined.rename({"steps": "training_steps"} if "steps" in columns else {}).rename({".step": "step"})
+    scores = records.scores.select("run", *rest)
+    scores = scores.unique(["run", "step", "metric"], keep="last", maintain_order=True)  # scored again: the newest
+    return described.join(scores, on="run", how="inner").sort("run", "step", "metric", maintain_order=True)
+
+
+def run_frame(configs: Mapping[str, Mapping[str, Any]]) -> polars.DataFrame:
+    """Return one row for each run, by its name and configuration: run, data, method, what differs, seed.
+
+    The steps of training, where they differ, are called training_steps: a score has a step of its own.
+    """
+    import polars
+
+    settings = {name: settings_of(config) for name, config in configs.items()}
+    columns = differing(settings.values())
+    told = ["run", "data", "method", *columns, "seed"]
+    if not settings:
+        return polars.DataFrame(schema=dict.fromkeys(told, polars.String))
+    rows = [{"run": name, **{key: _cell(found.get(key)) for key in told[1:]}} for name, found in settings.items()]
+    found = polars.DataFrame(rows, infer_schema_length=None).select(told)
+    return found.rename({"steps": "training_steps"} if "steps" in columns else {})
 
 
 def _cell(value: Any) -> Any:
@@ -108,7 +119,13 @@ def _schema() -> dict[str, Any]:
     import polars
 
     texts = dict.fromkeys(("run", "stamp", "config", "state"), polars.String)
-    return {**texts, "step": polars.Int64, "seconds": polars.Float64, "versions": polars.String}
+    return {
+        **texts,
+        "step": polars.Int64,
+        "seconds": polars.Float64,
+        "versions": polars.String,
+        "machine": polars.String,
+    }
 
 
 def _folders(folder: Path) -> list[str]:
@@ -145,6 +162,7 @@ def _read_run(folder: Path, stamp: str) -> tuple[dict[str, Any], polars.DataFram
     status = status or {}
     row |= {"config": json.dumps(config), "state": str(status.get("state"))}
     row["versions"] = json.dumps(status.get("versions"))
+    row["machine"] = json.dumps({name: status[name] for name in ("machine", "device", "threads") if name in status})
     row |= {"step": _whole(status.get("step")), "seconds": _real(status.get("seconds"))}
     return row, None if scores is None else scores.select(polars.lit(folder.name).alias("run"), polars.all())
 

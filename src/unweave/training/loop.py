@@ -19,6 +19,7 @@ from unweave.data.labels import Labels
 from unweave.devices import choose_device
 from unweave.errors import UsageError
 from unweave.files import write_json
+from unweave.hardware import machine
 from unweave.methods import Batch, Method, method_name
 from unweave.nets import NETS, Modules, Net
 from unweave.progress import Bar
@@ -308,6 +309,7 @@ def _write_status(state: TrainingState, data: Dataset, folder: Path, phase: str)
         "seconds": round(state.seconds, 3),
         "device": torch.cuda.get_device_name(device) if device.type == "cuda" else device.type,
         "threads": torch.get_num_threads(),
+        "machine": machine(),
         "versions": versions(),
     }
     if path := data.options.get("path"):

@@ -6,7 +6,7 @@ The seed is the unit of replication. An interval here is over training seeds, an
 from __future__ import annotations
 
 from unweave.study.analysis.agreement import Transfer, metric_agreement, transfer
-from unweave.study.analysis.compare import compare_cells, holm
+from unweave.study.analysis.compare import Best, best_cell, compare_cells, holm
 from unweave.study.analysis.components import Components, variance_components
 from unweave.study.analysis.downstream import downstream_agreement
 from unweave.study.analysis.label_free import label_free_agreement
@@ -19,11 +19,13 @@ from unweave.study.analysis.variance import Shares, variance_shares
 
 __all__ = [
     "FEW_SEEDS",
+    "Best",
     "Components",
     "Interval",
     "RankCorrelation",
     "Shares",
     "Transfer",
+    "best_cell",
     "cells_of",
     "compare_cells",
     "correlation_by_strength",

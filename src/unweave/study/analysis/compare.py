@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -44,8 +45,6 @@ def compare_cells(table: polars.DataFrame, metric: str) -> polars.DataFrame:
         first, second (as text), difference of means, improvement with low and high (the chance that a run of the
         first scores higher), p by Welch's test, and p_holm, corrected for all pairs of the table.
     """
-    from scipy.stats import ttest_ind
-
     settings = settings_of_cells(table)
     together = [settings.index(name) for name in ("data", "step") if name in settings]
     cells = [(cell, scores.to_numpy()) for cell, scores in cells_of(table, metric).items() if len(scores) >= FEW_SEEDS]
@@ -54,8 +53,7 @@ def compare_cells(table: polars.DataFrame, metric: str) -> polars.DataFrame:
         if any(one[i] != other[i] for i in together):
             continue
         found = improvement(ours, theirs)
-        same = np.ptp(ours) == np.ptp(theirs) == 0  # Welch's test has no answer for constant scores
-        p = float(ours[0] == theirs[0]) if same else float(np.asarray(ttest_ind(ours, theirs, equal_var=False))[1])
+        p = float(_welch(*_moments([ours]), *_moments([theirs]))[0])
         rows.append(
             {
                 "first": _text(settings, one),
@@ -71,6 +69,78 @@ def compare_cells(table: polars.DataFrame, metric: str) -> polars.DataFrame:
     if not rows:
         return polars.DataFrame(schema=[*schema, "p_holm"])
     return polars.DataFrame(rows).with_columns(p_holm=polars.Series(holm([row["p"] for row in rows])))
+
+
+@dataclass(frozen=True)
+class Best:
+    """The cell with the best mean of a metric, and which others it cannot be told apart from."""
+
+    cell: tuple[object, ...] | None
+    """Its settings, as `cells_of` has them; None where fewer than two cells have five seeds."""
+    ties: tuple[tuple[object, ...], ...]
+    """The cells that Welch's test, with Holm's correction for all pairs, does not tell from it."""
+    compared: int
+    """How many cells have at least five seeds, and were compared."""
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the cell is better than every other that was compared."""
+        return self.cell is not None and not self.ties
+
+
+def best_cell(table: polars.DataFrame, metric: str, *, higher_is_better: bool = True, level: float = 0.05) -> Best:
+    """Return the cell with the best mean over seeds, and the cells that it cannot be told apart from.
+
+    Parameters
+    ----------
+    table
+        A table of scores, as `Study.scores` returns it, of one data set and step.
+    metric
+        The metric.
+    higher_is_better
+        Whether the best mean is the highest.
+    level
+        Two cells differ where the corrected p is at most this.
+
+    Returns
+    -------
+    Best
+        Cells with fewer than five seeds take no part. The correction is for all pairs of cells, so that it holds
+        although the best cell was chosen by the same scores.
+    """
+    cells = {cell: scores.to_numpy() for cell, scores in cells_of(table, metric).items() if len(scores) >= FEW_SEEDS}
+    if len(cells) < 2:
+        return Best(None, (), len(cells))
+    names, moments = list(cells), np.array(_moments(list(cells.values())))
+    first, second = np.triu_indices(len(names), 1)
+    corrected = np.array(holm(_welch(*moments[:, first], *moments[:, second]).tolist()))
+    top = int(np.argmax(moments[0]) if higher_is_better else np.argmin(moments[0]))
+    same = [(a, b) for a, b, p in zip(first, second, corrected, strict=True) if top in (a, b) and p > level]
+    return Best(names[top], tuple(names[b if a == top else a] for a, b in same), len(names))
+
+
+def _moments(scores: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the mean, the standard deviation and the number of the scores of each cell."""
+    found = [(values.mean(), values.std(ddof=1) if np.ptp(values) else 0.0, len(values)) for values in scores]
+    mean, deviation, count = np.array(found, dtype=float).T
+    return mean, deviation, count
+
+
+def _welch(
+    mean: np.ndarray,
+    deviation: np.ndarray,
+    count: np.ndarray,
+    other_mean: np.ndarray,
+    other_deviation: np.ndarray,
+    other_count: np.ndarray,
+) -> np.ndarray:
+    """Return p by Welch's test, which has no answer for two cells of constant scores: 1 where they agree, 0 else."""
+    from scipy.stats import ttest_ind_from_stats
+
+    constant = (deviation == 0) & (other_deviation == 0)
+    spread = np.where(constant, 1.0, deviation)  # any: these are not used
+    found = ttest_ind_from_stats(mean, spread, count, other_mean, other_deviation, other_count, equal_var=False)
+    return np.where(constant, (mean == other_mean).astype(float), np.asarray(found[1]))
 
 
 def _text(settings: Sequence[str], cell: Sequence[object]) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal, Protocol
 
 from unweave.errors import UsageError, unknown
+from unweave.hardware import cores
 from unweave.study.work import Job, Outcome
 
 Started = Callable[[list[str]], object]
@@ -107,13 +108,6 @@ def engine_of(name: str, options: Mapping[str, Any]) -> Engine:
             has = f"it has: {', '.join(own)}" if own else "it has none"
             raise UsageError(f"the engine '{name}' has no option '{option}' ({has})")
     return ENGINES[name](**options)
-
-
-def cores() -> int:
-    """Return how many cores this process may use."""
-    import os
-
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _refuse_too_little(cpus: float, gpus: float) -> None:
