@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import methods
@@ -27,6 +28,7 @@ COUNTS = {"beta-sweep": (12, 4), "methods-compared": (69, 23), "methods-others":
 SUPERVISED = "β-VAE, 1000 labels"
 
 
+@cache
 def plan_of(name: str) -> Plan:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
