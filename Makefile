@@ -17,9 +17,9 @@ demo: .venv/installed
 	$(BIN)/unweave evaluate runs/demo --preset fast --metrics mig sap dci factor-vae-score linearity axis-alignment
 	$(BIN)/unweave report runs/demo
 
-# One torch thread per test worker: two workers share two cores without fighting over them.
+# One torch thread per test worker: two workers share two cores without fighting over them. A test that hangs fails.
 test: lint
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m "not slow"
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m "not slow" --timeout 400
 
 test-all: lint
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2

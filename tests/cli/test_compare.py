@@ -230,10 +230,8 @@ def test_what_was_finished_before_an_interrupt_is_shown(cli, files, monkeypatch)
         (("--codes", "one.npy", "none.npy"), "cannot read 'none.npy': No such file or directory"),
         (("--codes", "one.npy", "short.npy"), "'one' has 300 rows and 'short' 100: compare takes codes of the same"),
         ((*CODES[:2], "short.npy", *CODES[3:]), "short: codes have 100 rows but factors have 300"),
-        (
-            (*CODES, "--samples", "10"),
-            "--samples, --test-samples and --data are for runs; of files, all rows are scored",
-        ),
+        ((*CODES, "--samples", "10"), "--samples and --test-samples are for runs; of files, all rows are scored"),
+        ((*CODES, "--data", "xysquares"), "--data is for runs; of files, all rows are scored"),
         ((*CODES, "--test-factors", "v.npy"), "--test-codes and --test-factors come together"),
         ((*CODES, "--test-codes", "one.npy", "--test-factors", "v.npy"), "--codes has 2 files and --test-codes 1"),
         ((*CODES, "--metrics", "linearity"), "one: the metric 'linearity' needs codebook"),

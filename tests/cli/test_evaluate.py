@@ -375,14 +375,9 @@ def test_a_file_without_an_array_is_one_line(cli, files, name, complaint):
             "the metric 'elbo' needs log_variances and reconstruction; score a run instead",
         ),
         ((*FILES, "--metrics", "z-max-variance"), "the metric 'z-max-variance' needs codebook; score a run instead"),
-        (
-            (*FILES, "--samples", "30"),
-            "--samples, --test-samples and --data are for a run; of files, all rows are scored",
-        ),
-        (
-            (*FILES, "--test-samples", "30"),
-            "--samples, --test-samples and --data are for a run; of files, all rows are scored",
-        ),
+        ((*FILES, "--samples", "30"), "--samples and --test-samples are for a run; of files, all rows are scored"),
+        ((*FILES, "--test-samples", "30"), "--samples and --test-samples are for a run; of files, all rows are"),
+        ((*FILES, "--data", "xysquares"), "--data is for a run; of files, all rows are scored"),
         ((*FILES, "--samples", "-3"), "--samples must be 2 or more, not -3"),
         ((*FILES, "--test-samples", "1"), "--test-samples must be 2 or more, not 1"),
     ],

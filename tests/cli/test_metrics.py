@@ -31,7 +31,7 @@ def test_the_line_of_a_metric_says_which_end_is_better(cli: Cli):
 
 def test_metrics_for_machines(cli: Cli):
     listed = json.loads(cli("metrics", "list", "--json").out)["metrics"]
-    assert [entry["name"] for entry in listed] == list(METRICS)
+    assert [entry["name"] for entry in listed if entry["name"] in METRICS] == list(METRICS)  # others: of plugins
     entries = {entry["name"]: entry for entry in listed}
     assert entries["mig"]["options"] == {"bins": 20}
     assert entries["dci-lasso"]["options"] == {"learner": "lasso"}

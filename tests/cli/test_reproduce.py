@@ -129,3 +129,19 @@ def test_the_help_of_one_result_says_what_it_is(cli):
     assert out.startswith("guardians: Ten encoders")
     assert "presets: smoke, small, paper" in out
     assert "settings: authors, clean" in cli("reproduce", "linear-gaussian", "--help").out
+
+
+def test_a_dry_run_counts_the_runs_and_measures_a_few_steps(cli):
+    done = cli("reproduce", "challenging-assumptions", "--preset", "smoke", "--dry-run")
+    assert done.code == 0
+    assert done.out.startswith(
+        "48 runs: 2 data sets × 6 methods × 2 strengths × 2 seeds.\nTraining them would take about"
+    )
+    hours = float(done.out.split("about ")[1].split(" hours")[0])
+    assert 0 <= hours < 1
+
+
+def test_a_result_that_is_no_study_has_no_dry_run(cli):
+    done = cli("reproduce", "impossibility", "--dry-run")
+    assert done.code == 2
+    assert "cannot be told in advance" in done.err

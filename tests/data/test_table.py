@@ -149,7 +149,7 @@ def test_what_a_configuration_knows_of_a_table():
         ):
             use()
     assert not hasattr(table, "nothing")
-    with pytest.raises(UsageError, match="64x64x3, not 'square'"):
+    with pytest.raises(UsageError, match="64x64x3, or 20 for vectors, not 'square'"):
         AbsentTable(shape="square", digest="0")
     with pytest.raises(UsageError, match=r"made of arrays, in Python: unweave\.data\.Table\(images, factors\)"):
         AbsentTable()

@@ -148,10 +148,11 @@ def test_the_adversary_learns_at_the_run_s_rate_unless_it_is_given_its_own():
 
 
 def test_a_record_from_before_the_rate_was_a_field_keeps_its_rate_and_identity():
-    config = Config(FactorVAE(loss="mse", adversary_lr=1e-4), {"name": "xysquares", "spacing": 8, "size": 64})
+    data = {"name": "xysquares", "spacing": 8, "size": 64}
+    config = Config(FactorVAE(loss="mse", adversary_lr=1e-4), data, Net("conv"))
     assert "adversary_lr" not in config.to_json()["method"]
     assert config.id == "ef69470ba3a17e47"
     assert Config.from_json(config.to_json()) == config
-    other = Config(FactorVAE(loss="mse", adversary_lr=1e-3), config.data)
+    other = Config(FactorVAE(loss="mse", adversary_lr=1e-3), data, Net("conv"))
     assert Config.from_json(other.to_json()) == other
     assert other.id != config.id

@@ -118,6 +118,8 @@ COMMANDS = {
         "unweave.cli.metrics:info",
         "show what a metric measures and needs, and its options",
         "unweave metrics info dci",
+        "unweave.cli.metrics:Info",
+        plugins=True,
     ),
     "gaussian": Command(
         "unweave.cli.gaussian:gaussian",

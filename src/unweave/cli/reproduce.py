@@ -15,7 +15,8 @@ from unweave.cli.mistakes import writing
 from unweave.cli.parsing import Flag, parse, refuse_below
 from unweave.fields import OneOf
 from unweave.progress import Bar
-from unweave.reproduce import RESULTS, Outcome, find, reproduce
+from unweave.reproduce import RESULTS, Outcome, find, preset_of, reproduce
+from unweave.reproduce.by_study import FOLDER as STUDY
 from unweave.reproduce.parts import FOLDER
 from unweave.text import table, to_json
 
@@ -63,11 +64,16 @@ class Reproduce:
         Path | None, arg(metavar="FOLDER", help_behavior_hint="(default: runs/reproduce/NAME-[SETTING-]PRESET-SEED)")
     ] = None
     """Where to save it."""
+    workers: Annotated[int | None, arg(metavar="N", help_behavior_hint="(default: the number of cores)")] = None
+    """Runs at a time, of a result that is a study."""
+    dry_run: Flag = False
+    """Say how many runs a study has and how long they would take, by a short measurement, and run none."""
     json: Flag = False
     """Print one JSON object instead of a table."""
 
     def __post_init__(self) -> None:
         refuse_below(0, seed=self.seed)
+        refuse_below(1, workers=self.workers)
 
 
 def run(words: list[str]) -> None:
@@ -75,6 +81,9 @@ def run(words: list[str]) -> None:
     if {"-h", "--help"} & {*words} and words[0] in RESULTS:
         print(_about(words[0]))
     options = parse(Reproduce, words or ["--help"], "reproduce")
+    if options.dry_run:
+        kind = find(options.name)
+        return print(kind().cost(preset_of(kind, options.preset)))
     chosen = f"{options.name}-{options.setting}" if options.setting else options.name
     folder = options.out or Path("runs", "reproduce", f"{chosen}-{options.preset}-{options.seed}")
     with Bar(options.name) as bar, writing(folder), _going_on(folder):
@@ -84,6 +93,7 @@ def run(words: list[str]) -> None:
             setting=options.setting,
             seed=options.seed,
             out=folder,
+            workers=options.workers,
             on_progress=bar,
         )
     if options.json:
@@ -121,7 +131,7 @@ def _going_on(folder: Path) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        if not (folder / FOLDER).is_dir():
+        if not (folder / FOLDER).is_dir() and not (folder / STUDY).is_dir():
             raise
         kept = f"what is finished is kept in '{folder}'; the same command goes on from there"
         raise KeyboardInterrupt(f"interrupted; {kept}") from None

@@ -51,7 +51,7 @@ def data_of_path(path: str) -> str | None:
 
 
 def _of_file(file: Path) -> str | None:
-    if file.suffix == ".npz" and zipfile.is_zipfile(file):
+    if file.suffix == ".npz" and file.is_file() and zipfile.is_zipfile(file):  # a pipe would be waited for
         with zipfile.ZipFile(file) as archive:
             names = set(archive.namelist())
         return "vectors" if "images.npy" not in names and names & {"values.npy", "x.npy"} else "npz"

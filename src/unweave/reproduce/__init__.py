@@ -10,6 +10,7 @@ from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 from unweave.errors import UsageError, unknown
 from unweave.progress import OnProgress, silent
@@ -17,13 +18,14 @@ from unweave.reproduce.frame import Findings, Reproduction, Row
 from unweave.reproduce.parts import Parts, compute_always
 from unweave.reproduce.save import Outcome, refuse_folder, save, versions
 
-__all__ = ["RESULTS", "Findings", "Outcome", "Reproduction", "Row", "find", "reproduce"]
+__all__ = ["RESULTS", "Findings", "Outcome", "Reproduction", "Row", "find", "preset_of", "reproduce"]
 
 RESULTS = {
     "linear-gaussian": "unweave.reproduce.linear_gaussian:LinearGaussian",
     "impossibility": "unweave.reproduce.impossibility:Impossibility",
     "guardians": "unweave.reproduce.guardians:Guardians",
     "geomancer": "unweave.reproduce.geomancer:Geomancer",
+    "challenging-assumptions": "unweave.reproduce.challenging_assumptions:ChallengingAssumptions",
 }
 """Module and class of each result, imported when it is asked for."""
 
@@ -36,6 +38,13 @@ def find(name: str) -> type[Reproduction]:
     return getattr(import_module(module), kind)
 
 
+def preset_of(kind: type[Reproduction], preset: str) -> Any:
+    """Return the settings of a preset."""
+    if preset not in kind.presets:
+        raise unknown("preset", preset, kind.presets)
+    return kind.presets[preset]
+
+
 def reproduce(
     name: str,
     *,
@@ -43,6 +52,7 @@ def reproduce(
     setting: str | None = None,
     seed: int = 0,
     out: str | PathLike[str] | None = None,
+    workers: int | None = None,
     on_progress: OnProgress | None = None,
 ) -> Outcome:
     """Reproduce the published result called `name`.
@@ -51,11 +61,10 @@ def reproduce(
     different experiments: `setting` names one, the first in `variants` if left out. The same seed gives the same
     numbers. With `out`, a folder, the outcome is saved there when all of it is known: `result.json`, `result.md`,
     a PNG for each figure, and tables. Until then its finished parts are kept there, and the same call goes on.
+    `workers` is the number of processes of a result that is a study; by default as many as there are cores.
     """
     kind = find(name)
-    if preset not in kind.presets:
-        raise unknown("preset", preset, kind.presets)
-    settings = kind.presets[preset]
+    settings = preset_of(kind, preset)
     if kind.variants:
         setting = setting or kind.variants[0]
         settings = replace(settings, setting=setting)
@@ -71,7 +80,8 @@ def reproduce(
     start = perf_counter()
     # Another version may have other numbers, so that it keeps its own parts.
     parts = folder and Parts(folder, {"name": name, "settings": settings, "seed": seed, "versions": versions()})
-    findings = kind().run(settings, seed=seed, on_progress=on_progress or silent, kept=parts or compute_always)
+    result = kind(folder, workers)
+    findings = result.run(settings, seed=seed, on_progress=on_progress or silent, kept=parts or compute_always)
     seconds = perf_counter() - start + (parts.seconds if parts else 0.0)
     outcome = Outcome.of(name, kind, preset, seed, findings, seconds=seconds, setting=setting)
     if folder and parts:

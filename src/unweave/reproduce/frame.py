@@ -5,8 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from unweave.errors import UsageError
 from unweave.progress import OnProgress
 from unweave.reproduce.parts import Kept, compute_always
 
@@ -57,6 +59,12 @@ class Reproduction(ABC):
     variants: ClassVar[tuple[str, ...]] = ()
     """Names of the experiments that it can be run as, the usual one first. Settings then have a field `setting`."""
 
+    def __init__(self, folder: Path | None = None, workers: int | None = None) -> None:
+        self.folder = folder
+        """Where the result will be saved; a study, which needs a folder, is run there."""
+        self.workers = workers
+        """Processes at a time, where the result has use for several."""
+
     @abstractmethod
     def run(self, settings: Any, *, seed: int, on_progress: OnProgress, kept: Kept = compute_always) -> Findings:
         """Compute the result. Everything random comes from `seed`; `on_progress` is called before each part.
@@ -64,3 +72,7 @@ class Reproduction(ABC):
         `kept(name, compute)` returns a part that was computed before, or computes it: a dataclass of this package,
         numbers, texts and arrays, also in tuples, lists and dicts.
         """
+
+    def cost(self, settings: Any) -> str:
+        """Return what the result would take, in a sentence or two, after measuring a little."""
+        raise UsageError("the cost of this result cannot be told in advance; see its page in docs/reproduce")

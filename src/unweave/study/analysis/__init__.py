@@ -7,24 +7,39 @@ from __future__ import annotations
 
 from unweave.study.analysis.agreement import Transfer, metric_agreement, transfer
 from unweave.study.analysis.compare import compare_cells, holm
+from unweave.study.analysis.components import Components, variance_components
+from unweave.study.analysis.downstream import downstream_agreement
+from unweave.study.analysis.label_free import label_free_agreement
+from unweave.study.analysis.rank_correlation import RankCorrelation, rank_correlation
 from unweave.study.analysis.seeds import FEW_SEEDS, Interval, improvement, interquartile_mean, over_seeds, summary
-from unweave.study.analysis.tidy import cells_of, one_row_a_run
+from unweave.study.analysis.share_interval import share_interval
+from unweave.study.analysis.strength import correlation_by_strength
+from unweave.study.analysis.tidy import cells_of, one_row_a_run, settings_of_cells
 from unweave.study.analysis.variance import Shares, variance_shares
 
 __all__ = [
     "FEW_SEEDS",
+    "Components",
     "Interval",
+    "RankCorrelation",
     "Shares",
     "Transfer",
     "cells_of",
     "compare_cells",
+    "correlation_by_strength",
+    "downstream_agreement",
     "holm",
     "improvement",
     "interquartile_mean",
+    "label_free_agreement",
     "metric_agreement",
     "one_row_a_run",
     "over_seeds",
+    "rank_correlation",
+    "settings_of_cells",
+    "share_interval",
     "summary",
     "transfer",
+    "variance_components",
     "variance_shares",
 ]

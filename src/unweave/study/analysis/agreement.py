@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars
 
-from unweave.study.analysis.tidy import one_row_a_run, settings_of_cells
+from unweave.study.analysis.tidy import groups_of, one_row_a_run, settings_of_cells
 
 
 def metric_agreement(table: polars.DataFrame, metrics: Sequence[str] | None = None) -> polars.DataFrame:
@@ -95,7 +95,8 @@ def _cube(table: polars.DataFrame, metrics: Sequence[str] | None) -> np.ndarray:
     """Return scores (metrics, data sets, cells, seeds), of cells and seeds that all data sets have."""
     wanted = table["metric"].unique(maintain_order=True).to_list() if metrics is None else list(metrics)
     settings = [name for name in settings_of_cells(table) if name != "data"]
-    runs = one_row_a_run(table, wanted).with_columns(cell=polars.struct(settings).rank("dense") - 1)
+    runs = one_row_a_run(table, wanted)
+    runs = runs.with_columns(cell=groups_of(runs, settings))
     data = runs["data"].unique(maintain_order=True).to_list()
     seeds = sorted(runs["seed"].unique().to_list())
     cube = np.full((len(wanted), len(data), int(runs["cell"].max()) + 1, len(seeds)), np.nan)  # pyright: ignore[reportArgumentType]

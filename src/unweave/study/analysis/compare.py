@@ -28,7 +28,7 @@ def holm(p: Sequence[float]) -> list[float]:
     return corrected.tolist()
 
 
-def compare_cells(table: polars.DataFrame, metric: str, *, seed: int = 0) -> polars.DataFrame:
+def compare_cells(table: polars.DataFrame, metric: str) -> polars.DataFrame:
     """Compare every pair of cells that have at least five seeds, on the same data set and step.
 
     Parameters
@@ -37,8 +37,6 @@ def compare_cells(table: polars.DataFrame, metric: str, *, seed: int = 0) -> pol
         A table of scores, as `Study.scores` returns it.
     metric
         The metric.
-    seed
-        Seed of the resampling behind `improvement`.
 
     Returns
     -------
@@ -55,7 +53,7 @@ def compare_cells(table: polars.DataFrame, metric: str, *, seed: int = 0) -> pol
     for (one, ours), (other, theirs) in combinations(cells, 2):
         if any(one[i] != other[i] for i in together):
             continue
-        found = improvement(ours, theirs, seed=seed)
+        found = improvement(ours, theirs)
         same = np.ptp(ours) == np.ptp(theirs) == 0  # Welch's test has no answer for constant scores
         p = float(ours[0] == theirs[0]) if same else float(np.asarray(ttest_ind(ours, theirs, equal_var=False))[1])
         rows.append(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import polars
 
 from unweave.errors import UsageError
@@ -49,3 +50,8 @@ def one_row_a_run(table: polars.DataFrame, metrics: Sequence[str] | None = None)
     index = ["run", *settings_of_cells(table), "seed"]
     found = rows.pivot(on="metric", index=index, values="value", aggregate_function="first")
     return found.select(*index, *wanted)
+
+
+def groups_of(rows: polars.DataFrame, columns: Sequence[str]) -> np.ndarray:
+    """Return the number of each row's group, from 0, where rows that agree in these columns are a group."""
+    return rows.select(polars.struct(*columns).rank("dense") - 1).to_series().to_numpy().astype(np.int64)

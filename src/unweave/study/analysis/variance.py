@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars
 
-from unweave.study.analysis.tidy import scores_of, settings_of_cells
+from unweave.study.analysis.tidy import groups_of, scores_of, settings_of_cells
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def variance_shares(table: polars.DataFrame, metric: str) -> list[Shares]:
     found = []
     for (data,), rows in scores_of(table, metric).group_by("data", maintain_order=True):
         scores = rows["value"].to_numpy()
-        by_method, by_cell = _groups(rows, ["method"]), _groups(rows, cell)
+        by_method, by_cell = groups_of(rows, ["method"]), groups_of(rows, cell)
         explained = r_squared(scores, by_cell)
         found.append(
             Shares(
@@ -79,8 +79,3 @@ def r_squared(scores: np.ndarray, groups: np.ndarray) -> float:
 def adjusted(share: float, runs: int, groups: int) -> float:
     """Return a share of variance corrected for the number of groups; nan where each run is a group."""
     return 1 - (1 - share) * (runs - 1) / (runs - groups) if runs > groups else float("nan")
-
-
-def _groups(rows: polars.DataFrame, columns: list[str]) -> np.ndarray:
-    """Return the number of each row's group."""
-    return rows.select(polars.struct(columns).rank("dense") - 1).to_series().to_numpy().astype(np.int64)

@@ -1,0 +1,57 @@
+"""A published result that is a study: many runs, and what the table of their scores says."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from unweave.errors import UsageError
+from unweave.progress import OnProgress
+from unweave.reproduce.frame import Findings, Reproduction
+from unweave.reproduce.parts import Kept, compute_always
+
+if TYPE_CHECKING:
+    from unweave.study import Study
+
+FOLDER = "study"
+"""In the folder of the result."""
+
+
+class StudyReproduction(Reproduction):
+    """A result whose runs are a study. Its folder stays beside the result, and what is done there is not done again."""
+
+    @abstractmethod
+    def study(self, settings: Any, *, seed: int, out: Path) -> Study:
+        """Return the study in the folder `out`; its training seeds start at `seed`."""
+
+    @abstractmethod
+    def findings(self, settings: Any, study: Study) -> Findings:
+        """Return what the scores of the study say."""
+
+    def run(self, settings: Any, *, seed: int, on_progress: OnProgress, kept: Kept = compute_always) -> Findings:
+        """Run what is missing of the study, and analyse its table."""
+        with self._place() as place:
+            study = self.study(settings, seed=seed, out=place)
+            status = study.run(workers=self.workers, on_progress=on_progress)
+            counts = status.counts
+            if not counts["done"]:
+                reason = study.folder.failure(study.plan.tasks[0])
+                raise UsageError(f"no run has finished; the first one: {reason}")
+            found = self.findings(settings, study)
+        if not counts["failed"]:
+            return found
+        missing = f"{counts['failed']} of {sum(counts.values())} runs failed and are left out; see {place / 'failures'}"
+        return Findings(found.rows, (missing, *found.notes), found.figures, found.tables)
+
+    @contextmanager
+    def _place(self) -> Iterator[Path]:
+        """Yield the study's folder: in that of the result, or for now."""
+        if self.folder is not None:
+            yield self.folder / FOLDER
+            return
+        with TemporaryDirectory() as folder:
+            yield Path(folder, FOLDER)

@@ -1,0 +1,47 @@
+"""How long a study would take, from a few steps of each of its methods."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import Any
+
+from unweave.study.plan import Plan, Scoring
+from unweave.study.task import Task
+from unweave.study.work import Job, perform
+
+FEW, MORE = 5, 25
+"""Steps of the two trainings whose difference is measured: what both spend before their first step cancels."""
+
+
+def training_seconds(plan: Plan) -> dict[str, float]:
+    """Return, by the name of each task, the seconds that its training would take here on one thread.
+
+    Tasks that differ in nothing but seed and strength take the same time, so that one of each method is measured.
+    """
+    found: dict[str, float] = {}
+    measured: dict[str, float] = {}
+    with TemporaryDirectory() as folder:
+        for task in plan.tasks:
+            method = f"{task.config['method']['name']} {task.config['data']}"
+            if method not in measured:
+                measured[method] = _seconds_of_a_step(task.config, Path(folder, str(len(measured))))
+            found[task.name] = measured[method] * task.config["training"]["steps"]
+    return found
+
+
+def _seconds_of_a_step(config: Mapping[str, Any], folder: Path) -> float:
+    few, more = (_seconds(config, steps, folder / str(steps)) for steps in (FEW, MORE))
+    return max(more - few, 0.0) / (MORE - FEW)
+
+
+def _seconds(config: Mapping[str, Any], steps: int, folder: Path) -> float:
+    short = {**config, "training": {**config["training"], "steps": steps}}
+    start = perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # nothing is learnt in so few steps, and nobody reads these runs
+        perform(Job(Task("measured", short), folder, Scoring()))
+    return perf_counter() - start
