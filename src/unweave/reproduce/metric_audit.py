@@ -20,8 +20,8 @@ from unweave.study import Study
 NOTES = (
     "seeds: of each of two cells, for a two-sided t test at 5 % to tell them apart in 80 % of studies, by the "
     "noncentral t distribution. Of the contrasts (first and second strength, second and third, a snapshot and the end) "
-    "the one in the middle counts. The interval is that of the effect, which few seeds leave wide; – is more than a "
-    "thousand seeds.",
+    "the one in the middle counts, of two the harder one. The interval is that of the effect, which few seeds leave "
+    "wide. – is more than a thousand seeds, and an interval that reaches there; audit.csv has the effect's.",
     "noise: one run, scored on other rows. spread: over training seeds, within a strength. Rows for a noise below a "
     "third of the spread are extrapolated: noise is taken to fall as one over the root of their number.",
 )
@@ -30,7 +30,7 @@ NOTES = (
 class MetricAudit(StudyReproduction):
     """β-VAEs of a few strengths and many seeds, scored again and again, and worlds whose truth is known."""
 
-    source: ClassVar[str] = "a study of our own"
+    source: ClassVar[str] = "no paper: a study of our own"
     summary: ClassVar[str] = "For every metric its noise, its spread over seeds, and how many seeds tell models apart."
     presets: ClassVar[Mapping[str, Settings]] = PRESETS
 
