@@ -33,6 +33,8 @@ FILE = "unweave_plugin"
 """How the names of modules begin that are loaded from files."""
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 KINDS: list[Kind[Any]] = []
+LOADED: dict[str, str] = {}
+"""The plugins that were loaded so far, as they were called, by their files."""
 
 
 @dataclass(eq=False)
@@ -100,6 +102,8 @@ def load(plugin: str | Path) -> dict[str, list[str]]:
     """
     before = {id(thing) for kind in KINDS for thing in kind.own.values()}
     module = _import(str(plugin))
+    if module.__file__:
+        LOADED[module.__file__] = str(plugin)
     shared = {id(value) for value in vars(module).values()}
     found = {
         kind.noun: names
@@ -134,8 +138,7 @@ def _import(plugin: str) -> ModuleType:
     try:
         return _import_file(Path(source)) if path.suffix == ".py" else import_module(plugin)
     except (Exception, SystemExit) as error:
-        said = str(error) if isinstance(error, UsageError) else f"{type(error).__name__}: {error}"
-        raise UsageError(f"the plugin '{plugin}'{_line(error, source)}: {' '.join(said.split())}") from error
+        raise UsageError(f"the plugin '{plugin}'{_line(error, source)}: {_said(error)}") from error
 
 
 def _import_file(file: Path) -> ModuleType:
@@ -166,6 +169,19 @@ def _source_of_module(name: str) -> str:
     if spec is None:
         raise UsageError(f"there is no plugin '{name}': a plugin is a Python file, or a module that can be imported")
     return spec.origin or ""
+
+
+def mistake_in_plugin(error: BaseException) -> str | None:
+    """Return what went wrong in the code of a plugin, in one line with the place; None if it was not in one."""
+    for frame in reversed(extract_tb(error.__traceback__)):
+        if frame.filename in LOADED:
+            return f"the plugin '{LOADED[frame.filename]}', line {frame.lineno}: {_said(error)}"
+    return None
+
+
+def _said(error: BaseException) -> str:
+    text = str(error) if isinstance(error, UsageError) else f"{type(error).__name__}: {error}"
+    return " ".join(text.split())
 
 
 def _line(error: BaseException, source: str) -> str:

@@ -377,6 +377,7 @@ def test_a_file_without_an_array_is_one_line(cli, files, name, complaint):
         ((*FILES, "--metrics", "z-max-variance"), "the metric 'z-max-variance' needs codebook; score a run instead"),
         ((*FILES, "--samples", "30"), "--samples and --test-samples are for a run; of files, all rows are scored"),
         ((*FILES, "--test-samples", "30"), "--samples and --test-samples are for a run; of files, all rows are"),
+        ((*FILES, "--step", "5"), "--step is for a run that keeps snapshots; of files, all rows are scored"),
         ((*FILES, "--data", "xysquares"), "--data is for a run; of files, all rows are scored"),
         ((*FILES, "--samples", "-3"), "--samples must be 2 or more, not -3"),
         ((*FILES, "--test-samples", "1"), "--test-samples must be 2 or more, not 1"),
@@ -410,3 +411,20 @@ def test_report_writes_the_page_and_prints_its_path(cli, run, tmp_path):
     assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
     assert cli("report", run).out.startswith(f"{run / 'report.html'}\n")
     assert (run / "report.html").read_bytes() == page.read_bytes()
+
+
+def test_a_snapshot_is_scored_by_its_step(cli, tmp_path):
+    out = tmp_path / "kept"
+    small = ("--net", "mlp", "--width", "0.05", "--batch", "8")
+    trained = cli(
+        "train", "vae", "--data", "xysquares:size=32", "--steps", "6", "--snapshots", "3", *small, "--out", out
+    )
+    assert trained.code == 0
+    words = ("--metrics", "mig", "--samples", "200", "--no-intervals", "--no-floors", "--json")
+    by_step = {step: json.loads(cli("evaluate", out, "--step", step, *words).out)["scores"][0] for step in (3, 6)}
+    run = Run.open(out)
+    few = {"samples": 200, "intervals": False, "floors": False, "progress": False}
+    assert by_step[3]["value"] == run.at(3).evaluate("mig", **few)["value"][0]
+    assert by_step[6]["value"] == run.evaluate("mig", **few)["value"][0]
+    refused = cli("evaluate", out, "--step", "4", *words)
+    assert (refused.code, refused.err) == (2, f"unweave: '{out}' has no snapshot of step 4 (kept: 3, 6)\n")

@@ -55,9 +55,11 @@ def test_data_that_moved_are_named_on_the_command_line(pictures: Path, tmp_path:
     assert (lost.code, lost.err.count("\n")) == (2, 1)
     assert "say where they are: --data PATH" in lost.err
     metrics = ["--metrics", "active-units"]
-    assert cli("evaluate", runs[0], *metrics, "--data", moved).code == 0
+    scored = cli("evaluate", runs[0], *metrics, "--data", moved)
+    assert scored.code == 0
+    assert scored.out.endswith(f"next: unweave report {runs[0]} --data {moved}\n")
     assert cli("report", runs[0], "--data", moved).code == 0
-    assert cli("compare", *runs, *metrics, "--data", moved).code == 0
+    assert cli("compare", *runs, *metrics, "--data", moved).out.endswith(f"report {runs[1]} --data {moved}\n")
     (moved / "0.png").unlink()
     for command in (["evaluate", runs[0]], ["report", runs[0]], ["compare", *runs]):
         wrong = cli(*command, "--data", moved)

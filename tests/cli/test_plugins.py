@@ -130,7 +130,9 @@ def test_train_interrupt_resume_evaluate_and_report(cli):
     assert code == 0, err
     assert "widest-code" in out
     assert out.endswith("next: unweave report runs/parts --plugin noisy.py\n")
-    assert cli("compare", "runs/parts", "runs/whole", *scored, "--plugin=noisy.py").code == 0
+    code, out, _ = cli("compare", "runs/parts", "runs/whole", *scored, "--plugin=noisy.py")
+    assert code == 0
+    assert out.endswith("next: unweave report runs/whole --plugin noisy.py\n")
     assert cli("report", "runs/parts", "--plugin", "noisy.py").code == 0
     assert "noisy-vae" in Path("runs/parts/report.html").read_text()
 
@@ -160,3 +162,40 @@ def test_mistakes(cli):
     Path("noisy.py").write_text("raise ValueError('no\\nway')\n")
     said = cli("report", "x", "--plugin", "noisy.py").err
     assert said == "unweave: the plugin 'noisy.py', line 1: ValueError: no way\n"
+
+
+TRAINED = "train slow-start --plugin mine.py --data xysquares:size=32 --net mlp --width 0.02 --steps 2 --batch 4"
+
+
+@pytest.mark.parametrize(
+    ("returned", "said"),
+    [
+        ("{'kl': q.misspelt()}", "the plugin 'mine.py', line 8: AttributeError: 'Gaussian' object has no attribute"),
+        ("{'kl': q.kl()}", "the term 'kl' of SlowStart must be a tensor of one number: a sum over latents, a mean"),
+        ("{'kl': 1.0}", "the term 'kl' of SlowStart must be a tensor of one number"),
+        ("q.kl().sum()", "SlowStart.penalty must return its terms by name, not a tensor of shape ()"),
+    ],
+)
+def test_a_method_that_fails_while_it_trains_gets_one_line(cli, returned, said):
+    lines = [
+        "from dataclasses import dataclass",
+        "from unweave.methods import Method",
+        "@dataclass(frozen=True)",
+        "class SlowStart(Method):",
+        '    """Slow start."""',
+        "    weight: float = 1.0",
+        "    def penalty(self, model, q, z, step):",
+        f"        return {returned}",
+    ]
+    Path("mine.py").write_text("\n".join(lines))
+    code, _, err = cli(*TRAINED.split(), "--out", "runs/mine")
+    assert code == 2
+    assert err.startswith(f"unweave: {said}")
+    assert err.count("\n") == 1
+
+
+def test_a_mistake_elsewhere_is_not_blamed_on_a_plugin(cli):
+    assert cli("data", "list", "--plugin", "noisy.py").code == 0
+    with pytest.raises(ZeroDivisionError) as failed:
+        divmod(1, 0)
+    assert plugins.mistake_in_plugin(failed.value) is None

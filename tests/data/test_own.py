@@ -272,7 +272,10 @@ TWO = IMAGES[:2]
         ("\n\n", r"factors\.csv' is empty"),
         ("file,x\n", "a line of names, but no rows"),
         ("picture,x\n0.png,0\n1.png,1\n", "has no column 'file'; its columns are: picture, x; factors=none takes"),
-        ("file;x\n0.png;0\n1.png;1\n", "has no column 'file'; its columns are: file;x"),
+        (
+            "file;x\n0.png;0\n1.png;1\n",
+            "its columns are: file;x; factors=none takes the images of the folder without it, vectors:path=",
+        ),
         ("file,x,x\n0.png,0,0\n1.png,1,1\n", "need names, all different: file, x, x"),
         ("file,x,\n0.png,0,0\n1.png,1,1\n", "need names, all different"),
         ("file,x\n0.png,0\n1.png\n", r"line 3 of '.*factors\.csv' has 1 cells, but there are 2 columns"),
@@ -439,7 +442,8 @@ def test_faulty_parquet_gets_one_clear_line(tmp_path: Path):
         path.write_bytes(content)
         assert message(path) == "'/a.parquet' is no Parquet file that can be read, or a broken one"
     write_parquet(path, image=None)
-    assert message(path) == "'/a.parquet' needs a column 'image' of encoded images; it has: shape (Int64), x (Int8)"
+    needs, hint = "needs a column 'image' of encoded images", "vectors:path=/a.parquet takes its rows as vectors"
+    assert message(path) == f"'/a.parquet' {needs}; it has: shape (Int64), x (Int8); {hint}"
     write_parquet(path, image=["0.png"] * 6)
     assert "needs a column 'image' of encoded images" in message(path)
     write_parquet(path, x=[0, 1, None, 2, 3, None])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -26,6 +25,7 @@ from unweave.cli.arrays import (
 from unweave.cli.evaluate import Metrics, read_settings
 from unweave.cli.mistakes import writing
 from unweave.cli.parsing import Flag, Plugins, parse, refuse_below
+from unweave.cli.plugins import run_words
 from unweave.errors import UsageError
 from unweave.fields import OneOf
 from unweave.metrics.presets import PRESETS
@@ -309,4 +309,4 @@ def _decimals(value: float | None, sign: str = "") -> str:
 def _next(options: Compare) -> str:
     if options.draws:
         return f"open {options.out} in a browser"
-    return f"unweave report {shlex.quote(str(options.runs[-1]))}" if options.runs else "unweave metrics list"
+    return f"unweave report {run_words(options.runs[-1], options.data)}" if options.runs else "unweave metrics list"

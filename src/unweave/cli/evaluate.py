@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from math import isfinite
@@ -25,7 +23,7 @@ from unweave.cli.arrays import (
 )
 from unweave.cli.mistakes import writing
 from unweave.cli.parsing import Flag, Plugins, parse, refuse_below
-from unweave.cli.plugins import plugin_words
+from unweave.cli.plugins import run_words
 from unweave.errors import UsageError
 from unweave.fields import OneOf
 from unweave.metrics import GROUPS, METRICS
@@ -83,6 +81,8 @@ class Evaluate(Request):
     """Add the value of each factor, where a metric has them."""
     data: Annotated[str | None, arg(metavar="PATH", help_behavior_hint="")] = None
     """The run's data set, where it has moved: it is checked to be the one trained on."""
+    step: Annotated[int | None, arg(metavar="STEP", help_behavior_hint="(default: the last)")] = None
+    """Score the run as it was after this step: one of its snapshots."""
     samples: Count = None
     """Random images to score a run on, instead of the preset's."""
     test_samples: Count = None
@@ -136,17 +136,9 @@ def evaluate(words: list[str]) -> None:
         write_scores(scores, options.out)
     print(_shown(options, [scores]))
     if not options.json:
-        following = f"unweave report {_again(options.run)}" if options.run else "unweave metrics list"
+        following = f"unweave report {run_words(options.run, options.data)}" if options.run else "unweave metrics list"
         notes = [note for column, note in NOTES.items() if scores[column].is_not_null().any()]
         print(*(["", *notes] if notes else []), f"\nnext: {following}", sep="\n")
-
-
-def _again(folder: Path) -> str:
-    """Return a run's folder, and the plugins that it needs, as the next command takes them."""
-    from unweave.runs import Run
-
-    with warnings.catch_warnings(action="ignore"):  # what they say has been said
-        return shlex.quote(str(folder)) + plugin_words(Run.open(folder).plugins)
 
 
 def _shown(options: Evaluate, tables: Sequence[polars.DataFrame]) -> str:
@@ -174,6 +166,7 @@ def _score_run(options: Evaluate, folder: Path, on_result: OnScores) -> polars.D
     from unweave.runs import Run
 
     run = Run.open(folder, data=options.data)
+    run = run if options.step is None else run.at(options.step)
     with writing(folder):
         return run.evaluate(
             **options.settings,
@@ -188,6 +181,8 @@ def _score_files(options: Evaluate, finished: list[polars.DataFrame]) -> polars.
         raise UsageError("name a run first, or give --codes and --factors; for example: unweave evaluate runs/first")
     if options.samples or options.test_samples:
         raise UsageError("--samples and --test-samples are for a run; of files, all rows are scored")
+    if options.step is not None:
+        raise UsageError("--step is for a run that keeps snapshots; of files, all rows are scored")
     if options.data:
         raise UsageError("--data is for a run; of files, all rows are scored")
     if bool(options.test_codes) != bool(options.test_factors):

@@ -17,6 +17,7 @@ from typing import NoReturn, TextIO
 
 from unweave.errors import UsageError
 from unweave.files import TEMPORARY
+from unweave.plugins import mistake_in_plugin
 from unweave.progress import print_above
 from unweave.signals import handled
 
@@ -51,10 +52,12 @@ def polite() -> Iterator[None]:
             if error.filename is None:
                 _mute_output()
             _fail(_refusal(error), MISTAKE)
-        except (MemoryError, RuntimeError) as error:
-            if not _out_of_memory(error):
-                raise
-            _fail("there is not enough memory for this; try a smaller batch, net or data set", MISTAKE)
+        except Exception as error:
+            if _out_of_memory(error):
+                _fail("there is not enough memory for this; try a smaller batch, net or data set", MISTAKE)
+            if (said := mistake_in_plugin(error)) is not None:
+                _fail(said, MISTAKE)
+            raise
 
 
 @contextmanager
@@ -89,7 +92,9 @@ def _refusal(error: OSError) -> str:
 
 def _out_of_memory(error: Exception) -> bool:
     """Tell whether numpy or torch, which has several ways of saying it, found no memory."""
-    return isinstance(error, MemoryError) or bool(NO_MEMORY.search(str(error)))
+    if isinstance(error, RuntimeError):
+        return bool(NO_MEMORY.search(str(error)))
+    return isinstance(error, MemoryError)
 
 
 def _one_line_warning(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shlex
+import warnings
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from unweave.errors import UsageError
 from unweave.plugins import load
@@ -27,6 +29,15 @@ def load_plugins(words: Sequence[str]) -> list[str]:
             )
         load(plugin)
     return others
+
+
+def run_words(folder: Path, data: str | None = None) -> str:
+    """Return a run's folder, the place of its data and the plugins it needs, as the next command takes them."""
+    from unweave.runs import Run
+
+    with warnings.catch_warnings(action="ignore"):  # what they say has been said
+        plugins = Run.open(folder).plugins
+    return shlex.quote(str(folder)) + (f" --data {shlex.quote(str(data))}" if data else "") + plugin_words(plugins)
 
 
 def plugin_words(plugins: Iterable[str]) -> str:

@@ -46,7 +46,7 @@ def read_csv(path: Path, chosen: Sequence[str] | None = None) -> Listing:
     header, rows = _checked(path, list(_cells(path)))
     column = file_column(header)
     if column is None:
-        hint = "factors=none takes the images of the folder without it"
+        hint = f"factors=none takes the images of the folder without it, vectors:path={path} its rows as vectors"
         raise UsageError(f"'{path}' has no column 'file'; its columns are: {', '.join(header)}; {hint}")
     others = [name for name in header if name != header[column]]
     names, ignored = factor_columns(others, chosen)

@@ -192,7 +192,8 @@ def _read_shard(file: Path) -> polars.DataFrame:
     if isinstance(image, polars.Struct) and "bytes" in image.to_schema():
         table = table.with_columns(polars.col("image").struct.field("bytes").alias("image"))
     if table.schema.get("image") != polars.Binary:
-        raise UsageError(f"'{file}' needs a column 'image' of encoded images; it has: {kinds}")
+        hint = f"vectors:path={file} takes its rows as vectors"
+        raise UsageError(f"'{file}' needs a column 'image' of encoded images; it has: {kinds}; {hint}")
     whole = [name for name, kind in table.schema.items() if kind.is_integer() or kind == polars.Boolean]
     names = [name for name, kind in table.schema.items() if name in whole or kind.is_float()]
     numbers = (polars.col(name).cast(polars.Int64 if name in whole else polars.Float64, strict=False) for name in names)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Self
 
@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from unweave.data import Dataset
+from unweave.errors import UsageError
 from unweave.fields import OneOf
 from unweave.losses import FAMILIES, LOSSES, loss_of
 from unweave.nets import Model, Posterior
@@ -80,10 +81,22 @@ class Method(ABC):
     def penalty(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
         """Return the terms beside the reconstruction, for posteriors q and one sample z of each."""
 
+    def checked_terms(self, model: Model, batch: Batch, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
+        """Return `terms`, each of which must be one number: what the trainer adds up."""
+        terms = self.terms(model, batch, q, z, step)
+        for name, term in terms.items():
+            if not isinstance(term, Tensor) or term.ndim:
+                wanted = "a tensor of one number: a sum over latents, a mean over the batch"
+                raise UsageError(f"the term '{name}' of {type(self).__name__} must be {wanted}; it is {_kind(term)}")
+        return terms
+
     def terms(self, model: Model, batch: Batch, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
         """Return every term of the objective on a batch, its posteriors and one sample z of each."""
         reconstruction = loss_of(self.loss).distance(batch.x, model.decode(z)).mean()
-        return {"reconstruction": reconstruction, **self.penalty(model, q, z, step)}
+        penalty = self.penalty(model, q, z, step)
+        if not isinstance(penalty, Mapping):
+            raise UsageError(f"{type(self).__name__}.penalty must return its terms by name, not {_kind(penalty)}")
+        return {"reconstruction": reconstruction, **penalty}
 
     def diagnostics(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
         """Return what is to be logged beside the terms, and is no part of the objective: by default, nothing."""
@@ -125,6 +138,10 @@ class Method(ABC):
     def require_not_negative(self, *names: str) -> None:
         """Refuse hyper-parameters, numbers or schedules, that are ever negative or not finite."""
         require_not_negative(self, *names)
+
+
+def _kind(thing: object) -> str:
+    return f"a tensor of shape {tuple(thing.shape)}" if isinstance(thing, Tensor) else f"a {type(thing).__name__}"
 
 
 KIND: Kind[type[Method]] = Kind("method")

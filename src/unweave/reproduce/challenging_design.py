@@ -108,16 +108,18 @@ PRESETS = {
 def with_strengths(table: polars.DataFrame) -> polars.DataFrame:
     """Return the table of a study with one column `strength` in the place of the methods' own fields.
 
-    The two kinds of DIP-VAE are two methods, as in the study.
+    The two kinds of DIP-VAE are two methods, as in the study. Data sets that differ in name lose their options.
     """
-    kept = ["run", "data", "seed", "step", "metric", "value"]
+    plain = polars.col("data").str.split(":").list.first()
+    if table["data"].n_unique() == table.select(plain).n_unique():
+        table = table.with_columns(data=plain)
     named = table.with_columns(
         method=polars.when(polars.col("method") == "dip-vae")
         .then(polars.format("dip-vae-{}", polars.col("kind")))
         .otherwise("method"),
         strength=polars.struct(polars.all()).map_elements(_strength, return_dtype=polars.Float64),
     )
-    return named.select("run", "data", "method", "strength", *kept[2:])
+    return named.select("run", "data", "method", "strength", "seed", "step", "metric", "value")
 
 
 def _strength(row: Mapping[str, Any]) -> float:

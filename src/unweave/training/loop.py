@@ -187,7 +187,7 @@ def _fit(
             batch = _draw(method, data, training.batch, state)
             with torch.autocast(device.type, torch.bfloat16, enabled=training.precision == "bf16"):
                 q, z = method.infer(model, batch, state.step, state.streams.noise)
-                terms = method.terms(model, batch, q, z, state.step)
+                terms = method.checked_terms(model, batch, q, z, state.step)
                 if state.supervision is not None:
                     terms["supervised"] = state.supervision.term(model, state.step)
             with torch.no_grad():
