@@ -26,6 +26,7 @@ RESULTS = {
     "guardians": "unweave.reproduce.guardians:Guardians",
     "geomancer": "unweave.reproduce.geomancer:Geomancer",
     "challenging-assumptions": "unweave.reproduce.challenging_assumptions:ChallengingAssumptions",
+    "metric-audit": "unweave.reproduce.metric_audit:MetricAudit",
 }
 """Module and class of each result, imported when it is asked for."""
 

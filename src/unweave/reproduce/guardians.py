@@ -74,7 +74,7 @@ class Guardians(Reproduction):
         """Score every encoder in every world, and count the claims that are not met."""
         from unweave.reproduce.guardians_figures import map_figure, sizes_figure
 
-        scores = tuple(_scores(settings, seed, on_progress, kept))
+        scores = tuple(every_score(settings, seed, on_progress, kept))
         rows = [_row(each, scores) for each in tally(scores)]
         figures = {"map": map_figure(scores, settings.sizes[-1])}
         if len(settings.sizes) > 1:
@@ -93,7 +93,7 @@ def _row(count: Tally, scores: Sequence[Score]) -> Row:
     return Row(f"{count.metric} ({count.claim}), fooled, %", None, count.percent, low, high)
 
 
-def _scores(settings: Settings, seed: int, on_progress: OnProgress, kept: Kept) -> Iterator[Score]:
+def every_score(settings: Settings, seed: int, on_progress: OnProgress, kept: Kept) -> Iterator[Score]:
     """Yield the scores of every size, world and encoder."""
     cells = list(product(settings.sizes, range(settings.repeats), WORLDS, ENCODERS))
     for done, ((rows, count), repeat, world, encoder) in enumerate(cells):

@@ -10,6 +10,7 @@ from unweave.study.analysis.compare import Best, best_cell, compare_cells, holm
 from unweave.study.analysis.components import Components, variance_components
 from unweave.study.analysis.downstream import downstream_agreement
 from unweave.study.analysis.label_free import label_free_agreement
+from unweave.study.analysis.power import effect_interval, effect_size, power_of, seeds_for_power
 from unweave.study.analysis.rank_correlation import RankCorrelation, rank_correlation
 from unweave.study.analysis.seeds import FEW_SEEDS, Interval, improvement, interquartile_mean, over_seeds, summary
 from unweave.study.analysis.share_interval import share_interval
@@ -30,6 +31,8 @@ __all__ = [
     "compare_cells",
     "correlation_by_strength",
     "downstream_agreement",
+    "effect_interval",
+    "effect_size",
     "holm",
     "improvement",
     "interquartile_mean",
@@ -37,7 +40,9 @@ __all__ = [
     "metric_agreement",
     "one_row_a_run",
     "over_seeds",
+    "power_of",
     "rank_correlation",
+    "seeds_for_power",
     "settings_of_cells",
     "share_interval",
     "summary",

@@ -1,0 +1,100 @@
+"""The studies in examples/ can be run as they are, and hold the runs that the docs show."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import methods
+import methods_docs
+import numpy as np
+import polars
+import pytest
+from PIL import Image
+
+from unweave.methods import method_of
+from unweave.study.folder import StudyFolder
+from unweave.study.grid import read_grid
+from unweave.study.plan import Plan
+from unweave.study.task import settings_of
+
+from .test_table import write_run
+
+STUDIES = Path(__file__).parents[2] / "examples" / "studies"
+COUNTS = {"beta-sweep": (12, 4), "methods-compared": (69, 23), "methods-others": (11, 11), "own-data": (40, 8)}
+"""Runs and cells of each file."""
+SUPERVISED = "β-VAE, 1000 labels"
+
+
+@cache
+def plan_of(name: str) -> Plan:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return read_grid(STUDIES / f"{name}.toml").plan()
+
+
+@pytest.fixture
+def photos(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the folder that own-data.toml tells its reader to change."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    folder = tmp_path / "photos"
+    folder.mkdir()
+    for number in range(4):
+        Image.fromarray(rng.integers(256, size=(64, 64, 3), dtype=np.uint8)).save(folder / f"{number}.png")
+    (folder / "factors.csv").write_text("file,shape\n" + "".join(f"{n}.png,{n % 2}\n" for n in range(4)))
+
+
+def test_every_file_is_known():
+    assert {path.stem for path in STUDIES.glob("*.toml")} == set(COUNTS)
+
+
+@pytest.mark.usefixtures("photos")
+@pytest.mark.parametrize("name", COUNTS)
+def test_a_file_expands_to_its_runs_and_names_its_own_command(name: str):
+    plan = plan_of(name)
+    assert (len(plan.tasks), len(plan.cells())) == COUNTS[name]
+    assert plan.scoring.keys()
+    head = (STUDIES / f"{name}.toml").read_text().splitlines()[1]
+    assert head.startswith(f"#   unweave study run examples/studies/{name}.toml --out studies/")
+
+
+@pytest.mark.parametrize("name", ["methods-compared", "methods-others"])
+def test_all_methods_see_as_many_images_a_step(name: str):
+    for task in plan_of(name).tasks:
+        images = task.config["training"]["batch"] * method_of(task.config["method"]["name"]).group_size
+        assert images == 96, task.name
+        standardised = task.config["training"]["standardise"]
+        assert standardised == (task.config["data"]["name"] == "xysquares"), task.name
+
+
+def test_the_studies_have_the_runs_of_the_stored_table():
+    found = Counter()
+    for name in ("methods-compared", "methods-others"):
+        for task in plan_of(name).tasks:
+            settings = settings_of(task.config)
+            label = methods.label(settings)
+            found[name.removeprefix("methods-"), settings["data"].split(":")[0], label, settings["seed"]] += 1
+    assert found == Counter(methods_docs.read().select(methods_docs.KEY).rows())
+
+
+def test_the_table_of_the_docs_is_read_off_the_folder_of_a_study(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    plan = plan_of("methods-others")
+    StudyFolder(tmp_path).write_plan(plan)
+    for place, task in enumerate(plan.tasks[-3:]):
+        scores = dict.fromkeys(methods_docs.TITLES, place / 10)
+        write_run(tmp_path / "runs" / task.name, dict(task.config), scores, "unfinished" if place == 0 else "finished")
+    rows = list(methods.rows_of(tmp_path))
+    assert [row["method"] for row in rows] == ["Tripod", SUPERVISED]
+    assert rows[1] == {
+        "table": "others", "data": "rooms3d", "method": SUPERVISED, "seed": 0,
+        **dict.fromkeys(methods_docs.TITLES, 0.2), "training seconds": 1.5,
+    }  # fmt: skip
+    path = tmp_path / "methods.csv"
+    path.write_bytes(methods_docs.STORE.read_bytes())
+    methods_docs.store(rows, path)
+    assert polars.read_csv(path).filter(method="Tripod")["mig"].to_list() == [0.1]
+    methods.main([str(tmp_path)])
+    assert f"| {SUPERVISED} | 0.200 |" in capsys.readouterr().out
