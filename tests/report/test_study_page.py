@@ -22,6 +22,7 @@ from .synthetic import task, write_study
 from .test_page import Outline, text_of
 
 STRENGTHS = (1.0, 4.0, 16.0)
+FIELDS: list[tuple[str, dict[str, Any]]] = [("beta-vae", {"beta": 1.0}), ("beta-vae", {"beta": 4.0}), ("vae", {})]
 
 
 def mig(config: Mapping[str, Any], seed: int, step: int) -> dict[str, float | None]:
@@ -204,10 +205,10 @@ def test_snapshots_are_drawn_against_steps_and_the_table_is_of_the_end(tmp_path:
 
 def test_several_data_sets_have_a_table_and_a_panel_each(tmp_path: Path):
     tasks = [
-        task(method, data, seed, **({"beta": beta} if method == "beta-vae" else {}))
+        task(method, data, seed, **fields)
         for seed in range(2)
         for data in ("shapes2d", "rooms3d")
-        for method, beta in (("beta-vae", 1.0), ("beta-vae", 4.0), ("vae", 0.0))
+        for method, fields in FIELDS
         if (method, data) != ("vae", "rooms3d")
     ]
     page = render_study(write_study(tmp_path / "two", tasks, mig, metrics=["mig", "modularity"]))

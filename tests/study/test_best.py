@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import combinations
 
 import numpy as np
@@ -12,7 +13,7 @@ from scipy.stats import ttest_ind
 from unweave.study.analysis import best_cell, compare_cells, holm
 
 
-def table(cells: dict[str, list[float] | np.ndarray]) -> polars.DataFrame:
+def table(cells: Mapping[str, list[float] | np.ndarray]) -> polars.DataFrame:
     return polars.DataFrame(
         [
             {"run": f"{name}{seed}", "data": "d", "method": name, "seed": seed, "metric": "mig", "value": float(value)}
