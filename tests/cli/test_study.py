@@ -9,9 +9,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import polars
 import pytest
+
+from unweave.cli.study import opening
+from unweave.study import Study
 
 from .conftest import Cli
 
@@ -72,20 +76,103 @@ def test_from_a_file_to_a_table(cli: Cli, file: Path):
 def test_ctrl_c_leaves_checkpoints_and_the_same_command_goes_on(cli: Cli, file: Path):
     file.write_text(FILE.format(steps=10_000_000))
     command = [sys.executable, "-m", "unweave", "study", "run", str(file), "--workers", "1"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as driver:
+    how: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, **how, start_new_session=True) as driver:
         runs = Path("studies/sweep/runs")
         deadline = time.monotonic() + 300
         while not list(runs.glob("*/checkpoint.pt")):
             assert time.monotonic() < deadline, "no run began"
             time.sleep(0.05)
         status = json.loads(cli("study", "status", "studies/sweep", "--json").out)
-        os.kill(driver.pid, signal.SIGINT)
+        picture = cli("study", "status", "studies/sweep").out
+        second = cli("study", "run", file)
+        os.killpg(driver.pid, signal.SIGINT)  # as a terminal does: the workers get it too
         err = driver.communicate(timeout=300)[1]
     assert driver.returncode == 130
     assert status["driver"]["pid"] == driver.pid
+    assert "beta-vae beta=1.0 on xysquares:spacing=8,size=32  ▒·\n" in picture
+    assert f"being run by process {driver.pid} on " in picture
+    assert second.code == 2
+    assert f"process {driver.pid} on " in second.err
+    assert "runs this study already; see: unweave study status studies/sweep" in second.err
     assert err.startswith("unweave: stopped: 0 done, 0 failed, 4 to do; the same command goes on")
     (run,) = runs.glob("beta-vae-*")
     assert json.loads((run / "status.json").read_text())["step"] >= 1000
+
+
+def test_ctrl_c_while_workers_start_is_one_line(file: Path):
+    command = [sys.executable, "-m", "unweave", "study", "run", str(file), "--workers", "1"]
+    how: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, **how, start_new_session=True) as driver:
+        deadline = time.monotonic() + 60
+        while not Path("studies/sweep/driver.json").exists():
+            assert time.monotonic() < deadline, "no driver began"
+            time.sleep(0.01)
+        os.killpg(driver.pid, signal.SIGINT)
+        err = driver.communicate(timeout=60)[1]
+    assert driver.returncode == 130
+    assert err.startswith("unweave: stopped: 0 done, 0 failed, 4 to do")
+    assert err.count("\n") == 1
+
+
+def finish(folder: Path) -> None:
+    """Write the files by which a run counts as done, where no metric is asked for."""
+    folder.mkdir()
+    (folder / "config.json").write_text("{}")
+    (folder / "status.json").write_text('{"state": "finished"}')
+    header = b'{"weight": {"data_offsets": [0, 4]}}'
+    (folder / "weights.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + bytes(4))
+    (folder / "scored.json").write_text('{"scores": {"12": {}}}')
+
+
+def planned(file: Path, seeds: int, done: int, failed: int) -> Study:
+    """Return a study in whose folder so many runs are done, and so many have failed."""
+    lines = FILE.format(steps=12).replace("seeds = 2", f"seeds = {seeds}").replace('["mig"]', "[]")
+    file.write_text(lines)
+    study = Study.read(file)
+    study.path.mkdir(parents=True)
+    study.folder.write_plan(study.plan)
+    for task in study.plan.tasks[:done]:
+        finish(study.folder.run_of(task))
+    for task in study.plan.tasks[done : done + failed]:
+        study.folder.record_failure(task, "no luck", "Traceback …")
+    return study
+
+
+def test_a_run_begins_with_what_is_there(file: Path):
+    study = planned(file, 250, done=342, failed=5)
+    assert opening(study, ()) == ["500 runs: 342 done, 5 failed, 153 to do"]
+    (study.folder.run_of(study.plan.tasks[0]) / "scored.json").unlink()
+    assert opening(study, ()) == ["500 runs: 341 done, 5 failed, 154 to do (1 of them only to be scored)"]
+
+
+def test_a_changed_file_says_which_cells_are_new_and_which_are_gone(cli: Cli, file: Path):
+    planned(file, 1, done=2, failed=0)
+    file.write_text(file.read_text().replace("[1, 4]", "[4, 8]"))
+    lines = opening(Study.read(file), ())
+    assert lines == [
+        "new in the file: beta-vae beta=8.0 on xysquares:spacing=8,size=32",
+        "no longer in the file: beta-vae beta=1.0 on xysquares:spacing=8,size=32",
+        "runs that are no longer in the file stay in 'studies/sweep'",
+        "2 runs: 1 done, 0 failed, 1 to do",
+    ]
+    file.write_text(file.read_text().replace("[4, 8]", str(list(range(1, 31)))))
+    assert opening(Study.read(file), ())[10:] == ["new in the file: 18 more", "30 runs: 2 done, 0 failed, 28 to do"]
+
+
+def test_the_status_is_shown_again_until_all_is_done(cli: Cli, file: Path, monkeypatch: pytest.MonkeyPatch):
+    study = planned(file, 2, done=1, failed=1)
+
+    def work(seconds: float) -> None:
+        finish(study.folder.run_of(next(task for task in left)))
+
+    left = iter(study.plan.tasks[2:])
+    monkeypatch.setattr("unweave.cli.study.time.sleep", work)
+    pictures = cli("study", "status", "studies/sweep", "--watch").out.split("\033[H\033[J")[1:]
+    assert [picture.splitlines()[0][-2:] for picture in pictures] == ["█·", "██", "██"]
+    assert [picture.splitlines()[1][-2:] for picture in pictures] == ["×·", "×·", "×█"]
+    assert "4 runs: 3 done, 1 failed, 0 to do" in pictures[-1]
+    assert ": no luck" in pictures[-1]
 
 
 @pytest.mark.parametrize(

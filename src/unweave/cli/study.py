@@ -89,7 +89,7 @@ def run(words: list[str]) -> None:
     options = parse(Run, words, "study run")
     study = Study.read(options.file, options.out)
     if not options.json:
-        print(*_opening(study, options.redo), sep="\n", flush=True)
+        print(*opening(study, options.redo), sep="\n", flush=True)
     failures: list[Outcome] = []
 
     def on_result(outcome: Outcome) -> None:
@@ -120,7 +120,7 @@ def run(words: list[str]) -> None:
     print(*_closing(study, status, time.perf_counter() - start), sep="\n")
 
 
-def _opening(study: Study, redo: Sequence[str]) -> list[str]:
+def opening(study: Study, redo: Sequence[str]) -> list[str]:
     """Return what is there, what is new in the file, and what is no longer in it."""
     lines = []
     status = study.status()

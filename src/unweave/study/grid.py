@@ -19,8 +19,10 @@ from unweave.data import Dataset, Labels, load
 from unweave.errors import UsageError, unknown
 from unweave.fields import types_of
 from unweave.methods import Method, Schedule, method_of
+from unweave.metrics.request import Request
 from unweave.nets import Net
 from unweave.presets import preset
+from unweave.study.checks import check_kinds, check_list, check_names, check_snapshots
 from unweave.study.plan import Plan, Scoring
 from unweave.study.task import Task, task_of
 from unweave.training.resolve import resolved
@@ -53,12 +55,20 @@ class Grid:
 
     def __post_init__(self) -> None:
         for name, values in (("data", self.data), ("methods", self.methods), ("seeds", self.seeds)):
-            if isinstance(values, str) or not len(values):
+            if isinstance(values, str | Mapping) or not isinstance(values, Sequence | range) or not len(values):
                 raise UsageError(f"a study needs a list of {name}, not {values!r}")
+        check_list("data", self.data, (str, Dataset), "data sets by name")
+        check_list("methods", self.methods, (Method, str, Mapping), "methods")
+        check_list("metrics", self.metrics, str, "metrics by name")
+        check_list("snapshots", self.snapshots, int, "steps")
+        if not isinstance(self.evaluate, Mapping):
+            raise UsageError(f"evaluate is a table of settings, not {self.evaluate!r}")
         if wrong := [seed for seed in self.seeds if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0]:
             raise UsageError(f"a seed is a whole number, 0 or more, not {wrong[0]!r}")
-        _check_names("setting of a study", self.options, OPTIONS)
-        _check_names("setting of evaluate", self.evaluate, SCORING)
+        check_names("setting of a study", self.options, OPTIONS)
+        check_names("setting of evaluate", self.evaluate, SCORING)
+        check_kinds(self.evaluate, Scoring)
+        check_kinds(self.evaluate, Request)
 
     def plan(self) -> Plan:
         """Return every run of the grid once, in the order in which they are run."""
@@ -88,7 +98,9 @@ class Grid:
                 entry = _entry(method)
                 if text in _names_of(entry.pop("data", text), loaded):
                     for settings in _choices({**self.options, **entry}):
-                        yield resolved(_config(settings, data, seed), data)
+                        config = resolved(_config(settings, data, seed), data)
+                        check_snapshots(self.snapshots, config.training.steps)
+                        yield config
 
 
 def read_grid(path: Path) -> Grid:
@@ -108,7 +120,7 @@ def read_grid(path: Path) -> Grid:
 def grid_of(written: Mapping[str, Any]) -> Grid:
     """Return the study of a mapping such as a TOML file holds."""
     own = tuple(spec.name for spec in fields(Grid) if spec.name != "options")
-    _check_names("setting of a study", written, (*own, *OPTIONS))
+    check_names("setting of a study", written, (*own, *OPTIONS))
     for name in ("data", "methods", "seeds"):
         if name not in written:
             raise UsageError(f"a study needs {name}")
@@ -139,13 +151,14 @@ def _entry(method: Method | str | Settings) -> dict[str, Any]:
     if not isinstance(name, str):
         raise UsageError(f"a method of a study needs a name, not {name!r}")
     own = [spec.name for spec in fields(method_of(name))]
-    _check_names(f"setting of {name}", entry, ("name", "preset", "data", *own, *OPTIONS))
+    check_names(f"setting of {name}", entry, ("name", "preset", "data", *own, *OPTIONS))
     return entry
 
 
 def _names_of(wanted: str | Sequence[str], loaded: Sequence[tuple[str, Dataset]]) -> Sequence[str]:
     """Return the data sets that a method is limited to."""
     names = [wanted] if isinstance(wanted, str) else wanted
+    check_list("data of a method", names, str, "data sets of this study")
     known = [text for text, _ in loaded]
     for name in names:
         if name not in known:
@@ -164,6 +177,8 @@ def _choices(settings: Settings) -> Iterator[dict[str, Any]]:
 
 def _config(settings: dict[str, Any], data: Dataset, seed: int) -> Config:
     """Return the configuration of one run, before what it leaves to the data is resolved."""
+    check_kinds(settings, Training)
+    check_kinds(settings, Net, {"net": "name", "name": ""})
     if "name" in settings:
         settings = _with_method(settings, data)
     elif "loss" in settings and settings["method"].loss == "auto":
@@ -172,7 +187,12 @@ def _config(settings: dict[str, Any], data: Dataset, seed: int) -> Config:
     chosen = {name: settings[name] for name in ("latents", "width") if name in settings}
     net = Net(settings.get("net", Net.name), **chosen)
     labels = settings.get("labels")
-    labels = Labels(**labels) if isinstance(labels, Mapping) else labels
+    if isinstance(labels, Mapping):
+        check_names("setting of labels", labels, [spec.name for spec in fields(Labels)])
+        check_kinds(labels, Labels)
+        labels = Labels(**labels)
+    if not isinstance(labels, Labels | None):
+        raise UsageError(f"labels is a table of settings, not {labels!r}")
     return Config(settings["method"], data.description, net, Training(**training, seed=seed), labels)
 
 
@@ -183,6 +203,9 @@ def _with_method(settings: Settings, data: Dataset) -> dict[str, Any]:
     kind = method_of(name)
     types = types_of(kind)
     own = {key: _value(settings.pop(key), types[key]) for key in types if key in settings}
+    check_kinds(own, kind)
+    if not isinstance(published, str | None):
+        raise UsageError(f"preset must be a name, not {published!r}")
     if published is None:
         return {**settings, "method": kind(**own)}
     return preset(published, name, data, **settings, **own)
@@ -197,9 +220,3 @@ def _loaded(data: str | Dataset) -> tuple[str, Dataset]:
     if not isinstance(data, Dataset):
         return str(data), load(str(data))
     return data.name, data
-
-
-def _check_names(what: str, given: Settings, known: Sequence[str]) -> None:
-    for name in given:
-        if name not in known:
-            raise unknown(what, name, known)
