@@ -3,6 +3,7 @@ from __future__ import annotations
 from io import BytesIO
 from pathlib import Path
 
+import numpy as np
 import polars
 import pytest
 from PIL import Image
@@ -52,6 +53,16 @@ def test_a_page_is_a_path_that_shows_itself(squares, tmp_path):
     assert page._repr_html_().count('"') == 6  # what is in the page is escaped
     page.save(tmp_path / "copy.html")
     assert (tmp_path / "copy.html").read_bytes() == Path(page).read_bytes()
+
+
+def test_data_of_one_s_own_are_shown_without_digest_and_size_0(tmp_path):
+    np.savez(tmp_path / "my.npz", images=np.zeros((4, 16, 16, 1), dtype=np.uint8))
+    html = data_html(unweave.load(str(tmp_path / "my.npz")))
+    assert f">npz:path={tmp_path / 'my.npz'}<" in html
+    assert ">4 of 16 × 16 × 1<" in html
+    vectors = data_html(unweave.data.Vectors(np.eye(5)))
+    assert ">vectors</th>" in vectors
+    assert "digest" not in html + vectors
 
 
 def test_a_run_shows_its_settings_and_latents(squares):

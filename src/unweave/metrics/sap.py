@@ -49,7 +49,7 @@ def sap(
         Test rows `(codes, factors)`; without them a third of the rows is held out. "correlation" takes all rows of
         `codes` and ignores `test` and `seed`.
     kind
-        What S_{j k} is.
+        What S_{j k} is: the accuracy of a "classifier", or the squared "correlation".
 
         - "classifier": the accuracy on test rows of a linear support vector machine (C = 0.01, classes weighted to
           balance) that sees code j alone: scikit-learn's LinearSVC, solved to rounding error.

@@ -18,7 +18,7 @@ from unweave.report.protocols import Images, RunLike
 from unweave.report.saved import saved_scores
 from unweave.report.style import number
 from unweave.report.surveys import survey
-from unweave.text import data_name, pairs
+from unweave.text import data_name, data_options, pairs
 
 CELL = 48
 """Side in pixels of a small picture."""
@@ -55,7 +55,7 @@ def run_html(run: RunLike) -> str:
     planned = run.config["training"].get("steps", run.step)
     facts = {
         "method": f"{run.config['method']['name']} {pairs(method)}",
-        "data": data_name(run.config["data"]),
+        "data": _data_in_words(run.config["data"]),
         "state": f"{run.state}, step {number(run.step)} of {number(planned)}",
         "folder": str(run.path),
     }
@@ -69,7 +69,8 @@ def data_html(data: Dataset) -> str:
         f"{name} ({'continuous' if name in data.continuous else number(size)})"
         for name, size in zip(data.factors.names, data.factors.sizes, strict=True)
     )
-    facts = {"data": data_name(data.description), "images": f"{number(len(data))} of {shape}", "factors": factors}
+    rows = "images" if data.has_images else "vectors"
+    facts = {"data": _data_in_words(data.description), rows: f"{number(len(data))} of {shape}", "factors": factors}
     if not data.has_images:
         return _facts(facts)
     images = data.images(data.sample(10, np.random.default_rng(0)))
@@ -95,6 +96,11 @@ def _small_traversals(run: RunLike) -> str:
     except UsageError:
         return ""
     return _pictures({row.label: row.images for row in grid.rows})
+
+
+def _data_in_words(description: Mapping[str, object]) -> str:
+    """Return the name and options of a data set, without those that tell people nothing."""
+    return data_name({"name": description["name"], **data_options(description)})
 
 
 def _facts(facts: Mapping[str, str]) -> str:
