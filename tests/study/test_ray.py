@@ -30,25 +30,41 @@ HEAD: dict[str, Any] = {"include_dashboard": False, "include_log_monitor": False
 """What the first node can do without."""
 
 
+@pytest.fixture(scope="module", autouse=True)
+def patient() -> Iterator[None]:
+    """Let Ray take its time to start on a machine that is busy; it gives up after half a minute."""
+    import ray
+    from ray._private import services
+
+    def get_node(*words: Any, **settings: Any) -> Any:
+        deadline = time.monotonic() + 300
+        while True:
+            try:
+                return original(*words, **settings)
+            except RuntimeError:
+                if time.monotonic() > deadline:
+                    raise
+            time.sleep(0.2)
+
+    original = services.get_node
+    ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])  # nodes cannot import tests
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(services, "get_node", get_node)
+        patch.setenv("RAY_worker_register_timeout_seconds", "300")
+        yield
+    ray.cloudpickle.unregister_pickle_by_value(sys.modules[__name__])
+
+
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
-    """A cluster of one node; Ray gives up after half a minute on a machine that is busy, and is asked again."""
+def cluster(patient: None) -> Iterator[Any]:
+    """A cluster of one node."""
     import ray
     from ray.cluster_utils import Cluster
 
-    ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])  # nodes cannot import tests
-    with pytest.MonkeyPatch.context() as patch, engine._loopback(ray):
-        patch.setenv("RAY_SCHEDULER_EVENTS", "0")
-        for attempt in range(3):
-            try:
-                found = Cluster(initialize_head=True, head_node_args={**NODE, **HEAD})
-                break
-            except Exception:
-                if attempt == 2:
-                    raise
+    with engine._loopback(ray):
+        found = Cluster(initialize_head=True, head_node_args={**NODE, **HEAD})
         yield found
         found.shutdown()
-    ray.cloudpickle.unregister_pickle_by_value(sys.modules[__name__])
 
 
 def jobs(folder: Path, count: int) -> list[Job]:
@@ -180,7 +196,6 @@ def where(job: Job) -> Outcome:
 def test_a_cluster_that_is_started_here_listens_here_only(tmp_path: Path):
     import ray
 
-    ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])
     (outcome,) = run_ray(jobs(tmp_path, 1), Ray(), 1, ignore, where)
     assert outcome.summary == "127.0.0.1"
     assert not ray.is_initialized()
