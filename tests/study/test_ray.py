@@ -30,30 +30,41 @@ HEAD: dict[str, Any] = {"include_dashboard": False, "include_log_monitor": False
 """What the first node can do without."""
 
 
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
-    """A cluster of one node; Ray gives up after half a minute on a machine that is busy, and is asked again."""
-    import ray
+@pytest.fixture(scope="module", autouse=True)
+def patient() -> Iterator[None]:
+    """Let Ray take its time to start on a machine that is busy; it gives up after half a minute."""
     from ray import cloudpickle
+    from ray._private import services
 
+    def get_node(*words: Any, **settings: Any) -> Any:
+        deadline = time.monotonic() + 300
+        while True:
+            try:
+                return original(*words, **settings)
+            except RuntimeError:
+                if time.monotonic() > deadline:
+                    raise
+            time.sleep(0.2)
+
+    original = services.get_node
     cloudpickle.register_pickle_by_value(sys.modules[__name__])  # nodes cannot import tests
-    with pytest.MonkeyPatch.context() as patch, engine._loopback(ray):
-        patch.setenv("RAY_SCHEDULER_EVENTS", "0")
-        found = _started(attempts=3)
-        yield found
-        found.shutdown()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(services, "get_node", get_node)
+        patch.setenv("RAY_worker_register_timeout_seconds", "300")
+        yield
     cloudpickle.unregister_pickle_by_value(sys.modules[__name__])
 
 
-def _started(attempts: int) -> Any:
+@pytest.fixture(scope="module")
+def cluster(patient: None) -> Iterator[Any]:
+    """A cluster of one node."""
+    import ray
     from ray.cluster_utils import Cluster
 
-    try:
-        return Cluster(initialize_head=True, head_node_args={**NODE, **HEAD})
-    except Exception:
-        if attempts == 1:
-            raise
-        return _started(attempts - 1)
+    with engine._loopback(ray):
+        found = Cluster(initialize_head=True, head_node_args={**NODE, **HEAD})
+        yield found
+        found.shutdown()
 
 
 def jobs(folder: Path, count: int) -> list[Job]:
@@ -184,9 +195,7 @@ def where(job: Job) -> Outcome:
 
 def test_a_cluster_that_is_started_here_listens_here_only(tmp_path: Path):
     import ray
-    from ray import cloudpickle
 
-    cloudpickle.register_pickle_by_value(sys.modules[__name__])
     (outcome,) = run_ray(jobs(tmp_path, 1), Ray(), 1, ignore, where)
     assert outcome.summary == "127.0.0.1"
     assert not ray.is_initialized()

@@ -114,7 +114,9 @@ def _bring_home(job: Job, outcome: Outcome, files: Files, log: bytes) -> Outcome
         if files:
             unpack(files, job.folder)
         if log:
-            with (job.folder.parents[1] / "logs" / f"{job.task.name}.txt").open("ab") as file:
+            place = job.folder.parents[1] / "logs" / f"{job.task.name}.txt"
+            place.parent.mkdir(exist_ok=True)
+            with place.open("ab") as file:
                 file.write(log)
     except OSError as error:
         if error.errno not in NO_ROOM:
