@@ -296,7 +296,7 @@ def test_a_damaged_record_of_the_study_is_written_again(tmp_path: Path, here: An
     assert Study.open(study.path).plan == study.plan
 
 
-@pytest.mark.filterwarnings("ignore::unweave.scoring.Collapsed")  # after five steps
+@pytest.mark.filterwarnings("ignore::unweave.scoring.Collapsed")
 def test_a_run_that_lacks_a_snapshot_is_trained_again_when_asked(tmp_path: Path, here: Any, finished: Study):
     shutil.copytree(finished.path, tmp_path / "study")
     study = Study(**settings(12, 1), snapshots=[5], out=tmp_path / "study")
