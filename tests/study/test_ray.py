@@ -7,7 +7,9 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing, suppress
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -90,10 +92,17 @@ def fail(job: Job) -> Outcome:
     raise ZeroDivisionError("by hand")
 
 
+def _node() -> str:
+    import ray
+
+    return ray.get_runtime_context().get_node_id()
+
+
 def stay(job: Job) -> Outcome:
     """Leave a mark, and wait for a file of this name, or an interrupt."""
     job.folder.mkdir(parents=True, exist_ok=True)
-    (job.folder / f"begun{len(list(job.folder.glob('begun*')))}").touch()
+    number = len(list(job.folder.glob("begun*")))
+    (job.folder / f"begun{number}").write_text(f"{_node()} {os.getpid()}")
     try:
         while not (job.folder.parent / "go").exists():
             time.sleep(0.05)
@@ -151,15 +160,18 @@ def test_runs_of_a_lost_node_are_done_again(tmp_path: Path, cluster):
     outcomes = run_ray(given, Ray(address=cluster.address), None, under_way.append, stay)
     found: list[Outcome] = []
 
-    def begun() -> bool:
-        return len(list((tmp_path / "runs").glob("*/begun0"))) == 2
+    def begun() -> dict[str, int]:
+        notes = [path.read_text().split() for path in (tmp_path / "runs").glob("*/begun0")]
+        return {note[0]: int(note[1]) for note in notes if len(note) == 2}
 
     def lose_it() -> None:
-        until(begun)
-        cluster.remove_node(lost, allow_graceful=False)
-        (tmp_path / "runs" / "go").touch()
-
-    from threading import Thread
+        try:
+            until(lambda: len(begun()) == 2)
+            cluster.remove_node(lost, allow_graceful=False)
+            with suppress(ProcessLookupError):
+                os.kill(begun()[lost.node_id], signal.SIGKILL)  # a machine that is lost takes its processes along
+        finally:
+            (tmp_path / "runs" / "go").touch()
 
     thread = Thread(target=lose_it)
     thread.start()
@@ -177,9 +189,9 @@ def test_runs_of_a_lost_node_are_done_again(tmp_path: Path, cluster):
 def test_tasks_are_stopped_when_the_iterator_is_closed(tmp_path: Path, cluster):
     given = jobs(tmp_path, 2)
     outcomes = run_ray(given, Ray(address=cluster.address), 1, ignore, stay_but_the_first)
-    assert next(outcomes).kind == "done"
-    until(lambda: (given[1].folder / "begun0").exists())
-    outcomes.close()
+    with closing(outcomes):
+        assert next(outcomes).kind == "done"
+        until(lambda: (given[1].folder / "begun0").exists())
     assert (given[1].folder / "stopped").is_file()
 
 

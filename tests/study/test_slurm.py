@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -119,9 +120,9 @@ def test_a_job_that_is_cancelled_is_not_done_until_the_next_run(tmp_path: Path):
 def test_jobs_are_stopped_when_the_iterator_is_closed(tmp_path: Path):
     given = jobs(tmp_path, 2)
     outcomes = run_slurm(given, HERE, 2, ignore, stay_but_the_first)
-    assert next(outcomes).kind == "done"
-    until(lambda: (given[1].folder / "pid").exists())
-    outcomes.close()
+    with closing(outcomes):
+        assert next(outcomes).kind == "done"
+        until(lambda: (given[1].folder / "pid").exists())
     assert (given[1].folder / "stopped").is_file()
     assert not (tmp_path / "slurm").exists()  # all have ended
 

@@ -53,22 +53,27 @@ def run_ray(
             _say_that_nothing_fits(options)
         resources = {"num_cpus": options.cpus, "num_gpus": options.gpus, "scheduling_strategy": "SPREAD"}
         perform = ray.remote(max_retries=0, runtime_env={"env_vars": ONE_THREAD}, **resources)(_perform)
-        try:
-            while True:
-                while len(under_way) < max(1, min(limit, _room(ray, options))):
-                    if (job := again.popleft() if again else next(waiting, None)) is None:
-                        break
-                    job = for_node(job, options.cpus)
-                    under_way[perform.remote(job, None if options.shared else pack(job.folder), work)] = job
-                if not under_way:
+
+        def fill() -> None:
+            while len(under_way) < max(1, min(limit, _room(ray, options))):
+                if (job := again.popleft() if again else next(waiting, None)) is None:
                     return
+                job = for_node(job, options.cpus)
+                under_way[perform.remote(job, None if options.shared else pack(job.folder), work)] = job
+
+        try:
+            fill()
+            while under_way:
                 started([job.task.name for job in under_way.values()])
+                ended: list[Outcome] = []
                 for reference in ray.wait(list(under_way), timeout=POLL)[0]:
                     job = under_way.pop(reference)
                     if (outcome := _result(ray, reference, job, tries)) is None:
                         again.append(job)
                     else:
-                        yield outcome
+                        ended.append(outcome)
+                fill()
+                yield from ended
         finally:
             _cancel(ray, list(under_way))
 
