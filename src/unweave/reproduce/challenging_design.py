@@ -87,7 +87,7 @@ PRESETS = {
     ),
     "small": Settings(
         data=("shapes2d:size=32", "rooms3d:size=32"),
-        seeds=5,
+        seeds=3,
         steps=1500,
         strengths=(0, 2, 5),
         threshold="33%",
