@@ -53,6 +53,7 @@ def patient() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(services, "get_node", get_node)
         patch.setenv("RAY_worker_register_timeout_seconds", "300")
+        patch.setenv("RAY_agent_register_timeout_ms", "300000")
         yield
     cloudpickle.unregister_pickle_by_value(sys.modules[__name__])
 
