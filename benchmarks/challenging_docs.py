@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import fill
 
 import pages
 import polars
@@ -33,7 +34,12 @@ def blocks(table: polars.DataFrame) -> dict[str, str]:
     """Return what stands between the marks of the page, by their names."""
     found = answers(table)
     parts = {name: as_table([row for row in found.rows if row.what[0] == digit]) for digit, name in QUESTIONS.items()}
-    return {"setting": setting(table), "notes": "\n".join(f"- {note}" for note in found.notes), **parts}
+    return {"setting": setting(table), "notes": "\n".join(map(bullet, found.notes)), **parts}
+
+
+def bullet(note: str) -> str:
+    """Return a note as an item of a list, in short lines."""
+    return fill(note, 118, initial_indent="- ", subsequent_indent="  ", break_on_hyphens=False)
 
 
 def setting(table: polars.DataFrame) -> str:
