@@ -8,7 +8,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars
+from safetensors.numpy import save_file
 
 from unweave.study import Plan, Scoring, Study
 from unweave.study.folder import StudyFolder
@@ -67,7 +69,7 @@ def write_study(
 
 def _write_run(folder: Path, each: Task, rows: list[dict[str, Any]], floors: tuple[float, float] | None) -> None:
     folder.mkdir(parents=True)
-    (folder / "weights.safetensors").write_bytes(b"")
+    save_file({"w": np.zeros(1)}, folder / "weights.safetensors")
     (folder / "config.json").write_text(json.dumps(each.config))
     status = {"state": "finished", "step": each.config["training"]["steps"], "seconds": 30.0, "device": "cpu"}
     (folder / "status.json").write_text(json.dumps({**status, "threads": 1, "versions": VERSIONS, "machine": MACHINE}))

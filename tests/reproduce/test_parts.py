@@ -19,6 +19,7 @@ from unweave.reproduce import (
     linear_gaussian,
     reproduce,
 )
+from unweave.reproduce.by_study import StudyReproduction
 from unweave.reproduce.frame import Row
 from unweave.reproduce.geomancer import Geomancer
 from unweave.reproduce.geomancer_objects import FoundFactors
@@ -81,7 +82,7 @@ def stop_after(count: int):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", RESULTS)
+@pytest.mark.parametrize("name", SETTINGS)
 @pytest.mark.usefixtures("quick")
 def test_an_interrupted_reproduction_goes_on_and_ends_the_same(name, tmp_path, monkeypatch):
     kind = find(name)
@@ -110,6 +111,30 @@ def test_an_interrupted_reproduction_goes_on_and_ends_the_same(name, tmp_path, m
             assert timeless[0] == timeless[1]
         elif path.name != "result.md":  # which says when it was finished
             assert ours == path.read_bytes()
+
+
+def test_every_result_keeps_its_parts_or_is_a_study():
+    assert {*RESULTS} - {*SETTINGS} == {name for name in RESULTS if issubclass(find(name), StudyReproduction)}
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_result_that_is_a_study_goes_on_with_the_runs_it_lacks(tmp_path, monkeypatch):
+    name = "challenging-assumptions"
+    kind = find(name)
+    little = replace(
+        kind.presets["smoke"], data=("xysquares:size=32",), seeds=2, strengths=(0,), metrics=("mig", "elbo")
+    )
+    monkeypatch.setattr(kind, "presets", {"small": little})
+    whole = reproduce(name, out=tmp_path / "whole", workers=1)
+    with pytest.raises(KeyboardInterrupt):
+        reproduce(name, out=tmp_path / "cut", workers=1, on_progress=stop_after(4))
+    runs = tmp_path / "cut" / "study" / "runs"
+    times = {path: path.stat().st_mtime_ns for path in runs.glob("*/weights.safetensors")}
+    assert 0 < len(times) < 12
+    again = reproduce(name, out=tmp_path / "cut", workers=1)
+    assert all(path.stat().st_mtime_ns == time for path, time in times.items())
+    assert len(list(runs.glob("*/weights.safetensors"))) == 12
+    assert again.table() == whole.table()
 
 
 def test_a_part_is_computed_once(tmp_path):

@@ -123,6 +123,7 @@ def with_strengths(table: polars.DataFrame) -> polars.DataFrame:
 
 
 def _strength(row: Mapping[str, Any]) -> float:
+    """Return the strength of a run; 0 where its method has one only, which is then no column of the table."""
     if row["method"] == "annealed-vae":
-        return Schedule.read(row["capacity"]).end
-    return float(row[STRENGTHS[row["method"]]])
+        return Schedule.read(row["capacity"]).end if row.get("capacity") else 0.0
+    return float(row.get(STRENGTHS[row["method"]]) or 0)

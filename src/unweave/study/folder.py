@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import shutil
 import socket
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -66,6 +67,7 @@ class StudyFolder:
 
     def write_plan(self, plan: Plan) -> None:
         """Store the plan, and make the folders that runs need."""
+        self.path.mkdir(parents=True, exist_ok=True)
         write_json(self.path / PLAN, plan.to_json())  # first: with folders and without it, this would be no study
         for part in ("runs", "failures", "logs"):
             (self.path / part).mkdir(parents=True, exist_ok=True)
@@ -145,6 +147,7 @@ class StudyFolder:
             try:
                 yield driver
             finally:
+                driver.stop()
                 (self.path / DRIVER).unlink(missing_ok=True)
                 record_session(self.path, driver.record)
 
@@ -166,11 +169,17 @@ class StudyFolder:
 
 
 class Driver:
-    """What driver.json says: written at most once a second, since thousands of short runs may pass in one."""
+    """What driver.json says: written at most once a second, since thousands of short runs may pass in one.
+
+    What comes too soon after the last time is written when the second is over, so that the file is never behind for
+    longer.
+    """
 
     def __init__(self, path: Path, engine: str, workers: int | None) -> None:
         self._path = path
         self._written = 0.0
+        self._later: threading.Timer | None = None
+        self._lock = threading.Lock()
         self.record: dict[str, Any] = {
             "pid": os.getpid(),
             "host": socket.gethostname(),
@@ -185,14 +194,25 @@ class Driver:
     def update(self, running: list[str], finished: int) -> None:
         """Say which tasks are under way, and how many have ended since the driver started."""
         self.record.update(running=running, finished=finished)
-        if time.monotonic() - self._written >= 1:
+        wait = self._written + 1 - time.monotonic()
+        if wait <= 0:
             self.write()
+        elif self._later is None or not self._later.is_alive():
+            self._later = threading.Timer(wait, self.write)
+            self._later.daemon = True
+            self._later.start()
 
     def write(self) -> None:
         """Write the file now."""
-        self._written = time.monotonic()
-        with suppress(OSError):  # a full disk is noticed where it matters
+        with self._lock, suppress(OSError):  # a full disk is noticed where it matters
+            self._written = time.monotonic()
             write_json(self._path, self.record)
+
+    def stop(self) -> None:
+        """Write no more."""
+        if self._later is not None:
+            self._later.cancel()
+            self._later.join()
 
 
 def read_scored(folder: Path) -> dict[str, dict[str, str]]:

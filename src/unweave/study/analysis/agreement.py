@@ -37,7 +37,8 @@ def metric_agreement(table: polars.DataFrame, metrics: Sequence[str] | None = No
                 varied = len(pairs) > 2 and bool((np.ptp(pairs, axis=0) > 0).all())
                 found = float(np.asarray(spearmanr(*pairs.T))[0]) if varied else None
                 rows.append({"data": data, "first": first, "second": second, "correlation": found, "runs": len(pairs)})
-    return polars.DataFrame(rows, infer_schema_length=None)
+    texts, counts = dict.fromkeys(("data", "first", "second"), polars.String), {"runs": polars.Int64}
+    return polars.DataFrame(rows, schema={**texts, "correlation": polars.Float64, **counts})
 
 
 @dataclass(frozen=True)
