@@ -13,7 +13,7 @@ INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --con
 .PHONY: demo test test-all test-lowest lint notebooks clean
 
 demo: .venv/installed
-	$(BIN)/unweave train beta-vae --data rooms3d --steps 1200 --out runs/demo
+	$(BIN)/unweave train beta-tcvae --beta 6 --loss gaussian --data rooms3d:size=32 --width 0.5 --steps 5000 --out runs/demo
 	$(BIN)/unweave evaluate runs/demo --preset fast --metrics mig sap dci factor-vae-score linearity axis-alignment
 	$(BIN)/unweave report runs/demo
 
