@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -10,6 +11,14 @@ from hypothesis import HealthCheck, settings
 # How long an example takes is up to the machine, and to what else it does.
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _signals_that_are_heard() -> None:
+    """Undo what a shell does to commands in the background, and nohup: they ignore Ctrl-C and the end of a terminal."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    if hasattr(signal, "SIGHUP"):
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture(scope="session", autouse=True)
