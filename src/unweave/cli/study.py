@@ -121,7 +121,7 @@ def run(words: list[str]) -> None:
 
 
 def opening(study: Study, redo: Sequence[str]) -> list[str]:
-    """Return what is there, what is new in the file, and what is no longer in it."""
+    """Return how many runs are there, and which cells the file has gained or lost."""
     lines = []
     status = study.status()
     counts = status.counts

@@ -180,7 +180,7 @@ def _matrix(values: Any) -> Any:
         raise UsageError(f"vectors must have the shape (n, D), neither of them 0, not {matrix.shape}")
     if matrix.dtype.kind not in "biuf":
         what = "texts" if matrix.dtype.kind in "USO" else f"of type {matrix.dtype}"
-        raise UsageError(f"vectors must be numbers, not {what}; what is no number may be a factor")
+        raise UsageError(f"vectors must be numbers, not {what}; columns of other kinds may be factors")
     if matrix.shape[0] < 2:
         raise UsageError("vectors need two rows or more: of a single one there is nothing to learn")
     return matrix

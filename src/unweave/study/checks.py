@@ -30,7 +30,7 @@ def check_kinds(given: Mapping[str, Any], kind: type, names: Mapping[str, str] |
 
 
 def check_list(name: str, values: object, kind: type | tuple[type, ...], what: str) -> None:
-    """Refuse what is no list of values of a kind."""
+    """Refuse anything but a list of values of one kind."""
     if isinstance(values, str) or not isinstance(values, Sequence | range):
         raise UsageError(f"{name} is a list of {what}, not {values!r}")
     if wrong := [value for value in values if isinstance(value, bool) or not isinstance(value, kind)]:
