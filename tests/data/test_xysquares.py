@@ -83,3 +83,12 @@ def test_binary_at_32_only_where_squares_fill_whole_blocks(get: Callable[..., Da
         data = get("xysquares", spacing=spacing, size=32)
         values = np.unique(data.images(np.random.default_rng(0).integers(len(data), size=300)))
         assert data.binary == (set(values) == {0, 255})
+
+
+@pytest.mark.parametrize("spacing", range(1, 9))
+def test_a_small_image_is_the_mean_of_blocks_of_the_usual_one(spacing):
+    """Small images are put together from 64 shrunk channels; a referee shrinks each image whole."""
+    small, usual = XYSquares(size=32, spacing=spacing), XYSquares(spacing=spacing)
+    indices = np.random.default_rng(spacing).integers(len(small), size=50)
+    blocks = usual.images(indices).reshape(50, 32, 2, 32, 2, 3).mean((2, 4))
+    np.testing.assert_array_equal(small.images(indices), np.floor(blocks + 0.5))

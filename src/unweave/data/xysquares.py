@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.data.dataset import SIZES, Dataset, Images, integer_option
+from unweave.data.dataset import SIZES, Dataset, Images, fit, integer_option
 from unweave.data.factors import FactorSpace, Integers
 
 SIDE = 8  # of a square, in pixels of the 64×64 image
@@ -36,12 +36,29 @@ class XYSquares(Dataset):
 
         run = np.arange(zoom * SIDE)
         self._square = 3 * (self._canvas * run[:, None] + run).ravel()  # flat offsets from a corner
+        # Of a small image each channel is one of 64 pictures: shrinking these once is 15 times faster.
+        self._channels = None if size == self._canvas else self._shrunk_channels()
 
     def _draw(self, indices: Integers) -> Images:
         factors = self.factors.from_index(indices)
+        if self._channels is None:
+            return self._painted(factors)
+        places = PLACES * factors[:, 0::2] + factors[:, 1::2]
+        images = np.empty((len(indices), *self.shape), dtype=np.uint8)
+        for channel in range(3):
+            images[..., channel] = self._channels[places[:, channel]]
+        return images
+
+    def _shrunk_channels(self) -> Images:
+        """Return what a channel shows, (64, H, W), with the square in each of its places."""
+        factors = self.factors.from_index(self._representatives())
+        return fit(self._painted(factors), self.shape)[..., 0]
+
+    def _painted(self, factors: Integers) -> Images:
+        """Return the images on the canvas, whose size is `shape` or twice that."""
         left, top = self._starts[factors[:, 0::2]], self._starts[factors[:, 1::2]]  # (n, 3)
-        images = np.zeros((len(indices), self._canvas, self._canvas, 3), dtype=np.uint8)
-        first = np.arange(len(indices))[:, None] * images[:1].size
+        images = np.zeros((len(factors), self._canvas, self._canvas, 3), dtype=np.uint8)
+        first = np.arange(len(factors))[:, None] * images[:1].size
         corners = first + 3 * (self._canvas * top + left) + np.arange(3)
         images.reshape(-1)[corners[..., None] + self._square] = 255
         return images
