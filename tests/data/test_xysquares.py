@@ -86,9 +86,9 @@ def test_binary_at_32_only_where_squares_fill_whole_blocks(get: Callable[..., Da
 
 
 @pytest.mark.parametrize("spacing", range(1, 9))
-def test_a_small_image_is_the_mean_of_blocks_of_the_usual_one(spacing):
+def test_a_small_image_is_the_mean_of_blocks_of_the_usual_one(get: Callable[..., Dataset], spacing: int):
     """Small images are put together from 64 shrunk channels; a referee shrinks each image whole."""
-    small, usual = XYSquares(size=32, spacing=spacing), XYSquares(spacing=spacing)
+    small, usual = (get("xysquares", size=size, spacing=spacing) for size in (32, 64))
     indices = np.random.default_rng(spacing).integers(len(small), size=50)
     blocks = usual.images(indices).reshape(50, 32, 2, 32, 2, 3).mean((2, 4))
     np.testing.assert_array_equal(small.images(indices), np.floor(blocks + 0.5))
