@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.data.dataset import SIZES, Dataset, Images, fit, integer_option
+from unweave.data.dataset import SIZES, Dataset, Images, integer_option
 from unweave.data.factors import FactorSpace, Integers
 
 SIDE = 8  # of a square, in pixels of the 64×64 image
@@ -24,7 +24,7 @@ class XYSquares(Dataset):
 
     def __init__(self, *, spacing: int = 8, size: int = 64) -> None:
         spacing = integer_option("spacing", spacing, range(1, 9))
-        size = integer_option("size", size, SIZES)
+        size = integer_option("size", size, (16, *SIZES))
         self.options = {"spacing": spacing, "size": size}
         self.shape = (size, size, 3)
 
@@ -32,7 +32,7 @@ class XYSquares(Dataset):
         zoom = self._canvas // 64
         margin = (64 - SIDE - (PLACES - 1) * spacing) // 2
         self._starts = zoom * (margin + spacing * np.arange(PLACES))
-        self.binary = size >= 64 or not (self._starts % 2).any()
+        self.binary = size >= 64 or not (self._starts % (64 // size)).any()
 
         run = np.arange(zoom * SIDE)
         self._square = 3 * (self._canvas * run[:, None] + run).ravel()  # flat offsets from a corner
@@ -50,12 +50,14 @@ class XYSquares(Dataset):
         return images
 
     def _shrunk_channels(self) -> Images:
-        """Return what a channel shows, (64, H, W), with the square in each of its places."""
-        factors = self.factors.from_index(self._representatives())
-        return fit(self._painted(factors), self.shape)[..., 0]
+        """Return what a channel shows, (64, H, W), with the square in each of its places: rounded means of blocks."""
+        painted = self._painted(self.factors.from_index(self._representatives()))[..., 0]
+        size, block = self.shape[0], self._canvas // self.shape[0]
+        sums = painted.reshape(-1, size, block, size, block).sum((2, 4), dtype=np.uint32)
+        return ((sums + block**2 // 2) // block**2).astype(np.uint8)
 
     def _painted(self, factors: Integers) -> Images:
-        """Return the images on the canvas, whose size is `shape` or twice that."""
+        """Return the images on the canvas, which is as large as `shape` or larger."""
         left, top = self._starts[factors[:, 0::2]], self._starts[factors[:, 1::2]]  # (n, 3)
         images = np.zeros((len(factors), self._canvas, self._canvas, 3), dtype=np.uint8)
         first = np.arange(len(factors))[:, None] * images[:1].size
