@@ -19,8 +19,8 @@ MOST = 128
 """Pairs drawn from one traversal at most, and from a batch of random images [Michlo2022]_."""
 TRAVERSALS = 1024
 """Traversals drawn at least, where there are as many pairs: what surrounds a factor decides how it looks."""
-BATCH = 32
-"""Random images that random pairs are drawn among."""
+BATCH, BATCHES = 32, 256
+"""Random images that random pairs are drawn among, and how many times these are drawn at least."""
 ENOUGH = 100
 """Distinct pairs that differ in one factor alone, from which on that factor is measured along itself: the standard
 error of a correlation is a tenth then."""
@@ -37,7 +37,7 @@ def random_pairs(data: Dataset, count: int, seed: int, self_pairs: float = 0.0) 
     if len(drawn_cells(data)) < 2:
         raise UsageError(f"distances need two images or more, and '{data.name}' has {len(drawn_cells(data))}")
     rng = generator(seed, 0)
-    groups, each = _shared(count)
+    groups, each = _shared(count, BATCHES)
     images = data.sample(groups * min(BATCH, 2 * each), rng).reshape(groups, -1)
     places = rng.integers(images.shape[1], size=(groups, each))
     steps = rng.integers(1, images.shape[1], size=(groups, each))
@@ -52,9 +52,9 @@ def random_pairs(data: Dataset, count: int, seed: int, self_pairs: float = 0.0) 
     return np.stack([first, np.where(own, first, second)], axis=1)
 
 
-def _shared(count: int) -> tuple[int, int]:
-    """Return from how many groups so many pairs are drawn, and how many from each."""
-    groups = max(count // MOST, min(TRAVERSALS, count))
+def _shared(count: int, least: int = TRAVERSALS) -> tuple[int, int]:
+    """Return from how many groups, at `least`, so many pairs are drawn, and how many from each."""
+    groups = max(count // MOST, min(least, count))
     return groups, -(-count // groups)
 
 
