@@ -7,17 +7,23 @@
 
 from __future__ import annotations
 
-from unweave.perception.correlations import FewPairs, correlations
+from unweave.perception.correlations import correlations
 from unweave.perception.ground_truth import ground_truth_distance
 from unweave.perception.importance import importance
+from unweave.perception.matrices import distance_matrices
+from unweave.perception.measured import FewPairs
+from unweave.perception.perceive import Perception, perceive
 from unweave.perception.perceived import Perceived, perceived_distance, perceived_overlap
 
 __all__ = [
     "FewPairs",
     "Perceived",
+    "Perception",
     "correlations",
+    "distance_matrices",
     "ground_truth_distance",
     "importance",
+    "perceive",
     "perceived_distance",
     "perceived_overlap",
 ]
