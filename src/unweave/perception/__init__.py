@@ -14,11 +14,13 @@ from unweave.perception.matrices import distance_matrices
 from unweave.perception.measured import FewPairs
 from unweave.perception.perceive import Perception, perceive
 from unweave.perception.perceived import Perceived, perceived_distance, perceived_overlap
+from unweave.perception.predicted import Predictions, predicted_and_learned
 
 __all__ = [
     "FewPairs",
     "Perceived",
     "Perception",
+    "Predictions",
     "correlations",
     "distance_matrices",
     "ground_truth_distance",
@@ -26,4 +28,5 @@ __all__ = [
     "perceive",
     "perceived_distance",
     "perceived_overlap",
+    "predicted_and_learned",
 ]

@@ -37,6 +37,8 @@ class Perception:
     """Linear and rank correlation over random pairs; None without factors."""
     losses: dict[str, float]
     """Mean rank correlation over factors, by loss, the best first: of the loss itself and of those that were tried."""
+    better: dict[str, float]
+    """Those of them that follow the factors clearly better."""
     distances: dict[str, Floats]
     """Perceived distances of different images, by factor and of random pairs, from which cumulative plots are drawn."""
     sentence: str
@@ -107,9 +109,9 @@ def perceive(
     with reporting(on_progress, progress) as told:
         found = measure(seen, axes, pairs=pairs, seed=seed, on_progress=told)
         known = _factors(seen, found)
-        losses = _losses(seen, axes, min(pairs, FEW), seed, told) if others and axes else {}
-    name = loss if loss != "auto" else seen.loss_name
-    better = {each: rank for each, rank in losses.items() if rank > losses[seen.loss_name] + BETTER}
+        name = loss if loss != "auto" else seen.loss_name
+        losses = _losses(name, seen, axes, min(pairs, FEW), seed, told) if others and axes else {}
+    better = {each: rank for each, rank in losses.items() if rank > losses[name] + BETTER}
     distances = {each: part.between_different for each, part in found.along.items() if part is not None}
     return Perception(
         given,
@@ -118,8 +120,9 @@ def perceive(
         mean_and_spread(found.random.perceived),
         found.random.correlation() if axes else None,
         losses,
+        better,
         distances | {RANDOM: found.random.perceived},
-        sentence(given, name, known, better, losses.get(seen.loss_name, np.nan)) if axes else _untold(given),
+        sentence(given, name, known, better, losses.get(name, np.nan)) if axes else _untold(given),
         _notes(given, found),
     )
 
@@ -132,13 +135,12 @@ def candidates(data: Dataset) -> list[str]:
     return ["mse", "mae", f"mse-box:radius={radius}", f"mse-gauss:radius={radius}"]
 
 
-def _losses(seen: Perceived, axes: Sequence[int], pairs: int, seed: int, on_progress: OnProgress) -> dict[str, float]:
-    """Return the mean rank correlation over factors of a loss and of the others, on the same pairs, the best first."""
-    tried = {seen.loss_name: seen}
-    for name in candidates(seen.data):
-        other = Perceived(seen.data, name, standardise=seen.standardise)
-        if other.loss_name not in tried:
-            tried[name] = other
+def _losses(
+    own: str, seen: Perceived, axes: Sequence[int], pairs: int, seed: int, on_progress: OnProgress
+) -> dict[str, float]:
+    """Return the mean rank correlation over factors of the own loss and of others, on the same pairs, the best first."""
+    others = {name: Perceived(seen.data, name, standardise=seen.standardise) for name in candidates(seen.data)}
+    tried = {own: seen} | {name: other for name, other in others.items() if other.loss_name != seen.loss_name}
 
     def mean_rank(other: Perceived) -> float:
         def told(what: str, done: float, total: float | None) -> None:
