@@ -80,11 +80,11 @@ def perceive(words: list[str]) -> None:
     from unweave.data import load
     from unweave.runs import Run
 
-    run = None if options.run is None else Run.open(options.run)
-    loss = options.loss or (run.settings.method.loss if run else "mse")
-    standardise = True if options.standardise or (run and run.settings.training.standardise) else None
     with Bar(f"reading {options.data}", unit=" images") as bar:
         data = load(options.data, on_progress=bar)
+    run = None if options.run is None else Run.open(options.run, data=data)
+    loss = options.loss or (run.settings.method.loss if run else "mse")
+    standardise = True if options.standardise or (run and run.settings.training.standardise) else None
     with Bar("distances", unit=" pairs") as bar:
         found = perception.perceive(
             data, loss, pairs=options.pairs, seed=options.seed, standardise=standardise, on_progress=bar

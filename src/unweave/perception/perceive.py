@@ -13,7 +13,7 @@ from unweave.perception.association import Correlation
 from unweave.perception.measured import RANDOM, Measured, chosen_factors, few_pairs, mean_and_spread, measure
 from unweave.perception.pairs import varying_factors
 from unweave.perception.perceived import Floats, Perceived
-from unweave.perception.verdict import BETTER, Factor, order_of_correlation, sentence, worth
+from unweave.perception.verdict import BETTER, Factor, order_of_correlation, sentence
 from unweave.progress import OnProgress, reporting
 from unweave.text import data_title
 
@@ -138,7 +138,7 @@ def candidates(data: Dataset) -> list[str]:
 def _losses(
     own: str, seen: Perceived, axes: Sequence[int], pairs: int, seed: int, on_progress: OnProgress
 ) -> dict[str, float]:
-    """Return the mean rank correlation over factors of the own loss and of others, on the same pairs, the best first."""
+    """Return the mean rank correlation of the own loss and of others, on the same pairs; the best first."""
     others = {name: Perceived(seen.data, name, standardise=seen.standardise) for name in candidates(seen.data)}
     tried = {own: seen} | {name: other for name, other in others.items() if other.loss_name != seen.loss_name}
 
@@ -163,8 +163,7 @@ def _factors(seen: Perceived, found: Measured) -> tuple[Factor, ...]:
         if pairs is not None:
             mean, std = mean_and_spread(pairs.between_different)
             relative = mean / random if random > 0 else 0.0
-            # Half the distance of two independent draws is what knowing the factor saves: the variance within it.
-            pays = worth(seen.size * float(pairs.perceived.mean()) / 2, sizes[name])
+            pays = seen.size * float(pairs.perceived.mean())
             in_order = pairs.order()
             order = float(mean > 0) if in_order is None else in_order  # two values are in order, if they differ
         known.append(Factor(name, sizes[name], mean, std, relative, pays, each.linear, each.rank, order))

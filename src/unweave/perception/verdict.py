@@ -37,7 +37,11 @@ class Factor:
     relative: float | None
     """The mean distance over that of random pairs."""
     worth: float | None
-    """The largest β at which learning it pays."""
+    """The largest β at which learning it pays, were its images on a line: the mean distance summed over values.
+
+    A linear VAE with the loss mse keeps a direction of variance λ if λ > β / 2, as probabilistic PCA does; two independent
+    images on a line are 2 λ apart on average.
+    """
     linear: float
     """Pearson correlation of perceived and ground-truth distances."""
     rank: float
@@ -62,15 +66,6 @@ def order_of_correlation(rank: float) -> float:
     return 0.5 + math.asin(rank) / math.pi
 
 
-def worth(gain: float, values: int) -> float:
-    r"""Return the largest β at which learning a factor pays: gain / log(values).
-
-    Knowing the factor saves `gain` nats of the reconstruction loss. A code that tells its values apart costs at least
-    β log(values) nats of divergence from the prior.
-    """
-    return gain / math.log(values) if values > 1 else math.inf
-
-
 def sentence(data: Dataset, loss: str, factors: Sequence[Factor], better: Mapping[str, float], mean_rank: float) -> str:
     """Return the answer in one sentence; `better` are other losses, the best first, by their mean rank correlation."""
     kinds: dict[Kind, list[str]] = {kind: [each.name for each in factors if each.kind == kind] for kind in WORDS}
@@ -87,8 +82,8 @@ def sentence(data: Dataset, loss: str, factors: Sequence[Factor], better: Mappin
 
 REASONS: dict[Kind, str] = {
     "seen": "",
-    "confused": ", whose distances do not follow their values",
-    "overlooked": ", which change too little to be worth a code",
+    "confused": ", as distances do not follow values",
+    "overlooked": ", as too little changes to be worth a code",
 }
 
 

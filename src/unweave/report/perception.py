@@ -154,10 +154,10 @@ def factors_seen(table: polars.DataFrame, ax: Axes | None = None) -> Axes:
 
 def _labels(rows: polars.DataFrame) -> list[tuple[str, float, float]]:
     """Return what stands at each point: the names of all factors that lie there, as those of xysquares do."""
-    places: dict[tuple[float, float], list[str]] = {}
+    places: dict[tuple[int, int], list[tuple[str, float, float]]] = {}
     for name, x, y in rows.select("factor", "order", polars.col("relative").fill_null(0.0)).iter_rows():
-        places.setdefault((round(x, 2), round(y, 2)), []).append(name)
-    return [(_few(names), x, y) for (x, y), names in places.items()]
+        places.setdefault((round(20 * x), round(20 * y)), []).append((name, x, y))
+    return [(_few([name for name, _, _ in found]), *found[0][1:]) for found in places.values()]
 
 
 def _few(names: Sequence[str]) -> str:
