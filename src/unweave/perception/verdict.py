@@ -39,8 +39,8 @@ class Factor:
     worth: float | None
     """The largest β at which learning it pays, were its images on a line: the mean distance summed over values.
 
-    A linear VAE with the loss mse keeps a direction of variance λ if λ > β / 2, as probabilistic PCA does; two independent
-    images on a line are 2 λ apart on average.
+    A linear VAE with the loss mse keeps a direction of variance λ if λ > β / 2, as probabilistic PCA does
+    [Tipping1999]_; two independent images on a line are 2 λ apart on average.
     """
     linear: float
     """Pearson correlation of perceived and ground-truth distances."""
