@@ -1,0 +1,32 @@
+"""What a reconstruction loss sees of a data set: distances between images, beside those between their factors.
+
+>>> from unweave.perception import importance
+>>> importance("xysquares", pairs=1024, factors=["x_R"])["std"][0]
+0.0
+"""
+
+from __future__ import annotations
+
+from unweave.perception.correlations import correlations
+from unweave.perception.ground_truth import ground_truth_distance
+from unweave.perception.importance import importance
+from unweave.perception.matrices import distance_matrices
+from unweave.perception.measured import FewPairs
+from unweave.perception.perceive import Perception, perceive
+from unweave.perception.perceived import Perceived, perceived_distance, perceived_overlap
+from unweave.perception.predicted import Predictions, predicted_and_learned
+
+__all__ = [
+    "FewPairs",
+    "Perceived",
+    "Perception",
+    "Predictions",
+    "correlations",
+    "distance_matrices",
+    "ground_truth_distance",
+    "importance",
+    "perceive",
+    "perceived_distance",
+    "perceived_overlap",
+    "predicted_and_learned",
+]
