@@ -26,6 +26,7 @@ LAYERS = (
     ("training", "metrics"),
     ("scoring",),
     ("study",),
+    ("perception",),
     ("report",),
     ("reproduce",),
     ("cli",),

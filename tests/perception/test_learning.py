@@ -90,7 +90,9 @@ def test_equal_planes_are_kept_once_and_so_are_pairs_of_them():
     planes = np.ascontiguousarray(images.transpose(0, 3, 1, 2))
     for place in (0, 500, 999):
         kept = batch.rows[torch.from_numpy(batch.pairs[batch.places[place]])][:, :, 0].numpy() * 255
-        wanted = {frozenset([planes[pairs[place, 0], c].tobytes(), planes[pairs[place, 1], c].tobytes()]) for c in range(3)}
+        wanted = {
+            frozenset([planes[pairs[place, 0], c].tobytes(), planes[pairs[place, 1], c].tobytes()]) for c in range(3)
+        }
         assert {frozenset(plane.astype(np.uint8).tobytes() for plane in pair) for pair in kept} == wanted
     assert len(whole_images(images, pairs).rows) == 200
 
