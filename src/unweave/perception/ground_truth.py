@@ -34,7 +34,7 @@ def ground_truth_distance(data: Data, a: ArrayLike, b: ArrayLike, *, scaled: boo
     """
     found = as_dataset(data)
     require_factors(found, "a ground-truth distance")
-    apart = np.abs(found.values(np.asarray(a)) - found.values(np.asarray(b)))
+    apart = np.abs(found.values(np.asarray(a)) - found.values(np.asarray(b))).astype(np.float64)
     return total(apart, ranges(found, scaled))
 
 
@@ -49,6 +49,6 @@ def ranges(data: Dataset, scaled: bool | None) -> NDArray[np.float64]:
     return np.where(width > 0, width, 1.0)
 
 
-def total(apart: NDArray[np.generic], divisors: NDArray[np.float64]) -> NDArray[np.float64]:
+def total(apart: NDArray[np.float64], divisors: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the sums (n,) of factors' distances (n, k), each divided; equal sums stay equal in spite of rounding."""
     return np.round((apart / divisors).sum(axis=1), 9)
