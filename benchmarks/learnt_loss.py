@@ -1,17 +1,13 @@
 """How well learnt losses follow the factors: the tables and the picture of docs/learn-loss.md.
 
     python benchmarks/learnt_loss.py                  learn and measure all (minutes each), and write the page
-    python benchmarks/learnt_loss.py --only KERNEL    one row: r31, r63, rooms3d:size=32, shapes2d:size=32
+    python benchmarks/learnt_loss.py --only NAME      a part of it: r31, r63, rooms3d:size=32, shapes2d:size=32
     python benchmarks/learnt_loss.py --page           write the tables of the page from the stored numbers
 
 All of it is stored in docs/results/learnt-loss.csv. One thread.
 """
 
 from __future__ import annotations
-
-import os
-
-os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
 
 import argparse
 import tempfile
@@ -20,6 +16,7 @@ from time import process_time
 from typing import Any
 
 import polars
+import torch
 from pages import put
 
 from unweave.data import load
@@ -147,6 +144,7 @@ def main() -> None:
     parser.add_argument("--only", choices=["r31", "r63", *OTHERS])
     parser.add_argument("--page", action="store_true")
     options = parser.parse_args()
+    torch.set_num_threads(1)
     parts = {"r31": lambda: of_squares(31), "r63": lambda: of_squares(63)}
     parts |= {name: lambda name=name: of_others(name) for name in OTHERS}
     for name, part in parts.items():
