@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from unweave import methods as methods
     from unweave import metrics as metrics
     from unweave import nets as nets
+    from unweave import perception as perception
     from unweave import plugins as plugins
     from unweave import presets as presets
     from unweave import report as report
@@ -45,6 +46,7 @@ _MODULES = (
     "methods",
     "metrics",
     "nets",
+    "perception",
     "plugins",
     "presets",
     "report",

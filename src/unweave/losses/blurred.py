@@ -27,7 +27,7 @@ class Blurred(ABC):
 
     def loss(self) -> Loss:
         """Return the loss."""
-        return Loss(self.distance, needs_images=True)
+        return Loss(self.distance, needs_images=True, features=self.features)
 
     def distance(self, x: Tensor, mean: Tensor) -> Tensor:
         """Return the loss (n,) of pixels and the decoder's output: summed over pixels."""
@@ -36,6 +36,10 @@ class Blurred(ABC):
             difference = mean.float() - x
             blurred = self.blur(difference)
             return total(difference.square()) + self.alpha * total(blurred.square())
+
+    def features(self, x: Tensor) -> Tensor:
+        """Return pixels and weighted blurred pixels (n, 2 C, H, W), whose squared distance is the loss."""
+        return torch.cat([x, math.sqrt(self.alpha) * self.blur(x)], 1)
 
     @abstractmethod
     def blur(self, images: Tensor) -> Tensor:

@@ -36,3 +36,6 @@ class Loss:
     """True where the distance looks at pixels that are neighbours."""
     has_spread: bool = False
     """True where the output is (n, 2, …): means, and a parameter of their spread, learnt for each value."""
+    features: Transform | None = None
+    """Values to features (n, …) whose squared ℓ2 distance is the loss, where there are such: many pairs of a few images
+    are then compared without a blur for each pair."""

@@ -11,14 +11,14 @@ from unweave.fields import types_of
 from unweave.losses.blurred import BoxBlurred, GaussBlurred
 from unweave.losses.counts import NegativeBinomial, Poisson
 from unweave.losses.kernel import KernelBlurred
-from unweave.losses.loss import Loss
+from unweave.losses.loss import Loss, identity
 from unweave.losses.pixelwise import bce, logit, mae, mse, sigmoid
 from unweave.losses.spread import first, gaussian, with_unit_spread
 from unweave.options import split_options
 
 LOSSES: dict[str, Loss] = {
     "bce": Loss(bce, sigmoid, logit, domain="unit"),
-    "mse": Loss(mse),
+    "mse": Loss(mse, features=identity),
     "mae": Loss(mae),
     "gaussian": Loss(gaussian, first, with_unit_spread, has_spread=True),
 }
