@@ -15,7 +15,7 @@ from unweave.data.identity import data_identity
 from unweave.data.labels import Labels
 from unweave.errors import UsageError, unknown
 from unweave.fields import OneOf, earlier_values, fits, later, types_of
-from unweave.losses import loss_of
+from unweave.losses import content_name, loss_of
 from unweave.methods import Method, Schedule, method_name, method_of
 from unweave.nets import Model, Modules, Net, Shape
 from unweave.schedules import require_not_negative
@@ -94,9 +94,15 @@ class Config:
     @property
     def id(self) -> str:
         """Return the run's identity: the first 16 digits of the SHA-256 of the canonical configuration."""
-        plain = {**self.to_json(), "data": data_identity(self.data)}  # wherever the data lie
+        plain = self._contents()
         canonical = json.dumps(plain, sort_keys=True, separators=(",", ":"), allow_nan=False)
         return hashlib.sha256(canonical.encode()).hexdigest()[:16]
+
+    def _contents(self) -> dict[str, Any]:
+        """Return the configuration with what decides the result, wherever the data and a learnt loss lie."""
+        plain = self.to_json()
+        method = {**plain["method"], "loss": content_name(self.method.loss)}
+        return {**plain, "method": method, "data": data_identity(self.data)}
 
     def build(self, shape: Shape, generator: torch.Generator, modules: Modules | None = None) -> Model:
         """Return the model that this method trains, its weights drawn from `generator`.
@@ -109,7 +115,7 @@ class Config:
 
     def differences(self, other: Config) -> list[str]:
         """Return, as readable text, every setting in which `other` differs."""
-        ours, theirs = (_flat({**each.to_json(), "data": data_identity(each.data)}) for each in (self, other))
+        ours, theirs = (_flat(each._contents()) for each in (self, other))
         keys = [*ours, *(key for key in theirs if key not in ours)]
         return [
             f"{key} {ours.get(key, 'absent')} → {theirs.get(key, 'absent')}"

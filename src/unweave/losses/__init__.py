@@ -7,6 +7,6 @@ To add one: a function in a file and a line in `LOSSES`; one with options, a dat
 from __future__ import annotations
 
 from unweave.losses.loss import Loss
-from unweave.losses.names import FAMILIES, LOSSES, full_name, loss_of
+from unweave.losses.names import FAMILIES, LOSSES, content_name, full_name, loss_of
 
-__all__ = ["FAMILIES", "LOSSES", "Loss", "full_name", "loss_of"]
+__all__ = ["FAMILIES", "LOSSES", "Loss", "content_name", "full_name", "loss_of"]

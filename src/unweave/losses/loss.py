@@ -15,6 +15,10 @@ def identity(values: Tensor) -> Tensor:
     return values
 
 
+def any_images(shape: tuple[int, ...], standardise: bool) -> None:
+    """Refuse no images."""
+
+
 @dataclass(frozen=True)
 class Loss:
     """A reconstruction loss and the meaning it gives to the decoder's output.
@@ -36,6 +40,8 @@ class Loss:
     """True where the distance looks at pixels that are neighbours."""
     has_spread: bool = False
     """True where the output is (n, 2, …): means, and a parameter of their spread, learnt for each value."""
+    check: Callable[[tuple[int, ...], bool], None] = any_images
+    """Given the shape of images and whether they are standardised: raises where the distance cannot compare them."""
     features: Transform | None = None
     """Values to features (n, …) whose squared ℓ2 distance is the loss, where there are such: many pairs of a few images
     are then compared without a blur for each pair."""

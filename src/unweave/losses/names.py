@@ -11,7 +11,9 @@ from unweave.fields import types_of
 from unweave.losses.blurred import BoxBlurred, GaussBlurred
 from unweave.losses.counts import NegativeBinomial, Poisson
 from unweave.losses.kernel import KernelBlurred
+from unweave.losses.learnt import Learnt
 from unweave.losses.loss import Loss, identity
+from unweave.losses.loss_file import SUFFIX
 from unweave.losses.pixelwise import bce, logit, mae, mse, sigmoid
 from unweave.losses.spread import first, gaussian, with_unit_spread
 from unweave.options import split_options
@@ -38,6 +40,7 @@ class Family(Protocol):
 
 
 FAMILIES: dict[str, type[Family]] = {
+    "learnt": Learnt,
     "mse-box": BoxBlurred,
     "mse-gauss": GaussBlurred,
     "mse-kernel": KernelBlurred,
@@ -51,7 +54,9 @@ READERS: tuple[type[int | float | str], ...] = (int, float, str)
 
 @cache
 def loss_of(text: str) -> Loss:
-    """Return the loss of a name such as "mse" or "mse-box:radius=15,weight=961"; no file is read yet.
+    """Return the loss of a name such as "mse" or "mse-box:radius=15,weight=961", or of a path such as "my.loss".
+
+    No file is read yet.
 
     >>> loss_of("mse-box") is loss_of("mse-box")
     True
@@ -74,10 +79,29 @@ def full_name(text: str, **of_data: object) -> str:
     given = {name: of_data.get(name) if value is None else value for name, value in loss.options().items()}
     options = {name: f"{value:.15g}" if isinstance(value, float) else value for name, value in given.items()}
     written = ",".join(f"{name}={value}" for name, value in options.items() if value is not None)
-    return ":".join(filter(None, [text.partition(":")[0], written]))
+    return ":".join(filter(None, ["learnt" if _is_path(text) else text.partition(":")[0], written]))
+
+
+def content_name(full: str) -> str:
+    """Return the full name of a loss without the place of a learnt one, whose content is known by its digest.
+
+    >>> content_name("learnt:path=/home/ada/my.loss,weight=1,sha256=0123456789abcdef")
+    'learnt:weight=1,sha256=0123456789abcdef'
+    """
+    name, _, written = full.partition(":")
+    if name != "learnt" or "sha256=" not in written:
+        return full
+    return f"{name}:" + ",".join(part for part in written.split(",") if not part.startswith("path="))
+
+
+def _is_path(text: str) -> bool:
+    """Tell whether a loss is given by the path of its file alone."""
+    return text.endswith(SUFFIX) and text.partition(":")[0] not in FAMILIES
 
 
 def _read(text: str) -> Loss | Family:
+    if _is_path(text):
+        return Learnt(path=text)
     name, written = split_options(text)
     if name in FAMILIES:
         return _with_options(FAMILIES[name], name, written)

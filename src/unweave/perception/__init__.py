@@ -10,14 +10,21 @@ from __future__ import annotations
 from unweave.perception.correlations import FewPairs, correlations
 from unweave.perception.ground_truth import ground_truth_distance
 from unweave.perception.importance import importance
+from unweave.perception.learning import Learning, LearntLoss, learn_loss
 from unweave.perception.perceived import Perceived, perceived_distance, perceived_overlap
+from unweave.perception.soft_rank import soft_rank, soft_spearman
 
 __all__ = [
     "FewPairs",
+    "Learning",
+    "LearntLoss",
     "Perceived",
     "correlations",
     "ground_truth_distance",
     "importance",
+    "learn_loss",
     "perceived_distance",
     "perceived_overlap",
+    "soft_rank",
+    "soft_spearman",
 ]

@@ -49,6 +49,8 @@ def resolve_loss(name: str, data: Dataset, *, standardise: bool) -> str:
         raise UsageError(f"the loss {kind} needs {needed}; use the loss mse with standardise")
     if loss.needs_images and vectors is not None:
         raise UsageError(f"the loss {kind} blurs images, and '{data.name}' holds vectors; use the loss mse")
+    if loss.needs_images:
+        loss.check(data.shape, standardise)
     if loss.domain == "counts":
         return full_name(name, library=_library(kind, vectors))
     if loss.domain == "unit" and vectors is not None:

@@ -1,0 +1,96 @@
+"""The loss that `unweave learn-loss` has learnt, read from its file."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from unweave.errors import UsageError
+from unweave.losses.kernel import DIGITS
+from unweave.losses.loss import Loss
+from unweave.losses.loss_file import LossFile, parse_loss_file, read_loss_file
+
+
+@dataclass(frozen=True)
+class Learnt:
+    r"""MSE and MSE after what was learnt for it [Michlo2022]_, eq. 6.3: |x - y|^2 + weight |h(x) - h(y)|^2.
+
+    h is a kernel or an auto-encoder. A file is read once in a process.
+    """
+
+    path: str = ""
+    """A file that `unweave learn-loss` wrote."""
+    weight: float | None = None
+    """Weight of the second term; that of the file unless given."""
+    sha256: str = ""
+    """The first digits of the file's SHA-256, where it must be a certain file: a run's record has them."""
+
+    def __post_init__(self) -> None:
+        if not self.path:
+            raise UsageError("the loss learnt needs a file: learnt:path=my.loss, or my.loss alone")
+        if self.weight is not None and not 0 <= self.weight < math.inf:
+            raise UsageError(f"weight must be a number that is not negative, not {self.weight}")
+
+    def loss(self) -> Loss:
+        """Return the loss."""
+        return Loss(self.distance, needs_images=True, features=self.features, check=self.check)
+
+    def distance(self, x: Tensor, mean: Tensor) -> Tensor:
+        """Return the loss (n,) of pixels and the decoder's output: summed over pixels."""
+        return self._file(x.device).distance(x, mean)
+
+    def features(self, x: Tensor) -> Tensor:
+        """Return pixels and what is made of them, weighted, (n, 2 C, H, W): their squared distance is the loss."""
+        return self._file(x.device).features(x)
+
+    def check(self, shape: tuple[int, ...], standardise: bool) -> None:
+        """Refuse images (H, W, C) that the loss cannot compare."""
+        file = self._file(torch.device("cpu"))
+        file.check(self.path, shape)
+        if standardise and file.kind == "autoencoder":
+            raise UsageError(f"the loss '{self.path}' was learnt on pixels in [0, 1]; train without standardise")
+
+    def options(self) -> dict[str, object]:
+        """Return all that decides the loss, by name; the file's place and content are looked up."""
+        place = str(Path(self.path).expanduser().resolve())
+        if "," in place:
+            raise UsageError(f"the path of a loss may have no comma: '{place}'")
+        content = self.content()
+        digest = hashlib.sha256(content).hexdigest()[:DIGITS]
+        return {"path": place, "weight": self.parsed(content).weight, "sha256": digest}
+
+    def content(self) -> bytes:
+        """Return the file's bytes, which must be those of `sha256` where it is given."""
+        content = read_loss_file(self.path)
+        if not hashlib.sha256(content).hexdigest().startswith(self.sha256):
+            raise UsageError(f"the loss '{self.path}' is not the file of SHA-256 {self.sha256}…; it has changed")
+        return content
+
+    def parsed(self, content: bytes) -> LossFile:
+        """Return the loss in the file's bytes, with the weight that is given."""
+        file = parse_loss_file(self.path, content)
+        return file if self.weight is None else replace(file, weight=self.weight)
+
+
+    def _file(self, device: torch.device) -> LossFile:
+        # Without a digest, what is at the path may be learnt again in the same process.
+        return _loaded(self, None if self.sha256 else _state(self.path), device)
+
+
+def _state(path: str) -> tuple[int, ...] | None:
+    try:
+        found = Path(path).expanduser().stat()
+    except OSError:  # which reading it will say
+        return None
+    return found.st_size, found.st_mtime_ns, found.st_ino
+
+
+@cache
+def _loaded(loss: Learnt, state: tuple[int, ...] | None, device: torch.device) -> LossFile:
+    return loss.parsed(loss.content()).to(device)

@@ -1,0 +1,153 @@
+"""The file of a learnt loss: safetensors, with all that is known of it as JSON below one key of the metadata."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load as load_tensors
+from safetensors.torch import save as save_tensors
+from torch import Tensor
+
+from unweave.errors import UsageError
+from unweave.files import refuse_special
+from unweave.losses.autoencoder import autoencode, autoencoder_shapes
+from unweave.losses.blur import fourier_blur
+from unweave.losses.pixelwise import total
+
+KEY = "unweave"
+VERSION = 1
+SUFFIX = ".loss"
+LARGEST = 2**26
+"""Bytes of the largest file that is read."""
+KINDS = ("kernel", "autoencoder")
+
+
+@dataclass(frozen=True)
+class LossFile:
+    r"""A learnt loss [Michlo2022]_, eq. 6.3: |x - y|^2 + weight |h(x) - h(y)|^2, both summed over pixels."""
+
+    kind: str
+    """What h is: a kernel that is convolved with every channel, or an autoencoder."""
+    tensors: dict[str, Tensor]
+    weight: float = 1.0
+    record: dict[str, Any] = field(default_factory=dict)
+    """What the loss was learnt on, and how: plain JSON."""
+
+    @property
+    def radius(self) -> int | None:
+        """Pixels from a kernel's centre to its edge; an autoencoder has none."""
+        return self.tensors["kernel"].shape[0] // 2 if self.kind == "kernel" else None
+
+    @property
+    def channels(self) -> int:
+        """Channels that it compares together: one kernel serves any number of them."""
+        return 1 if self.kind == "kernel" else self.tensors["up.0.bias"].shape[0]
+
+    def augmented(self, images: Tensor) -> Tensor:
+        """Return h of images (n, C, H, W)."""
+        if self.kind == "kernel":
+            return fourier_blur(images, self.tensors["kernel"])
+        return autoencode(images, self.tensors)
+
+    def distance(self, x: Tensor, mean: Tensor) -> Tensor:
+        """Return the loss (n,) of pixels and the decoder's output: summed over pixels."""
+        with torch.autocast(x.device.type, enabled=False):
+            mean = mean.float()
+            difference = mean - x
+            if self.kind == "kernel":  # linear: the difference of blurred images is the blurred difference
+                seen = self.augmented(difference)
+            else:
+                seen = self.augmented(mean) - self.augmented(x)
+            return total(difference.square()) + self.weight * total(seen.square())
+
+    def features(self, x: Tensor) -> Tensor:
+        """Return pixels and what h makes of them, weighted, (n, 2 C, H, W): their squared distance is the loss."""
+        return torch.cat([x, math.sqrt(self.weight) * self.augmented(x)], 1)
+
+    def to(self, device: torch.device) -> LossFile:
+        """Return the same loss on a device."""
+        return replace(self, tensors={name: tensor.to(device) for name, tensor in self.tensors.items()})
+
+    def to_bytes(self) -> bytes:
+        """Return the content of the file: the same bytes for the same loss."""
+        known = {"version": VERSION, "kind": self.kind, "radius": self.radius, "channels": self.channels}
+        text = json.dumps({**known, "weight": self.weight, **self.record}, allow_nan=False, ensure_ascii=False)
+        # One key: safetensors writes several in random order.
+        return save_tensors({name: tensor.contiguous() for name, tensor in self.tensors.items()}, {KEY: text})
+
+    def check(self, path: str, shape: tuple[int, ...]) -> None:
+        """Refuse images (H, W, C) that the loss cannot compare."""
+        height, width, channels = shape
+        if self.radius is not None and self.radius >= max(height, width):
+            most = f"images of {height} × {width} pixels allow {max(height, width) - 1} at most"
+            raise UsageError(f"the kernel of '{path}' has a radius of {self.radius}, and {most}; learn a smaller one")
+        if self.kind == "autoencoder" and channels != self.channels:
+            ours = "1 channel" if self.channels == 1 else f"{self.channels} channels"
+            raise UsageError(f"the loss '{path}' was learnt on images of {ours}, and these have {channels}")
+
+
+def read_loss_file(path: str) -> bytes:
+    """Return the bytes of what may be a loss file; folders, pipes, devices and what is far too large are refused."""
+    place = Path(path).expanduser()
+    refuse_special(place)
+    try:
+        if place.stat().st_size > LARGEST and place.is_file():
+            raise UsageError(f"'{path}' is no loss file: it is too large to be one")
+        return place.read_bytes()
+    except OSError as error:
+        raise UsageError(f"the loss '{path}' cannot be read: {error.strerror}") from error
+
+
+def parse_loss_file(path: str, content: bytes) -> LossFile:
+    """Return the loss in a file's bytes, or say in one line why there is none; nothing is unpickled."""
+    known = _known(path, content)
+    try:
+        tensors = load_tensors(content)
+    except (SafetensorError, ValueError, KeyError) as error:
+        raise UsageError(f"the loss file '{path}' is damaged; learn it again: unweave learn-loss") from error
+    kind, weight = known.pop("kind", None), known.pop("weight", None)
+    if kind not in KINDS or not _are_weights(kind, tensors):
+        raise _no_loss(path)
+    if not isinstance(weight, int | float) or not 0 <= weight < math.inf:
+        raise UsageError(f"the loss file '{path}' has a weight that is no number from 0 up: {weight!r}")
+    if not all(tensor.isfinite().all() for tensor in tensors.values()):
+        raise UsageError(f"the loss file '{path}' holds weights that are no finite numbers")
+    record = {name: value for name, value in known.items() if name not in ("version", "radius", "channels")}
+    return LossFile(kind, tensors, float(weight), record)
+
+
+def _known(path: str, content: bytes) -> dict[str, Any]:
+    """Return what the metadata say, after a look at whether there are any of ours."""
+    length = int.from_bytes(content[:8], "little")
+    try:
+        known = json.loads(json.loads(content[8 : 8 + length])["__metadata__"][KEY])
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise _no_loss(path) from error
+    if not isinstance(known, dict) or "version" not in known:
+        raise _no_loss(path)
+    if known["version"] != VERSION:
+        raise UsageError(f"the loss file '{path}' is of version {known['version']}, and this unweave reads {VERSION}")
+    return known
+
+
+def _are_weights(kind: str, tensors: Mapping[str, Tensor]) -> bool:
+    """Tell whether tensors are those of a kind of loss, in name, type and shape."""
+    if any(tensor.dtype != torch.float32 for tensor in tensors.values()):
+        return False
+    shapes = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
+    if kind == "kernel":
+        height, width, *more = (*shapes.get("kernel", (0, 0)), 0)[:3] if len(shapes) == 1 else (0, 0, 0)
+        return height == width and height % 2 == 1 and more == [0]
+    channels = shapes.get("up.0.bias", (0,))
+    return bool(channels) and channels[0] > 0 and shapes == autoencoder_shapes(channels[0], len(shapes) // 4)
+
+
+def _no_loss(path: str) -> UsageError:
+    return UsageError(f"'{path}' is no loss file; learn one: unweave learn-loss DATA --out my{SUFFIX}")
