@@ -8,39 +8,25 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import polars
 
-from unweave.reproduce.thesis.claims import (
+from unweave.reproduce.thesis.claims import Case, Claim, claim
+from unweave.reproduce.thesis.comparisons import (
     DISENTANGLEMENT,
-    METHODS,
-    TITLES,
-    Claim,
-    by_seed,
-    claim,
     difference,
+    differences,
+    label,
     levels,
-    present,
     setting_of_best,
-    trend,
+    trends,
 )
-from unweave.reproduce.thesis.experiment import FIVE_SETS, Experiment, snapshots_every
+from unweave.reproduce.thesis.experiment import FIVE_SETS, Experiment
 from unweave.reproduce.thesis.figure import ThesisFigure
-from unweave.reproduce.thesis.sizes import (
-    BOX,
-    EVERY,
-    SMALL,
-    SMALL_SCORING,
-    SMOKE,
-    SMOKE_SCORING,
-    SQUARES,
-    published_vaes,
-    vaes,
-)
+from unweave.reproduce.thesis.sizes import BOX, SQUARES, paper, published_vaes, small, small_vaes, smoke, vaes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 HARD = "xysquares"
 EIGHT_BETAS = [0.000316, 0.001, 0.00316, 0.01, 0.0316, 0.1, 0.316, 1.0]
-SPACINGS = (8, 7, 6, 5, 4, 3, 2, 1)
 
 
 class Adversarial(ThesisFigure):
@@ -49,47 +35,20 @@ class Adversarial(ThesisFigure):
     source: ClassVar[str] = "[Michlo2022]_, figure 3.7 (section 3.3.3)"
     summary: ClassVar[str] = "xysquares, whose places do not overlap, is harder for β-VAE and Ada-GVAE than other data."
     presets: ClassVar[Mapping[str, Experiment]] = {
-        "smoke": Experiment(
-            data=("xysquares:size=16", "xyobject:size=32"),
-            methods=vaes(0.001),
-            seeds=2,
-            options=SMOKE,
-            evaluate=SMOKE_SCORING,
-        ),
-        "small": Experiment(
-            data=(SQUARES, "shapes2d:size=32", "rooms3d:size=32", "xyobject:size=32"),
-            methods=vaes([0.0001, 0.001]),
-            seeds=5,
-            options=SMALL,
-            evaluate=SMALL_SCORING,
-        ),
-        "paper": Experiment(
-            data=FIVE_SETS,
-            methods=published_vaes("thesis-3.3.3", beta=EIGHT_BETAS, latents=[9, 25]),
-            snapshots=snapshots_every(EVERY, 115_200),
-        ),
+        "smoke": smoke((SQUARES, "xyobject:size=32"), vaes([0.001, 0.01])),
+        "small": small((SQUARES, "shapes2d:size=32", "rooms3d:size=32"), small_vaes([0.001, 0.01]), seeds=3),
+        "paper": paper(FIVE_SETS, published_vaes("thesis-3.3.3", beta=EIGHT_BETAS, latents=[9, 25]), steps=115_200),
     }
 
     def claims(self, table: polars.DataFrame) -> list[Claim]:
-        """Compare the best scores on xysquares with those on every other data set."""
+        """Compare the best scores on xysquares with those on every other data set, and the β that give them."""
         others = [name for name in levels(table, "data") if name != HARD]
-        scores, betas = [], []
-        for method in levels(table, "method"):
-            for other in others:
-                for metric in present(table, DISENTANGLEMENT):
-                    there, here = (by_seed(table, metric, np.max, data=data, method=method) for data in (other, HARD))
-                    what = f"best {TITLES[metric]} of {METHODS[method]}, {other} less {HARD}"
-                    scores.append(difference(what, there, here))
-                if len(levels(table, "beta")) > 1:
-                    there, here = (
-                        setting_of_best(table, "mig", "beta", np.log10, data=data, method=method)
-                        for data in (other, HARD)
-                    )
-                    what = f"log₁₀ β of the best MIG of {METHODS[method]}, {other} less {HARD}"
-                    betas.append(difference(what, there, here))
+        scores = [
+            case for other in others for case in differences(table, DISENTANGLEMENT, "data", other, HARD, reduce=np.max)
+        ]
         return [
             *claim(f"{HARD} is hard: the best MIG and DCI D of both methods are lower there than elsewhere", scores),
-            *claim(f"{HARD} needs a smaller β than other data", betas),
+            *claim(f"{HARD} needs a smaller β than other data", _betas(table, others)),
         ]
 
     def drawing(self, table: polars.DataFrame) -> Figure:
@@ -99,31 +58,33 @@ class Adversarial(ThesisFigure):
         return grouped(table, "data", "method")
 
 
+def _betas(table: polars.DataFrame, others: list[str]) -> list[Case]:
+    """Return by how many powers of ten the β of the best MIG is larger on other data sets."""
+    if len(levels(table, "beta")) < 2:
+        return []
+    scaled = table.with_columns(beta=polars.col("beta").log10())
+    found = []
+    for method in levels(table, "method"):
+        here = setting_of_best(scaled, "mig", "beta", method=method, data=HARD)
+        for other in others:
+            there = setting_of_best(scaled, "mig", "beta", method=method, data=other)
+            found += difference(f"log₁₀ β of the best MIG of {label(method)}: {other} less {HARD}", there, here)
+    return found
+
+
 class Spacing(ThesisFigure):
     """Figure 3.10."""
 
     source: ClassVar[str] = "[Michlo2022]_, figure 3.10 (section 3.3.4)"
     summary: ClassVar[str] = "The closer the places of xysquares, and the more they overlap, the better the scores."
     presets: ClassVar[Mapping[str, Experiment]] = {
-        "smoke": Experiment(
-            data=("xysquares:spacing=8,size=16", "xysquares:spacing=1,size=16"),
-            methods=vaes(0.001),
-            seeds=2,
-            options=SMOKE,
-            evaluate=SMOKE_SCORING,
-        ),
-        "small": Experiment(
-            data=tuple(f"xysquares:spacing={spacing},size=16" for spacing in (8, 6, 4, 2, 1)),
-            methods=vaes(0.001),
+        "smoke": smoke(tuple(f"xysquares:spacing={spacing},size=16" for spacing in (8, 1)), vaes(0.001)),
+        "small": small(tuple(f"xysquares:spacing={spacing},size=16" for spacing in (8, 4, 2, 1)), small_vaes(0.001)),
+        "paper": paper(
+            tuple(f"xysquares:spacing={spacing}" for spacing in range(8, 0, -1)),
+            published_vaes("thesis-3.3.4", beta=[0.001, 0.00316]),
+            steps=57_600,
             seeds=5,
-            options=SMALL,
-            evaluate=SMALL_SCORING,
-        ),
-        "paper": Experiment(
-            data=tuple(f"xysquares:spacing={spacing}" for spacing in SPACINGS),
-            methods=published_vaes("thesis-3.3.4", beta=[0.001, 0.00316]),
-            seeds=5,
-            snapshots=snapshots_every(EVERY, 57_600),
         ),
     }
 
@@ -138,19 +99,11 @@ class Spacing(ThesisFigure):
 
     def claims(self, table: polars.DataFrame) -> list[Claim]:
         """Measure how scores move with the spacing."""
-        trends, ends = [], []
         spacings = levels(table, "spacing")
-        near, far = [each for each in spacings if each <= 2] or spacings[:1], spacings[-1]
-        for method in levels(table, "method"):
-            for metric in present(table, DISENTANGLEMENT):
-                name = f"{TITLES[metric]} of {METHODS[method]}"
-                what = f"rank correlation of spacing and {name}"
-                trends.append(trend(what, table, metric, "spacing", falls=True, method=method))
-                close, apart = (by_seed(table, metric, method=method, spacing=each) for each in (near, far))
-                told = " and ".join(f"{each:g}" for each in near)
-                ends.append(difference(f"{name}, spacing {told} less {far:g}", close, apart))
+        near, far = [each for each in spacings if each <= 2], spacings[-1]
+        ends = differences(table, DISENTANGLEMENT, "spacing", near, far)
         return [
-            *claim("MIG and DCI D rise as the spacing falls", trends),
+            *claim("MIG and DCI D rise as the spacing falls", trends(table, DISENTANGLEMENT, "spacing", falls=True)),
             *claim("they are higher at the smallest spacings than at the largest", ends),
         ]
 
@@ -167,27 +120,19 @@ class BoxBlur(ThesisFigure):
     source: ClassVar[str] = "[Michlo2022]_, figure 3.12 (section 3.4.1)"
     summary: ClassVar[str] = "A reconstruction loss that blurs images helps β-VAE and Ada-GVAE on xysquares."
     presets: ClassVar[Mapping[str, Experiment]] = {
-        "smoke": Experiment(
-            data=(SQUARES,), methods=vaes(0.001, loss=["mse", BOX]), seeds=2, options=SMOKE, evaluate=SMOKE_SCORING
-        ),
-        "small": Experiment(
-            data=(SQUARES,), methods=vaes(0.001, loss=["mse", BOX]), seeds=5, options=SMALL, evaluate=SMALL_SCORING
-        ),
-        "paper": Experiment(
-            data=(HARD,),
-            methods=published_vaes("thesis-3.4.1", beta=[0.0001, 0.0316], loss=["mse", "mse-box:radius=31"]),
+        "smoke": smoke((SQUARES,), vaes(0.001, loss=["mse", BOX])),
+        "small": small((SQUARES,), small_vaes([0.001, 0.01], loss=["mse", BOX])),
+        "paper": paper(
+            (HARD,),
+            published_vaes("thesis-3.4.1", beta=[0.0001, 0.0316], loss=["mse", "mse-box:radius=31"]),
+            steps=57_600,
             seeds=5,
-            snapshots=snapshots_every(EVERY, 57_600),
         ),
     }
 
     def claims(self, table: polars.DataFrame) -> list[Claim]:
         """Compare both losses, all β together."""
-        cases = []
-        for method in levels(table, "method"):
-            for metric in present(table, DISENTANGLEMENT):
-                box, mse = (by_seed(table, metric, method=method, loss=loss) for loss in ("mse-box", "mse"))
-                cases.append(difference(f"{TITLES[metric]} of {METHODS[method]}, mse-box less mse", box, mse))
+        cases = differences(table, DISENTANGLEMENT, "loss", "mse-box", "mse")
         return claim("the box blur raises MIG and DCI D of both methods", cases)
 
     def drawing(self, table: polars.DataFrame) -> Figure:

@@ -7,29 +7,32 @@ from typing import TYPE_CHECKING, ClassVar
 
 import polars
 
-from unweave.reproduce.thesis.claims import METHODS, TITLES, Claim, by_seed, claim, difference, level, levels
-from unweave.reproduce.thesis.experiment import FIVE_SETS, SIX_SCORES, Experiment, snapshots_every
+from unweave.reproduce.thesis.claims import Case, Claim, claim
+from unweave.reproduce.thesis.comparisons import (
+    ALIGNMENT,
+    FACTORS,
+    IMAGES,
+    LINEARITY,
+    by_seed,
+    difference,
+    differences,
+    label,
+    levels,
+    means,
+)
+from unweave.reproduce.thesis.experiment import FIVE_SETS, SIX_SCORES, Experiment
 from unweave.reproduce.thesis.figure import ThesisFigure
 from unweave.reproduce.thesis.scores import without_collapsed
-from unweave.reproduce.thesis.sizes import (
-    EVERY,
-    SMALL,
-    SMALL_SCORING,
-    SMOKE,
-    SMOKE_SCORING,
-    SQUARES,
-    published_vaes,
-    vaes,
-)
+from unweave.reproduce.thesis.sizes import SQUARES, paper, published_vaes, small, small_vaes, smoke, vaes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-FACTORS, IMAGES = "factor-distance-correlation", "perceived-correlation"
 NEAR_ONE = 0.9
 """What "almost perfect" is taken for."""
 ALIKE = 0.1
-"""How far apart scores are that are taken for "almost identical"."""
+"""How far apart scores may be that are "almost identical"."""
+NINE_BETAS = [0.0001, 0.000316, 0.001, 0.00316, 0.01, 0.0316, 0.1, 0.316, 1.0]
 
 
 class LatentDistances(ThesisFigure):
@@ -38,31 +41,13 @@ class LatentDistances(ThesisFigure):
     source: ClassVar[str] = "[Michlo2022]_, figure 4.4 (section 4.3)"
     summary: ClassVar[str] = "Distances of codes follow those of images, and not those of factors, whatever the method."
     presets: ClassVar[Mapping[str, Experiment]] = {
-        "smoke": Experiment(
-            data=(SQUARES, "xyobject:size=32"),
-            methods=vaes(0.001),
-            seeds=2,
+        "smoke": smoke((SQUARES, "xyobject:size=32"), vaes(0.001), metrics=SIX_SCORES),
+        "small": small((SQUARES, "shapes2d:size=32", "rooms3d:size=32"), small_vaes(0.001)),
+        "paper": paper(
+            FIVE_SETS,
+            published_vaes("thesis-4.3", beta=NINE_BETAS, lr=[1e-3, 1e-4]),
+            steps=57_600,
             metrics=SIX_SCORES,
-            options=SMOKE,
-            evaluate=SMOKE_SCORING,
-        ),
-        "small": Experiment(
-            data=(SQUARES, "shapes2d:size=32", "rooms3d:size=32"),
-            methods=vaes([0.0001, 0.001]),
-            seeds=5,
-            metrics=SIX_SCORES,
-            options={**SMALL, "latents": 25},
-            evaluate=SMALL_SCORING,
-        ),
-        "paper": Experiment(
-            data=FIVE_SETS,
-            methods=published_vaes(
-                "thesis-4.3",
-                beta=[0.0001, 0.000316, 0.001, 0.00316, 0.01, 0.0316, 0.1, 0.316, 1.0],
-                lr=[1e-3, 1e-4],
-            ),
-            metrics=SIX_SCORES,
-            snapshots=snapshots_every(EVERY, 57_600),
         ),
     }
 
@@ -72,26 +57,19 @@ class LatentDistances(ThesisFigure):
 
     def claims(self, table: polars.DataFrame) -> list[Claim]:
         """Compare the two correlations with each other, and the two methods."""
-        perfect, rather, alike, better = [], [], [], []
-        for data in levels(table, "data"):
-            for method in levels(table, "method"):
-                where = {"data": data, "method": method}
-                factors, images = (by_seed(table, metric, **where) for metric in (FACTORS, IMAGES))
-                name = f"{METHODS[method]} on {data}"
-                perfect.append(level(f"{TITLES[IMAGES]}, {name}", images, above=NEAR_ONE))
-                rather.append(difference(f"correlation with images less that with factors, {name}", images, factors))
-            for metric in (FACTORS, IMAGES, "linearity", "axis-alignment"):
-                ada, beta = (by_seed(table, metric, data=data, method=each) for each in ("ada-gvae", "beta-vae"))
-                what = f"{TITLES[metric]}, Ada-GVAE less β-VAE on {data}"
-                if metric in (FACTORS, IMAGES):
-                    alike.append(difference(what, ada, beta, above=-ALIKE, below=ALIKE))
-                else:
-                    better.append(difference(what, ada, beta))
+        vaes_of = {"column": "method", "one": "ada-gvae", "other": "beta-vae", "over": ("data",)}
+        alike = differences(table, (FACTORS, IMAGES), **vaes_of, above=-ALIKE, below=ALIKE)
         return [
-            *claim(f"distances of codes follow those of images almost perfectly (above {NEAR_ONE})", perfect),
-            *claim("distances of codes follow those of images more than those of factors", rather),
+            *claim(
+                f"distances of codes follow those of images almost perfectly (above {NEAR_ONE})",
+                means(table, (IMAGES,), above=NEAR_ONE, over=("method", "data")),
+            ),
+            *claim("distances of codes follow those of images more than those of factors", _rather_images(table)),
             *claim(f"these correlations hardly differ between the methods (by less than {ALIKE})", alike),
-            *claim("codes of Ada-GVAE are more linear and better aligned with the axes than those of β-VAE", better),
+            *claim(
+                "codes of Ada-GVAE are more linear and better aligned with the axes than those of β-VAE",
+                differences(table, (LINEARITY, ALIGNMENT), **vaes_of),
+            ),
         ]
 
     def drawing(self, table: polars.DataFrame) -> Figure:
@@ -99,6 +77,17 @@ class LatentDistances(ThesisFigure):
         from unweave.reproduce.thesis.drawings import grouped
 
         return grouped(table, "data", "method")
+
+
+def _rather_images(table: polars.DataFrame) -> list[Case]:
+    """Return by how much codes follow images more than factors."""
+    found = []
+    for data in levels(table, "data"):
+        for method in levels(table, "method"):
+            images, factors = (by_seed(table, metric, data=data, method=method) for metric in (IMAGES, FACTORS))
+            what = f"rank correlation of codes of {label(method)} on {data}: with images less with factors"
+            found += difference(what, images, factors)
+    return found
 
 
 def left_out(table: polars.DataFrame) -> tuple[polars.DataFrame, list[str]]:

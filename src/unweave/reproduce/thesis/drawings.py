@@ -12,14 +12,17 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from unweave.report.style import LIGHT, plain
-from unweave.reproduce.thesis.claims import METHODS, TITLES, levels, present
+from unweave.reproduce.thesis.comparisons import METHODS, TITLES, VAES, label, levels, present
 from unweave.study import analysis
 
 COLOURS = ("#1f66b0", "#b3541e", "#2f8f5b", "#8250a8", "#c2a01a", "#5b6570")
-LINES = {"beta-vae": "--", "ada-gvae": "-"}
-"""Of methods that are drawn as lines to compare with, as in the thesis."""
+DASHES = {"beta-vae": (0, (4, 2)), "ada-gvae": (0, ())}
+"""Of methods that are drawn as lines to compare with, as in the thesis: dashed and solid."""
+Dashes = tuple[float, Sequence[float]]
 ENOUGH = 5
 """Runs from which on a group has a density."""
+LEAST_TOP = 0.2
+"""Of the axis of a score: noise is not drawn larger."""
 
 
 def grouped(table: polars.DataFrame, group: str, colour: str, *, order: Sequence[Any] = ()) -> Figure:
@@ -32,16 +35,17 @@ def grouped(table: polars.DataFrame, group: str, colour: str, *, order: Sequence
     figure, panels = _panels(metrics)
     groups = [each for each in order if each in levels(table, group)] or levels(table, group)
     colours = dict(zip(levels(table, colour), COLOURS * 9, strict=False))
-    beside = [] if colour == "method" else [name for name in LINES if name in levels(table, "method")]
+    beside = [] if colour == "method" else [name for name in VAES if name in levels(table, "method")]
     for axes, metric in zip(panels, metrics, strict=True):
         own = table.filter(polars.col("metric") == metric)
+        points = own.filter(~polars.col("method").is_in(beside))
         for place, name in enumerate(groups):
-            _group(axes, place, own.filter(polars.col(group) == name), colour, colours)
+            _group(axes, place, points.filter(polars.col(group) == name), colour, colours)
         for name in beside:
-            _lines(axes, own.filter(polars.col("method") == name), group, groups, LINES[name])
-        axes.set_xticks(range(len(groups)), [_label(each) for each in groups], rotation=15 if len(groups) > 3 else 0)
-        _score_axis(axes, metric)
-    _legend(figure, colours, {METHODS[name]: LINES[name] for name in beside})
+            _lines(axes, own.filter(polars.col("method") == name), group, groups, DASHES[name])
+        axes.set_xticks(range(len(groups)), [label(each) for each in groups], rotation=15 if len(groups) > 3 else 0)
+        _score_axis(axes, metric, own)
+    _legend(figure, colours, {METHODS[name]: DASHES[name] for name in beside})
     return figure
 
 
@@ -59,7 +63,7 @@ def against(table: polars.DataFrame, column: str, *, panels_by: str | None = Non
         for number, method in enumerate(methods):
             _over(axes, own.filter(polars.col("method") == method), column, colours[method], 0.06 * (number - 0.5))
         axes.set_xlabel(column if part is None else f"{column}, {part}", fontsize=9, color=LIGHT["muted"])
-        _score_axis(axes, metric)
+        _score_axis(axes, metric, table.filter(polars.col("metric") == metric))
     _legend(figure, colours, {})
     return figure
 
@@ -90,13 +94,15 @@ def _group(axes: Axes, place: int, rows: polars.DataFrame, column: str, colours:
             axes.plot([x - 0.35 * width, x + 0.35 * width], [scores.mean()] * 2, color=colour, linewidth=1.6)
 
 
-def _lines(axes: Axes, rows: polars.DataFrame, group: str, groups: Sequence[Any], style: str) -> None:
+def _lines(axes: Axes, rows: polars.DataFrame, group: str, groups: Sequence[Any], style: Dashes) -> None:
     """Draw the mean of a method as a line: in each group, or through all where it is in none."""
     for place, name in enumerate(groups):
         own = rows.filter(polars.col(group) == name)
         scores = (own if len(own) else rows.filter(polars.col(group).is_null()))["value"].to_numpy()
         if len(scores):
-            axes.plot([place - 0.45, place + 0.45], [scores.mean()] * 2, style, color=LIGHT["muted"], linewidth=1.2)
+            axes.plot(
+                [place - 0.45, place + 0.45], [scores.mean()] * 2, linestyle=style, color=LIGHT["muted"], linewidth=1.2
+            )
 
 
 def _over(axes: Axes, rows: polars.DataFrame, column: str, colour: str, shift: float) -> None:
@@ -106,7 +112,9 @@ def _over(axes: Axes, rows: polars.DataFrame, column: str, colour: str, shift: f
     means, ends = [], []
     for number in numbers:
         own = rows.filter(polars.col(column) == number)
-        axes.plot(np.full(len(own), number + reach), own["value"].to_numpy(), ".", color=colour, alpha=0.4, markersize=5)
+        axes.plot(
+            np.full(len(own), number + reach), own["value"].to_numpy(), ".", color=colour, alpha=0.4, markersize=5
+        )
         seeds = own.group_by("seed").agg(polars.col("value").mean())["value"].to_numpy()
         found = analysis.over_seeds(seeds)
         means.append(found.value)
@@ -119,18 +127,16 @@ def _over(axes: Axes, rows: polars.DataFrame, column: str, colour: str, shift: f
     axes.set_xticks(numbers)
 
 
-def _score_axis(axes: Axes, metric: str) -> None:
+def _score_axis(axes: Axes, metric: str, rows: polars.DataFrame) -> None:
+    """Let the axis begin at 0 and end above the highest score, or at 1."""
     plain(axes)
     axes.set_title(TITLES[metric], loc="left", fontsize=10, color=LIGHT["ink"])
-    axes.set_ylim(-0.03, 1.03)
+    top = min(max(1.15 * float(rows["value"].to_numpy().max()), LEAST_TOP), 1.0)
+    axes.set_ylim(-0.03 * top, 1.03 * top)
 
 
-def _label(value: Any) -> str:
-    return METHODS.get(value, str(value))
-
-
-def _legend(figure: Figure, colours: Mapping[Any, str], lines: Mapping[str, str]) -> None:
+def _legend(figure: Figure, colours: Mapping[Any, str], lines: Mapping[str, Dashes]) -> None:
     """Put one legend above all panels."""
-    handles = [Line2D([], [], marker="o", linestyle="", color=colour, label=_label(n)) for n, colour in colours.items()]
+    handles = [Line2D([], [], marker="o", linestyle="", color=colour, label=label(n)) for n, colour in colours.items()]
     handles += [Line2D([], [], linestyle=style, color=LIGHT["muted"], label=name) for name, style in lines.items()]
     figure.legend(handles=handles, loc="outside upper left", ncols=6, frameon=False, fontsize=9)

@@ -44,6 +44,10 @@ class Experiment:
     evaluate: Mapping[str, Any] = field(default_factory=lambda: dict(SCORING))
     snapshots: tuple[int, ...] = ()
     """Steps that are scored beside the last, for the largest score during training."""
+    kernel: Mapping[str, Any] = field(default_factory=dict)
+    """Settings of `unweave.perception.learn_loss`, where a loss is learnt."""
+    pictures: int = 0
+    """Pictures that stand in the place of Tiny ImageNet, where images have pictures; 0: it is Tiny ImageNet."""
 
     def study(self, seed: int, out: Path, learnt: Path | None = None) -> Study:
         """Return the study in the folder `out`, its training seeds from `seed` on; `learnt` is the learnt loss."""
@@ -95,15 +99,6 @@ def drawn(data: str) -> str:
     if name.partition("-")[0] in SOURCES or "-images-" in name:
         return STAND_IN
     return re.sub(r"spacing=[^,]*,?", "", data).rstrip(":,")
-
-
-def snapshots_every(few: int, steps: int) -> tuple[int, ...]:
-    """Return every `few` steps before the last.
-
-    >>> snapshots_every(7_200, 28_800)
-    (7200, 14400, 21600)
-    """
-    return tuple(range(few, steps, few))
 
 
 def _with_loss(entry: Entry, learnt: Path | None) -> dict[str, Any]:

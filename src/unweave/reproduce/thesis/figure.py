@@ -22,10 +22,8 @@ if TYPE_CHECKING:
 
 NO_NUMBERS = "The thesis prints no numbers for this figure; what it says of it stands in the notes."
 AT_END = "Scores are those at the end of training; the thesis plots the largest during training."
-AT_BEST = (
-    "Scores are those at the end of training; rows that begin with 'largest' are of the largest score of each run "
-    "during training, which the thesis plots."
-)
+LARGEST = "largest score during training"
+WITH_LARGEST = f"Scores are those at the end of training; the {LARGEST}, which the thesis plots, is named."
 
 
 class ThesisFigure(StudyReproduction):
@@ -54,19 +52,18 @@ class ThesisFigure(StudyReproduction):
         return self.read(study.scores())
 
     def read(self, table: polars.DataFrame) -> Findings:
-        """Return what a table of scores says, prepared or not; it is stored prepared."""
+        """Return what a table of scores says; one that was read before may be read again."""
         table = prepared(table)
-        shown, notes = self.plotted(table)
+        shown, left_out = self.plotted(table)
         ends = at_end(shown)
         claims = self.claims(ends)
-        rows = [row for each in claims for case in each.cases for row in case.rows()]
-        notes = [*(each.note() for each in claims), *notes, AT_END, NO_NUMBERS]
+        rows, notes = _rows(claims), [each.note() for each in claims]
         if has_snapshots(shown):
             best = self.claims(at_best(shown))
-            rows += [_of_largest(row) for each in best for case in each.cases for row in case.rows()]
-            told = [f"By the largest score during training. {each.note()}" for each in best]
-            notes = [note if note != AT_END else AT_BEST for note in [*notes[: len(claims)], *told, *notes[len(claims) :]]]
-        return Findings(tuple(rows), tuple(notes), {"scores": self.drawing(ends)}, {"scores.csv": table.write_csv()})
+            rows += [replace(row, what=f"{LARGEST}: {row.what}") for row in _rows(best)]
+            notes += [f"By the {LARGEST}. {each.note()}" for each in best]
+        told = (*notes, *left_out, WITH_LARGEST if has_snapshots(shown) else AT_END, NO_NUMBERS)
+        return Findings(tuple(rows), told, {"scores": self.drawing(ends)}, {"scores.csv": table.write_csv()})
 
     def cost(self, settings: Experiment) -> str:
         """Return the number of runs, and how long they would train here, by a few steps of each method and loss."""
@@ -90,8 +87,8 @@ class ThesisFigure(StudyReproduction):
         )
 
 
-def _of_largest(row: Row) -> Row:
-    return replace(row, what=f"largest during training: {row.what}")
+def _rows(claims: list[Claim]) -> list[Row]:
+    return [row for each in claims for case in each.cases for row in case.rows()]
 
 
 def _counts(settings: Experiment) -> str:
