@@ -127,6 +127,13 @@ COMMANDS = {
         "unweave.cli.metrics:Info",
         plugins=True,
     ),
+    "learn-loss": Command(
+        "unweave.cli.learn_loss:learn",
+        "learn a reconstruction loss whose distances follow the factors",
+        "unweave learn-loss xysquares --radius 31 --out xy8.loss",
+        "unweave.cli.learn_loss:LearnLoss",
+        plugins=True,
+    ),
     "gaussian": Command(
         "unweave.cli.gaussian:gaussian",
         "solve the linear-Gaussian VAE exactly on a grid, and score it",

@@ -37,7 +37,7 @@ def autoencoder_depth(height: int, width: int) -> int:
 
 
 def initial_autoencoder(channels: int, depth: int, generator: torch.Generator) -> dict[str, Tensor]:
-    """Return weights drawn so that values keep their variance [He2015]_, and biases of 0."""
+    """Return weights drawn so that values keep their size from layer to layer, and biases of 0."""
     return dict(_initial(autoencoder_shapes(channels, depth), generator))
 
 

@@ -14,7 +14,7 @@ from unweave.perception.correlations import RANDOM, chosen_factors, correlate
 from unweave.perception.perceived import Perceived
 from unweave.progress import OnProgress
 
-PAIRS = 16_384
+PAIRS = 8192
 """Pairs along each factor, and random ones."""
 LEARNT = "learnt"
 

@@ -31,10 +31,7 @@ def without_block_means(values: Vector, starts: Starts) -> Vector:
 
 @kernel
 def _project(ascending: Any, ranks: Any, starts: Any) -> Any:
-    """Pool adjacent violators of s_1 - 1 <= s_2 - 2 <= …; a block of them is moved to the mean of its ranks.
-
-    A block's mean is compared as it is, and not together with the others', so that no digit is lost.
-    """
+    """Pool adjacent violators of s_1 - 1 <= s_2 - 2 <= …: a block of them moves to the mean of its ranks."""
     total = np.empty(len(ascending))
     last = -1  # block
     for place in range(len(ascending)):

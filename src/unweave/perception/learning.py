@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import torch
@@ -16,6 +16,7 @@ from unweave.data.dataset import Images
 from unweave.data.factors import Integers
 from unweave.data.table import require_factors
 from unweave.errors import UsageError, unknown
+from unweave.fields import OneOf
 from unweave.files import refuse_special, write_atomically
 from unweave.losses.loss_file import KINDS, SUFFIX, LossFile
 from unweave.metrics.inputs import generator, whole_number
@@ -38,7 +39,7 @@ DECAYS = ("cosine", "constant")
 class Learning:
     """How a loss is learnt."""
 
-    kind: str = "kernel"
+    kind: Annotated[str, OneOf(KINDS)] = "kernel"
     """What is learnt: one kernel for all channels, or a small convolutional autoencoder."""
     radius: int | None = None
     """Pixels from the kernel's centre to its edge; by default it reaches half the image: 31 at 64 pixels."""
@@ -50,7 +51,7 @@ class Learning:
     """Random pairs of these that are ranked."""
     lr: float = 5e-3
     """Learning rate of Adam."""
-    decay: str = "cosine"
+    decay: Annotated[str, OneOf(DECAYS)] = "cosine"
     """What becomes of the rate: it falls to 0 along a cosine, or is constant."""
     symmetry: float = 1.0
     """Weight of the differences between a kernel and its mirror images."""
@@ -61,7 +62,7 @@ class Learning:
     strength: float = 0.01
     """Regularisation of the soft ranks."""
     scaled: bool = True
-    """Whether all factors have length 1 in the distances to follow, or one for each value."""
+    """Give every factor length 1 in the distances to follow; else a factor is as long as it has values."""
     adversarial: bool = False
     """Learn a loss that hides the factors: the correlation is minimised."""
     seed: int = 0

@@ -12,6 +12,9 @@ from torch.autograd.function import FunctionCtx, once_differentiable
 
 from unweave.data.factors import Integers
 
+DENSE = 8
+"""One entry in so many makes a matrix dense: the product is faster then."""
+
 
 def pair_squares(rows: Tensor, pairs: Integers) -> Tensor:
     """Return |r_a - r_b|^2 (m,), float64, for rows (n, d), float32, and pairs (m, 2) of them.
@@ -42,8 +45,9 @@ class _PairSquares(torch.autograd.Function):
 
 
 def _laplacian(pairs: Integers, weights: np.ndarray, count: int) -> Any:
-    """Return sum_p w_p (e_a - e_b)(e_a - e_b)^T, sparse."""
+    """Return sum_p w_p (e_a - e_b)(e_a - e_b)^T: sparse, unless most of its entries are there."""
     one, other = pairs.T
     places = np.concatenate([one, other, one, other]), np.concatenate([one, other, other, one])
-    values = np.concatenate([weights, weights, -weights, -weights]).astype(np.float32)
-    return coo_array((values, places), shape=(count, count)).tocsr()
+    values = np.concatenate([weights, weights, -weights, -weights])
+    laplacian = coo_array((values, places), shape=(count, count)).tocsr().astype(np.float32)
+    return laplacian.toarray() if DENSE * laplacian.nnz > count**2 else laplacian

@@ -13,14 +13,14 @@ from unweave.errors import UsageError
 
 
 def soft_rank(values: Tensor, strength: float = 1.0) -> Tensor:
-    r"""Return the soft ranks of a vector [Blondel2020]_, eq. 5 and proposition 3: the smallest value has the first.
+    r"""Return the soft ranks of a vector [Blondel2020]_, with their quadratic regularisation; 1 is the smallest.
 
-    They are the point of the permutahedron, the convex hull of all orders of 1, …, n, that is nearest to values / strength:
+    They are the point of the permutahedron, the hull of all orders of 1, …, n, that is nearest to values / strength:
 
         r(x) = argmin_r |r - x / strength|^2,    r in conv{(p(1), …, p(n)) : p a permutation}.
 
-    With s the sorted values / strength, this is r = s - v, v the isotonic regression of s - (1, …, n): blocks of
-    neighbours share one v. So the gradient is exact and costs one mean a block, and all is O(n log n).
+    With s the sorted values / strength, this is r = s - v, v the isotonic regression of s - (1, …, n): neighbours in
+    blocks share one v, the mean of theirs. So the gradient is exact, and all takes O(n log n).
 
     Where distinct values are at least n · `strength` apart, the ranks are exact, and equal values have the mean of
     their ranks, as in Spearman's correlation. The larger `strength`, the closer are the ranks to
@@ -35,7 +35,14 @@ def soft_rank(values: Tensor, strength: float = 1.0) -> Tensor:
 
     Returns
     -------
-    The ranks (n,), float64, which add up to n (n + 1) / 2.
+    Tensor
+        The ranks (n,), float64, which add up to n (n + 1) / 2.
+
+    Examples
+    --------
+    >>> import torch
+    >>> soft_rank(torch.tensor([0.3, 0.1, 0.2, 0.2]), strength=0.001).tolist()
+    [4.0, 1.0, 2.5, 2.5]
     """
     if values.ndim != 1:
         raise UsageError(f"soft ranks are those of a vector, not of an array of shape {tuple(values.shape)}")
@@ -56,7 +63,14 @@ def soft_spearman(values: Tensor, target: Tensor, strength: float = 0.01) -> Ten
 
     Returns
     -------
-    The correlation, float64.
+    Tensor
+        The correlation, one number in float64.
+
+    Examples
+    --------
+    >>> import torch
+    >>> round(soft_spearman(torch.tensor([1.0, 5.0, 2.0]), torch.tensor([10.0, 30.0, 20.0]), 0.001).item(), 9)
+    1.0
     """
     with torch.no_grad():
         expected = _unit(soft_rank(target, strength))
@@ -65,7 +79,7 @@ def soft_spearman(values: Tensor, target: Tensor, strength: float = 0.01) -> Ten
 
 def _unit(ranks: Tensor) -> Tensor:
     centred = ranks - (len(ranks) + 1) / 2  # the mean of ranks, soft or not
-    return centred / centred.norm().clamp_min(torch.finfo(centred.dtype).tiny)
+    return centred / centred.norm() if centred.any() else centred
 
 
 class _SoftRank(torch.autograd.Function):
