@@ -29,12 +29,14 @@ class BesideVAEs(ThesisFigure, ABC):
     def findings(self, settings: Experiment, study: Study) -> Findings:
         """Read the scores of the study, beside those of thesis-4.4 where it has none of its own."""
         table = prepared(study.scores())
+        others = None if "beta-vae" in levels(table, "method") else self.figure_4_4()
+        return self.read(table if others is None else polars.concat([table, others], how="diagonal_relaxed"))
+
+    def read(self, table: polars.DataFrame) -> Findings:
+        """Return what a table of scores says, and where the methods to compare with are if not there."""
+        found = super().read(table)
         if "beta-vae" in levels(table, "method"):
-            return self.read(table)
-        others = self.figure_4_4()
-        if others is not None:
-            return self.read(polars.concat([table, others], how="diagonal_relaxed"))
-        found = self.read(table)
+            return found
         return Findings(found.rows, (*found.notes, ALONE), found.figures, found.tables)
 
     def figure_4_4(self) -> polars.DataFrame | None:

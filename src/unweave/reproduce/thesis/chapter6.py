@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FILE = "learnt.loss"
-"""The kernel, in the folder of the study: with it the study can be moved."""
+"""The kernel: beside the study, or in its folder where that was copied with it."""
 ORDER = ("mse", "mse-gauss", "mse-box", LEARNT)
 """Losses, from the worst to the best in the thesis."""
 CHOSEN = {
@@ -75,11 +75,11 @@ class LearntLoss(ThesisFigure):
 
     def study(self, settings: Experiment, *, seed: int, out: Path) -> Study:
         """Return the study of these settings; its kernel is learnt now where it is not there."""
-        kernel = out / FILE
+        kernel = out / FILE if (out / FILE).is_file() else out.with_name(FILE)
         if not kernel.is_file():
             from unweave.perception import learn_loss
 
-            out.mkdir(parents=True, exist_ok=True)
+            kernel.parent.mkdir(parents=True, exist_ok=True)
             learn_loss(settings.data[0], out=kernel, seed=seed, on_progress=self._on_progress, **settings.kernel)
         return settings.study(seed, out, learnt=kernel)
 

@@ -15,7 +15,7 @@ from unweave.reproduce.thesis.claims import Claim, claim
 from unweave.reproduce.thesis.comparisons import TITLES, differences, levels, trends
 from unweave.reproduce.thesis.experiment import SIX_SCORES, Experiment
 from unweave.reproduce.thesis.figure import ThesisFigure
-from unweave.reproduce.thesis.sizes import paper, published_vaes, small, small_vaes, smoke, vaes
+from unweave.reproduce.thesis.sizes import SMOKE, paper, published_vaes, small, small_vaes, smoke, vaes
 from unweave.study import Study
 
 if TYPE_CHECKING:
@@ -72,7 +72,13 @@ class ExternalNoise(ThesisFigure):
     source: ClassVar[str] = "[Michlo2022]_, figure 7.6 (section 7.3)"
     summary: ClassVar[str] = "Pictures behind an object, or within it, lower the scores the more they are visible."
     presets: ClassVar[Mapping[str, Experiment]] = {
-        "smoke": smoke(with_pictures("shapes2d", (0, 1)), vaes(0.001), pictures=16),
+        "smoke": smoke(
+            with_pictures("shapes2d", (0, 1)),
+            vaes(0.001),
+            options={**SMOKE, "standardise": False},
+            seeds=1,
+            pictures=16,
+        ),
         "small": small(with_pictures("shapes2d", (0, 0.5, 1)), small_vaes(0.01), pictures=2_000),
         "paper": paper(
             with_pictures("dsprites", (0, 0.25, 0.5, 0.75, 1)),
@@ -83,8 +89,8 @@ class ExternalNoise(ThesisFigure):
     }
 
     def study(self, settings: Experiment, *, seed: int, out: Path) -> Study:
-        """Return the study of these settings; pictures are in its folder, or in that of the data sets."""
-        folder = rooms(out / "pictures", settings.pictures) if settings.pictures else tiny_imagenet()
+        """Return the study of these settings; pictures are beside it, or in the folder of the data sets."""
+        folder = rooms(out.with_name("pictures"), settings.pictures) if settings.pictures else tiny_imagenet()
         data = tuple(name.replace(PICTURES, str(folder.resolve())) for name in settings.data)
         return replace(settings, data=data).study(seed, out)
 

@@ -85,11 +85,9 @@ def here(data: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return the data sets that can be loaded, and a note on the others."""
     absent = [name for name in data if missing(name)]
     told = (
-        [f"Not here, and left out: {', '.join(absent)}. To fetch one: unweave data fetch {absent[0]}."]
-        if absent
-        else []
+        f"Not here, and left out: {', '.join(absent)}; to fetch one: unweave data fetch {absent[0]}." if absent else ""
     )
-    return [name for name in data if name not in absent], told
+    return [name for name in data if name not in absent], [told] if told else []
 
 
 def is_squares(data: str) -> bool:

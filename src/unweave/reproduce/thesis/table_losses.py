@@ -13,7 +13,7 @@ from unweave.reproduce.frame import Findings, Row
 from unweave.reproduce.parts import Kept, compute_always
 from unweave.reproduce.thesis.chapter6 import PUBLISHED_KERNEL
 from unweave.reproduce.thesis.experiment import LEARNT
-from unweave.reproduce.thesis.printed import BY_LOSS, FACTOR, RANDOM
+from unweave.reproduce.thesis.printed import BY_LOSS, FACTOR, RANDOM, Four
 from unweave.reproduce.thesis.table import WITH_SELF, Distances, Draws, ThesisTable, largest_difference, row
 from unweave.reproduce.thesis.tables import RANDOM_PAIRS, correlated
 
@@ -29,10 +29,10 @@ class LossCorrelations(ThesisTable):
     summary: ClassVar[str] = "A learnt kernel makes distances of xysquares follow its factors better than others do."
     presets: ClassVar[Mapping[str, Distances]] = {
         "smoke": Distances(
-            ("xysquares",),
+            ("xysquares:size=16",),
             pairs=1_024,
             draws=2,
-            losses=("mse", "mse-box:radius=31", f"{LEARNT}:radius=31"),
+            losses=("mse", "mse-box:radius=7", f"{LEARNT}:radius=7"),
             kernel={"steps": 3, "batch": 64, "pairs": 256},
         ),
         "small": Distances(("xysquares",), pairs=16_384, draws=5, losses=LOSSES),
@@ -50,7 +50,8 @@ class LossCorrelations(ThesisTable):
                 on_progress(loss.partition(":")[0], done, len(settings.losses))
                 learnt = _kernel(folder, data, loss, seed, settings.kernel, on_progress)
                 found[title(loss)] = kept(loss, lambda learnt=learnt: correlated(data, learnt, settings, seed))
-        rows = [each for name, draws in found.items() for each in _rows(name, draws)]
+        printed = BY_LOSS if data == "xysquares" else {}
+        rows = [each for name, draws in found.items() for each in _rows(name, draws, printed.get(name))]
         notes = (*_compared(found), RANDOM_PAIRS, largest_difference(rows))
         return Findings(tuple(rows), notes, {"correlations": dots(rows, "correlation")})
 
@@ -87,19 +88,19 @@ def _kernel(folder: Path, data: str, loss: str, seed: int, settings: Mapping[str
     return str(path)
 
 
-def _rows(name: str, found: Draws) -> list[Row]:
+def _rows(name: str, found: Draws, printed: Four | None) -> list[Row]:
     """Return the linear and the rank correlation along factors, and of random pairs with and without self-pairs."""
     rows = []
     for pairs, first in COLUMNS.items():
         for place, kind in enumerate(("linear", "rank")):
-            printed = None if first is None else BY_LOSS[name][first + place]
-            rows.append(row(f"{name}, {pairs}: {kind} correlation", printed, found[pairs][:, place]))
+            beside = printed[first + place] if printed and first is not None else None
+            rows.append(row(f"{name}, {pairs}: {kind} correlation", beside, found[pairs][:, place]))
     return rows
 
 
 def _compared(found: Mapping[str, Draws]) -> list[str]:
     """Return how many of the correlations are higher with each learnt kernel than with the box."""
-    box = found["mse-box, radius 31"]
+    box = next(draws for name, draws in found.items() if name.startswith("mse-box"))
     notes = []
     for name, own in found.items():
         if name.startswith(LEARNT):
