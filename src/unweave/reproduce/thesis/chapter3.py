@@ -34,6 +34,7 @@ class Adversarial(ThesisFigure):
 
     source: ClassVar[str] = "[Michlo2022]_, figure 3.7 (section 3.3.3)"
     summary: ClassVar[str] = "xysquares, whose places do not overlap, is harder for β-VAE and Ada-GVAE than other data."
+    best: ClassVar[bool] = True
     presets: ClassVar[Mapping[str, Experiment]] = {
         "smoke": smoke((SQUARES, "xyobject:size=32"), vaes([0.001, 0.01])),
         "small": small((SQUARES, "shapes2d:size=32", "rooms3d:size=32"), small_vaes([0.001, 0.01]), seeds=3),
@@ -77,6 +78,7 @@ class Spacing(ThesisFigure):
 
     source: ClassVar[str] = "[Michlo2022]_, figure 3.10 (section 3.3.4)"
     summary: ClassVar[str] = "The closer the places of xysquares, and the more they overlap, the better the scores."
+    groups: ClassVar[tuple[str, ...]] = ("method", "spacing")
     presets: ClassVar[Mapping[str, Experiment]] = {
         "smoke": smoke(tuple(f"xysquares:spacing={spacing},size=16" for spacing in (8, 1)), vaes(0.001)),
         "small": small(tuple(f"xysquares:spacing={spacing},size=16" for spacing in (8, 4, 2, 1)), small_vaes(0.001)),
@@ -119,6 +121,7 @@ class BoxBlur(ThesisFigure):
 
     source: ClassVar[str] = "[Michlo2022]_, figure 3.12 (section 3.4.1)"
     summary: ClassVar[str] = "A reconstruction loss that blurs images helps β-VAE and Ada-GVAE on xysquares."
+    groups: ClassVar[tuple[str, ...]] = ("method", "loss")
     presets: ClassVar[Mapping[str, Experiment]] = {
         "smoke": smoke((SQUARES,), vaes(0.001, loss=["mse", BOX])),
         "small": small((SQUARES,), small_vaes([0.001, 0.01], loss=["mse", BOX])),

@@ -56,6 +56,7 @@ class TripletVAE(BesideVAEs):
 
     source: ClassVar[str] = "[Michlo2022]_, figure 5.1 (section 5.3.3)"
     summary: ClassVar[str] = "Triplets ordered by factors give codes their distances, in straight lines; ℓ1 does best."
+    groups: ClassVar[tuple[str, ...]] = ("data", "method", "norm")
     presets: ClassVar[Mapping[str, Experiment]] = {
         "smoke": smoke((SQUARES,), (triplets("beta-tvae", norm=["l1", "l2"]), *vaes(0.01)), metrics=SIX_SCORES),
         "small": small(
@@ -120,6 +121,7 @@ class Schedules(BesideVAEs):
 
     source: ClassVar[str] = "[Michlo2022]_, figure 5.4 (section 5.4.6)"
     summary: ClassVar[str] = "Ada-TVAE aligns codes with axes; scaled distances and weak schedules do best."
+    groups: ClassVar[tuple[str, ...]] = ("data", "method", "schedule", "by")
     presets: ClassVar[Mapping[str, Experiment]] = {
         "smoke": smoke(
             ("xyobject:size=32",),
@@ -174,6 +176,7 @@ class AdaTVAE(BesideVAEs):
 
     source: ClassVar[str] = "[Michlo2022]_, figure 5.5 (section 5.4.6)"
     summary: ClassVar[str] = "Ada-TVAE beats β-VAE and Ada-GVAE; absolute differences of codes do better than KL."
+    groups: ClassVar[tuple[str, ...]] = ("data", "method", "schedule", "difference")
     presets: ClassVar[Mapping[str, Experiment]] = {
         "smoke": smoke(
             (SQUARES,), (*adaptive("weight (weak)", difference=BOTH_DIFFERENCES), *vaes(0.001)), metrics=SIX_SCORES

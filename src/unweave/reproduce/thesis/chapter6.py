@@ -40,6 +40,7 @@ class LearntLoss(ThesisFigure):
 
     source: ClassVar[str] = "[Michlo2022]_, figure 6.4 (section 6.1)"
     summary: ClassVar[str] = "A loss learnt for xysquares helps more than hand-made blurs, and these more than mse."
+    groups: ClassVar[tuple[str, ...]] = ("method", "loss")
     presets: ClassVar[Mapping[str, Experiment]] = {
         "smoke": smoke(
             (SQUARES,),

@@ -71,6 +71,7 @@ class ExternalNoise(ThesisFigure):
 
     source: ClassVar[str] = "[Michlo2022]_, figure 7.6 (section 7.3)"
     summary: ClassVar[str] = "Pictures behind an object, or within it, lower the scores the more they are visible."
+    groups: ClassVar[tuple[str, ...]] = ("data", "method", "visibility")
     presets: ClassVar[Mapping[str, Experiment]] = {
         "smoke": smoke(
             with_pictures("shapes2d", (0, 1)),

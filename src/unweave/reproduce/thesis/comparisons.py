@@ -122,6 +122,28 @@ def trends(
     return found
 
 
+def summary(table: polars.DataFrame, groups: Sequence[str], *, best: bool = False) -> polars.DataFrame:
+    """Return the mean over seeds of every score in every group, with its interval: groups, metric, seeds, value, …
+
+    Parameters
+    ----------
+    table
+        A table that is prepared, with one step a run.
+    groups
+        Columns that make up a group; those that the table lacks are left out.
+    best
+        Whether a seed counts by the best over its other settings, and not by their mean.
+    """
+    columns = [name for name in groups if name in table.columns]
+    rows = []
+    for values, own in table.group_by(columns, maintain_order=True):
+        for metric in present(own, TITLES):
+            found = analysis.over_seeds(list(by_seed(own, metric, np.max if best else np.mean).values()))
+            rows.append({**dict(zip(columns, values, strict=True)), "metric": metric, **vars(found)})
+    ordered = polars.DataFrame(rows, infer_schema_length=None).sort(columns, maintain_order=True)
+    return ordered.select(*columns, "metric", "seeds", "value", "low", "high")
+
+
 def difference(what: str, ours: BySeed, theirs: BySeed, *, above: float = 0.0, below: float = inf) -> list[Case]:
     """Return the mean difference of two groups over the seeds that both have; nothing where there are none."""
     seeds = sorted({*ours} & {*theirs})

@@ -34,7 +34,7 @@ def grouped(table: polars.DataFrame, group: str, colour: str, *, order: Sequence
     metrics = present(table, TITLES)
     figure, panels = _panels(metrics)
     groups = [each for each in order if each in levels(table, group)] or levels(table, group)
-    colours = dict(zip(levels(table, colour), COLOURS * 9, strict=False))
+    colours = _colours(table, colour)
     beside = [] if colour == "method" else [name for name in VAES if name in levels(table, "method")]
     for axes, metric in zip(panels, metrics, strict=True):
         own = table.filter(polars.col("metric") == metric)
@@ -53,9 +53,9 @@ def against(table: polars.DataFrame, column: str, *, panels_by: str | None = Non
     """Draw every run as a point over a number, the mean over seeds as a line with its interval; one panel a metric."""
     metrics = present(table, TITLES)
     parts = levels(table, panels_by) if panels_by else [None]
-    figure, panels = _panels([*metrics] * len(parts), columns=len(metrics))
-    methods = levels(table, "method")
-    colours = dict(zip(methods, COLOURS, strict=False))
+    figure, panels = _panels([*metrics] * len(parts), columns=min(len(metrics), 3))
+    methods = [method for method in METHODS if method in levels(table, "method")]
+    colours = _colours(table, "method")
     for place, axes in enumerate(panels):
         part, metric = parts[place // len(metrics)], metrics[place % len(metrics)]
         own = table.filter(polars.col("metric") == metric)
@@ -66,6 +66,13 @@ def against(table: polars.DataFrame, column: str, *, panels_by: str | None = Non
         _score_axis(axes, metric, table.filter(polars.col("metric") == metric))
     _legend(figure, colours, {})
     return figure
+
+
+def _colours(table: polars.DataFrame, column: str) -> dict[Any, str]:
+    """Return a colour for each value of a column; methods have the same in every figure."""
+    if column == "method":
+        return {name: COLOURS[place] for place, name in enumerate(METHODS) if name in levels(table, "method")}
+    return dict(zip(levels(table, column), COLOURS * 9, strict=False))
 
 
 def _panels(metrics: Sequence[str], columns: int = 3) -> tuple[Figure, list[Axes]]:

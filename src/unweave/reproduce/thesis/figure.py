@@ -13,6 +13,7 @@ import polars
 from unweave.reproduce.by_study import StudyReproduction
 from unweave.reproduce.frame import Findings, Row
 from unweave.reproduce.thesis.claims import Claim
+from unweave.reproduce.thesis.comparisons import summary
 from unweave.reproduce.thesis.experiment import STAND_IN, Experiment
 from unweave.reproduce.thesis.scores import at_best, at_end, has_snapshots, prepared
 from unweave.study import Study
@@ -30,6 +31,10 @@ class ThesisFigure(StudyReproduction):
     """A figure of the thesis: its study in three sizes, the claims about it, and a drawing after it."""
 
     presets: ClassVar[Mapping[str, Experiment]]
+    groups: ClassVar[tuple[str, ...]] = ("data", "method")
+    """Columns by which scores are summed up in means.csv."""
+    best: ClassVar[bool] = False
+    """Whether a seed counts by its best setting there, and not by the mean over settings."""
 
     @abstractmethod
     def claims(self, table: polars.DataFrame) -> list[Claim]:
@@ -63,7 +68,9 @@ class ThesisFigure(StudyReproduction):
             rows += [replace(row, what=f"{LARGEST}: {row.what}") for row in _rows(best)]
             notes += [f"By the {LARGEST}. {each.note()}" for each in best]
         told = (*notes, *left_out, WITH_LARGEST if has_snapshots(shown) else AT_END, NO_NUMBERS)
-        return Findings(tuple(rows), told, {"scores": self.drawing(ends)}, {"scores.csv": table.write_csv()})
+        tables = {"scores.csv": table, "means.csv": summary(ends, self.groups, best=self.best)}
+        texts = {name: each.write_csv() for name, each in tables.items()}
+        return Findings(tuple(rows), told, {"scores": self.drawing(ends)}, texts)
 
     def cost(self, settings: Experiment) -> str:
         """Return the number of runs, and how long they would train here, by a few steps of each method and loss."""

@@ -19,6 +19,7 @@ SCHEDULES = {
 }
 """Names of the thesis' table 5.2, by where ω and η go."""
 WEAK = ("threshold", "weight (weak)", "both (weak)")
+ADAPTIVE = ("ada-tvae", "ada-tvae-unsupervised")
 USUAL = {"omega": "1:0.5", "eta": "0.5"}
 """Where they go in runs that do not differ in them."""
 
@@ -38,6 +39,8 @@ def prepared(table: polars.DataFrame) -> polars.DataFrame:
     if "schedule" not in table.columns and {"omega", "eta"} & {*table.columns}:
         named = polars.struct(polars.all()).map_elements(_schedule, return_dtype=polars.String)
         table = table.with_columns(schedule=named)
+    if "difference" in table.columns:  # which Ada-GVAE has too, where it is not compared
+        table = table.with_columns(difference=polars.when(_is_adaptive()).then("difference"))
     unused = [name for name in ("low", "high", "floor", "ceiling", "omega", "eta") if name in table.columns]
     return table.drop(unused).drop_nulls("value")
 
@@ -70,13 +73,17 @@ def without_collapsed(table: polars.DataFrame) -> tuple[polars.DataFrame, int]:
     return table.filter(~polars.col("run").is_in(gone.implode())), len(gone)
 
 
+def _is_adaptive() -> polars.Expr:
+    return polars.col("method").is_in(ADAPTIVE)
+
+
 def _head(column: str) -> polars.Expr:
     return polars.col(column).str.split(":").list.first()
 
 
 def _schedule(row: dict[str, Any]) -> str | None:
     """Return the name of a schedule; None of a method that has none."""
-    if row["method"] not in ("ada-tvae", "ada-tvae-unsupervised"):
+    if row["method"] not in ADAPTIVE:
         return None
     omega, eta = (_route(row.get(name, usual)) for name, usual in USUAL.items())
     return SCHEDULES.get((omega, eta), f"ω {omega}, η {eta}")
