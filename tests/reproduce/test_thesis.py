@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable
 from pathlib import Path
 
+import pages
 import polars
 import pytest
+import thesis_docs
 
 from unweave.errors import UsageError
 from unweave.methods import Schedule
@@ -155,3 +157,19 @@ def test_the_cost_counts_runs_and_hours(monkeypatch: pytest.MonkeyPatch):
     told = find("thesis-3.10")().cost(experiment("thesis-3.10", "paper"))
     assert told.startswith("160 runs: 80 of beta-vae, 80 of ada-gvae, on 8 data sets, with 5 seeds.\n")
     assert "about 160 hours on one core" in told
+
+
+def test_the_page_is_that_of_the_stored_scores():
+    """If not: `python benchmarks/thesis_docs.py` writes the page from the files."""
+    text = thesis_docs.PAGE.read_text(encoding="utf-8")
+    for name, found in thesis_docs.blocks().items():
+        assert pages.block(name, found) in text, name
+
+
+def test_every_result_of_the_thesis_has_a_section_and_a_line_in_the_index():
+    text = thesis_docs.PAGE.read_text(encoding="utf-8")
+    index = (thesis_docs.PAGE.parent / "README.md").read_text(encoding="utf-8")
+    for name in thesis_docs.NAMES:
+        assert f"\n## {name}\n" in text
+        assert f"    unweave reproduce {name}\n" in text
+        assert f"| `{name}` | [" in index

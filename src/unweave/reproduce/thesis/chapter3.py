@@ -106,7 +106,7 @@ class Spacing(ThesisFigure):
         ends = differences(table, DISENTANGLEMENT, "spacing", near, far)
         return [
             *claim("MIG and DCI D rise as the spacing falls", trends(table, DISENTANGLEMENT, "spacing", falls=True)),
-            *claim("they are higher at the smallest spacings than at the largest", ends),
+            *claim("MIG and DCI D are higher at the smallest spacings than at the largest", ends),
         ]
 
     def drawing(self, table: polars.DataFrame) -> Figure:

@@ -65,7 +65,7 @@ class LatentDistances(ThesisFigure):
                 means(table, (IMAGES,), above=NEAR_ONE, over=("method", "data")),
             ),
             *claim("distances of codes follow those of images more than those of factors", _rather_images(table)),
-            *claim(f"these correlations hardly differ between the methods (by less than {ALIKE})", alike),
+            *claim(f"both correlations hardly differ between the methods (by less than {ALIKE})", alike),
             *claim(
                 "codes of Ada-GVAE are more linear and better aligned with the axes than those of β-VAE",
                 differences(table, (LINEARITY, ALIGNMENT), **vaes_of),

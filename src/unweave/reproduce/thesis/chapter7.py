@@ -102,7 +102,7 @@ class ExternalNoise(ThesisFigure):
         ends = differences(table, tuple(TITLES), "visibility", seen[0], seen[-1], over=over)
         return [
             *claim("scores fall as pictures become visible", falling),
-            *claim("they are lower with the pictures whole than without", ends),
+            *claim("scores are lower with pictures wholly visible than without any", ends),
         ]
 
     def drawing(self, table: polars.DataFrame) -> Figure:
