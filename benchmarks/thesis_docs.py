@@ -179,7 +179,7 @@ def about_table(name: str) -> str:
     if not rows:
         return NOTHING
     lines = [_line(["", "thesis", "ours", "95 % over draws", "difference"]), _line(["---", *["--:"] * 4])]
-    digits = 4 if name == "thesis-3.1" else 3
+    digits = 2 if name == "thesis-3.1" else 3
     for row in rows:
         printed = row["published"]
         difference = None if printed is None else row["ours"] - printed

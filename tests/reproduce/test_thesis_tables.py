@@ -30,11 +30,12 @@ def test_the_printed_tables_agree_with_each_other():
 
 def test_table_3_1_to_the_printed_digits(tmp_path: Path):
     found = rows("thesis-3.1", tmp_path)
-    for what, digits in (("x and y: mean distance", 4), ("x and y: deviation", 4), ("random: mean distance", 3)):
-        row = found[f"xysquares, {what}"]
-        assert row.published is not None
-        assert round(row.ours, digits) == round(row.published, digits)
-    assert found["xyobject:size=32, x: mean distance"].published is None
+    for what, printed in (("x and y: mean distance", 10.4), ("x and y: deviation", 0.0)):
+        row = found[f"xysquares, {what} × 1000"]
+        assert (round(row.ours, 1), row.published) == (printed, printed)
+    assert found["xysquares, random: mean distance × 1000"].ours == pytest.approx(30.8, abs=0.1)
+    assert found["xysquares, random: deviation × 1000"].ours == pytest.approx(2.2, abs=0.1)
+    assert found["xyobject:size=32, x: mean distance × 1000"].published is None
 
 
 def test_table_4_1_has_random_pairs_with_and_without_self_pairs(tmp_path: Path):
@@ -76,5 +77,5 @@ def test_the_cost_of_a_table_is_told(name: str):
 
 def test_the_largest_difference_is_that_of_printed_numbers():
     found = [Row("a", 0.5, 0.52, 0, 1), Row("b", None, 9.0, 0, 1), Row("c", 0.5, 0.45, 0, 1)]
-    assert largest_difference(found) == "The largest difference from 2 printed numbers is 0.0500 (c)."
+    assert largest_difference(found) == "The largest difference from 2 printed numbers is 0.05 (c)."
     assert largest_difference(found[1:2]) == "The thesis prints no number for these data sets."

@@ -18,9 +18,7 @@ from unweave.reproduce.thesis.figure import ThesisFigure
 from unweave.reproduce.thesis.scores import prepared
 from unweave.study import Study
 
-ALONE = (
-    "β-VAE and Ada-GVAE are those of figure 4.4: run thesis-4.4 too, and then this command again compares with them."
-)
+ALONE = "β-VAE and Ada-GVAE are those of figure 4.4: run thesis-4.4 too; then this command again compares with them."
 
 
 class BesideVAEs(ThesisFigure, ABC):

@@ -28,14 +28,14 @@ LEAST_TOP = 0.2
 def grouped(table: polars.DataFrame, group: str, colour: str, *, order: Sequence[Any] = ()) -> Figure:
     """Draw every run as a point, in groups along the axis and by colour, with densities; one panel a metric.
 
-    β-VAE and Ada-GVAE are lines at their means where they have no value of the colour's column, as in figures 5.1
-    and 5.5.
+    Beside other methods, β-VAE and Ada-GVAE are lines at their means, as in figures 5.1 and 5.5.
     """
     metrics = present(table, TITLES)
     figure, panels = _panels(metrics)
     groups = [each for each in order if each in levels(table, group)] or levels(table, group)
     colours = _colours(table, colour)
-    beside = [] if colour == "method" else [name for name in VAES if name in levels(table, "method")]
+    methods = levels(table, "method")
+    beside = [name for name in VAES if name in methods and {*methods} - {*VAES} and colour != "method"]
     for axes, metric in zip(panels, metrics, strict=True):
         own = table.filter(polars.col("metric") == metric)
         points = own.filter(~polars.col("method").is_in(beside))

@@ -114,4 +114,4 @@ def largest_difference(rows: Sequence[Row]) -> str:
     if not known:
         return "The thesis prints no number for these data sets."
     most = max(known, key=lambda each: abs(each.difference or 0))
-    return f"The largest difference from {len(known)} printed numbers is {abs(most.difference or 0):.4f} ({most.what})."
+    return f"The largest difference from {len(known)} printed numbers is {abs(most.difference or 0):.2g} ({most.what})."

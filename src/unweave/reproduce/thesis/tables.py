@@ -27,6 +27,8 @@ from unweave.reproduce.thesis.table import (
     row,
 )
 
+THOUSAND = 1000
+"""Distances are small: in thousandths, the four decimals that the thesis prints are seen."""
 DRAWN = ("xysquares", "xyobject", "shapes2d", "rooms3d")
 
 
@@ -68,11 +70,12 @@ def _importance_rows(name: str, found: Draws) -> list[Row]:
     """Return mean and deviation of each factor, the most important first."""
     printed = IMPORTANCE.get(name, {})
     order = sorted(found, key=lambda factor: (factor != RANDOM, -found[factor][:, 0].mean()))
-    return [
-        row(f"{name}, {factor}: {what}", printed[factor][place] if factor in printed else None, found[factor][:, place])
-        for factor in order
-        for place, what in enumerate(("mean distance", "deviation"))
-    ]
+    rows = []
+    for factor in order:
+        for place, what in enumerate(("mean distance", "deviation")):
+            beside = round(THOUSAND * printed[factor][place], 1) if factor in printed else None
+            rows.append(row(f"{name}, {factor}: {what} × {THOUSAND}", beside, THOUSAND * found[factor][:, place]))
+    return rows
 
 
 def _nearer_than_random(name: str, found: Draws) -> str:
