@@ -27,6 +27,21 @@ RESULTS = {
     "geomancer": "unweave.reproduce.geomancer:Geomancer",
     "challenging-assumptions": "unweave.reproduce.challenging_assumptions:ChallengingAssumptions",
     "metric-audit": "unweave.reproduce.metric_audit:MetricAudit",
+    "thesis-3.1": "unweave.reproduce.thesis.tables:Importance",
+    "thesis-3.7": "unweave.reproduce.thesis.chapter3:Adversarial",
+    "thesis-3.10": "unweave.reproduce.thesis.chapter3:Spacing",
+    "thesis-3.12": "unweave.reproduce.thesis.chapter3:BoxBlur",
+    "thesis-4.1": "unweave.reproduce.thesis.tables:Correlations",
+    "thesis-4.2": "unweave.reproduce.thesis.tables:OverlapCorrelations",
+    "thesis-4.4": "unweave.reproduce.thesis.chapter4:LatentDistances",
+    "thesis-5.1": "unweave.reproduce.thesis.chapter5:TripletVAE",
+    "thesis-5.4": "unweave.reproduce.thesis.chapter5:Schedules",
+    "thesis-5.5": "unweave.reproduce.thesis.chapter5:AdaTVAE",
+    "thesis-5.7": "unweave.reproduce.thesis.unsupervised:Unsupervised",
+    "thesis-6.1": "unweave.reproduce.thesis.table_losses:LossCorrelations",
+    "thesis-6.4": "unweave.reproduce.thesis.chapter6:LearntLoss",
+    "thesis-7.3": "unweave.reproduce.thesis.chapter7:ChoiceOfFactors",
+    "thesis-7.6": "unweave.reproduce.thesis.chapter7:ExternalNoise",
 }
 """Module and class of each result, imported when it is asked for."""
 

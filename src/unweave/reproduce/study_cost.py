@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 from unweave.study.plan import Plan, Scoring
@@ -17,10 +17,11 @@ FEW, MORE = 5, 25
 """Steps of the two trainings whose difference is measured: what both spend before their first step cancels."""
 
 
-def training_seconds(plan: Plan) -> dict[str, float]:
+def training_seconds(plan: Plan, *, few: int = FEW, more: int = MORE) -> dict[str, float]:
     """Return, by the name of each task, the seconds that its training would take here on one thread.
 
-    Tasks that differ in nothing but seed and strength take the same time, so that one of each method is measured.
+    Tasks that differ in nothing but seed and strength take the same time, so that one of each method is measured: a
+    training of `few` steps and one of `more`.
     """
     found: dict[str, float] = {}
     measured: dict[str, float] = {}
@@ -28,20 +29,20 @@ def training_seconds(plan: Plan) -> dict[str, float]:
         for task in plan.tasks:
             method = f"{task.config['method']['name']} {task.config['data']}"
             if method not in measured:
-                measured[method] = _seconds_of_a_step(task.config, Path(folder, str(len(measured))))
+                measured[method] = _seconds_of_a_step(task.config, Path(folder, str(len(measured))), few, more)
             found[task.name] = measured[method] * task.config["training"]["steps"]
     return found
 
 
-def _seconds_of_a_step(config: Mapping[str, Any], folder: Path) -> float:
-    few, more = (_seconds(config, steps, folder / str(steps)) for steps in (FEW, MORE))
-    return max(more - few, 0.0) / (MORE - FEW)
+def _seconds_of_a_step(config: Mapping[str, Any], folder: Path, few: int, more: int) -> float:
+    short, longer = (_seconds(config, steps, folder / str(steps)) for steps in (few, more))
+    return max(longer - short, 0.0) / (more - few)
 
 
 def _seconds(config: Mapping[str, Any], steps: int, folder: Path) -> float:
     short = {**config, "training": {**config["training"], "steps": steps}}
-    start = perf_counter()
+    start = process_time()  # and not the time on the clock: other programs may use the core too
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # nothing is learnt in so few steps, and nobody reads these runs
         perform(Job(Task("measured", short), folder, Scoring()))
-    return perf_counter() - start
+    return process_time() - start

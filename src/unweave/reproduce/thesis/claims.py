@@ -1,0 +1,94 @@
+"""What the thesis claims of a figure, and whether it holds: numbers, where they should lie, and a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf, isfinite, nan
+
+from unweave.reproduce.frame import Row
+from unweave.study import analysis
+
+SEEDS = "95 % interval over seeds"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One number that a claim is about, where it should lie, and its 95 % interval over seeds, if there is one."""
+
+    what: str
+    value: float
+    low: float | None
+    high: float | None
+    above: float = 0.0
+    below: float = inf
+    chance: analysis.Interval | None = None
+    """Of a difference: how likely a run of the first scores higher than one of the second."""
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the number lies where it should."""
+        return self.above < self.value < self.below
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether its whole interval does."""
+        return self.low is not None and self.high is not None and self.above < self.low and self.high < self.below
+
+    @property
+    def contradicts(self) -> bool:
+        """Whether its whole interval lies where it should not."""
+        return self.low is not None and self.high is not None and (self.high <= self.above or self.low >= self.below)
+
+    def rows(self) -> list[Row]:
+        """Return the number, and the chance where there is one, as rows; the thesis prints neither."""
+        found = [Row(self.what, None, self.value, _or_nan(self.low), _or_nan(self.high))]
+        if self.chance:
+            chance = self.chance
+            what = f"{self.what}, chance that the first is higher"
+            found.append(Row(what, None, chance.value, _or_nan(chance.low), _or_nan(chance.high)))
+        return found
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement of the thesis, and the numbers that speak for it or against it."""
+
+    says: str
+    cases: tuple[Case, ...]
+
+    @property
+    def verdict(self) -> str:
+        """Whether it holds: in every case, on average, in some cases, or not."""
+        agreeing = sum(case.agrees for case in self.cases)
+        clear = sum(case.is_clear for case in self.cases)
+        if clear == len(self.cases):
+            return "holds"
+        if agreeing == len(self.cases):
+            return "holds on average"
+        if clear:
+            return "holds in part"
+        return "is undecided" if agreeing and not self._contradicted() else "does not hold"
+
+    def _contradicted(self) -> int:
+        return sum(case.contradicts for case in self.cases)
+
+    def note(self) -> str:
+        """Return the claim and its verdict in a sentence."""
+        count = len(self.cases)
+        agreeing, clear = (sum(getattr(case, name) for case in self.cases) for name in ("agrees", "is_clear"))
+        told = f"{agreeing} of {count} {'number' if count == 1 else 'numbers'} as it says"
+        seeds = f"{clear} with the whole {SEEDS}, {self._contradicted()} against it with theirs"
+        if all(case.low is None for case in self.cases):
+            seeds = f"with fewer than {analysis.FEW_SEEDS} seeds there are no intervals"
+        return f"Thesis: {self.says}. Here this {self.verdict}: {told}, {seeds}."
+
+
+def claim(says: str, cases: Sequence[Case]) -> list[Claim]:
+    """Return a claim in a list; an empty one where no run speaks about it."""
+    found = tuple(case for case in cases if isfinite(case.value))
+    return [Claim(says, found)] if found else []
+
+
+def _or_nan(value: float | None) -> float:
+    return nan if value is None else value
