@@ -7,6 +7,7 @@
     python benchmarks/metrics.py --write-docs        the table of docs/metrics/README.md from docs/results/costs.csv
     python benchmarks/metrics.py --plain             the study's scores against their plain definitions (20 minutes)
     python benchmarks/metrics.py --memory            the largest memory of each score at n = 100,000, d = 64, k = 10
+    python benchmarks/metrics.py --first 5           CPU seconds of the first DCI of an installation, five times
     python benchmarks/metrics.py --quick             unfairness by its quick trees against that by thorough ones
 
 Factors of 3, 6, 40, 32 and 32 values, 10 codes, 10,000 rows to fit, 5,000 to test, one thread. "Plain" is scikit-learn
@@ -26,6 +27,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import process_time
 from typing import Any
 
@@ -211,6 +213,25 @@ def peak(name: str) -> None:
     print(f"{name:32} {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6:6.2f} GB {process_time():8.1f} CPU s")
 
 
+FIRST = """
+import numpy as np
+from unweave.metrics import dci
+factors = np.random.default_rng(0).integers(4, size=(1_000, 3))
+dci(factors + np.random.default_rng(1).normal(0, 0.1, factors.shape), factors)
+"""
+
+
+def first(times: int) -> None:
+    """Print what a process costs in which DCI is computed for the first time: nothing is compiled before it."""
+    for _ in range(times):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        with TemporaryDirectory() as empty:
+            subprocess.run([sys.executable, "-c", FIRST], env=os.environ | {"NUMBA_CACHE_DIR": empty}, check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        cost = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        print(f"first DCI, with the start of Python: {cost:.2f} CPU s")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--metrics", nargs="+", default=["all"])
@@ -221,6 +242,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--write-docs", action="store_true")
+    parser.add_argument("--first", type=int, metavar="TIMES")
     parser.add_argument("--peak", help=argparse.SUPPRESS)
     options = parser.parse_args()
     names = [metric for name in options.metrics for metric in GROUPS.get(name, (name,))]
@@ -230,6 +252,8 @@ def main() -> None:
         return put(PAGE, "costs", render())
     if options.peak:
         return peak(options.peak)
+    if options.first:
+        return first(options.first)
     if options.quick:
         return quick()
     if options.memory:  # each in a process of its own, whose largest memory is its own

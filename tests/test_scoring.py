@@ -153,3 +153,13 @@ def test_a_model_that_uses_no_latent_is_called_collapsed(run, monkeypatch):
     with pytest.warns(Collapsed, match="This model has collapsed: no latent carries anything"):
         table = score_run(run, request("mig"), **FEW)
     assert row_of(table, "mig")["value"] == 0.0
+
+
+def test_a_model_without_an_active_unit_is_called_nearly_collapsed(run, monkeypatch):
+    """As a FactorVAE with a large γ: mean KLs just above what counts as used, and `active-units` 0."""
+    means = np.random.default_rng(0).normal(scale=0.08, size=(CHUNK, 3)).astype(np.float32)
+    logs = np.full_like(means, 0.2)
+    monkeypatch.setattr(run, "posterior", lambda images: (means[: len(images)], logs[: len(images)]))
+    with pytest.warns(Collapsed, match="This model has nearly collapsed: no latent is active"):
+        table = score_run(run, request("active-units"), **FEW)
+    assert row_of(table, "active-units")["value"] == 0.0

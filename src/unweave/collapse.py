@@ -1,4 +1,4 @@
-"""Whether a model uses any of its latents, and what to say where it does not."""
+"""Whether a model uses any of its latents, and what to say where it does not or hardly does."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ UNUSED_KL = 0.01
 """Mean KL in nats below which a latent carries nothing worth looking at."""
 UNUSED_VARIANCE = 1e-6
 """The same of a latent that is a point, and has no KL: the variance of its code over images."""
+ACTIVE_VARIANCE = 0.01
+"""Variance of its posterior mean over images above which a latent is an active unit [Burda2016]_; the prior's is 1."""
 
 
 def carried(means: np.ndarray, log_variances: np.ndarray | None) -> np.ndarray:
@@ -27,10 +29,25 @@ def used(carries: np.ndarray, points: bool) -> np.ndarray:
     return carries >= (UNUSED_VARIANCE if points else UNUSED_KL)
 
 
-def collapse(carries: np.ndarray, points: bool) -> str | None:
-    """Return a sentence or two about a model none of whose latents carries anything, with what to try; else None."""
+def collapse(means: np.ndarray, carries: np.ndarray, points: bool) -> str | None:
+    """Return what to say of a model none of whose latents is used or active, with what to try; else None.
+
+    Parameters
+    ----------
+    means
+        Posterior means (n, latents) of images, or codes that are points.
+    carries
+        What each latent carries, (latents,): see `carried`.
+    points
+        Whether the codes are points. Of these, any that varies is active.
+
+    Returns
+    -------
+    str or None
+        A sentence or two.
+    """
     if used(carries, points).any():
-        return None
+        return None if points or _any_active(means) else NEARLY
     if points:
         return (
             "This model has collapsed: no latent varies, so that all images have the same code. "
@@ -41,3 +58,15 @@ def collapse(carries: np.ndarray, points: bool) -> str | None:
         "images have the same code. Try a lower weight of the KL term (beta), a warm-up of it (such as --beta 0:4@50%) "
         "or more steps."
     )
+
+
+def _any_active(means: np.ndarray) -> bool:
+    """Return whether any latent is active; a single image does not tell."""
+    return len(means) < 2 or bool((means.astype(np.float64).var(axis=0, ddof=1) > ACTIVE_VARIANCE).any())
+
+
+NEARLY = (
+    "This model has nearly collapsed: no latent is active (the mean of none has a variance above "
+    f"{ACTIVE_VARIANCE} over images), so that all images have almost the same code. Try lower weights of its penalties "
+    "(beta, gamma) or more steps."
+)

@@ -33,6 +33,7 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
 
     Its code is cached on disk, with that of the helpers that it calls, and compiled for this process alone where the
     cache cannot be written or read. numba notices changes of a kernel's own file only, so its helpers belong there.
+    A kernel and its helpers work in arrays that they are given, by loops and sums; `light_compiler` says what it lacks.
     """
     if function is None:
         return partial(kernel, **options)
@@ -79,9 +80,12 @@ def _cached(function: Callable[..., Any], options: dict[str, Any]) -> Any:
 def _compiled(function: Callable[..., Any], options: dict[str, Any]) -> Any:
     from numba import njit
 
+    from unweave.light_compiler import LightCompiler
+
     _listen()
     _functions.add(function)
-    return njit(**({"nogil": True, "error_model": "numpy"} | options))(function)
+    light = {"nogil": True, "error_model": "numpy", "pipeline_class": LightCompiler, "_nrt": False}
+    return njit(**(light | options))(function)  # not _nrt: what makes no arrays need not count references
 
 
 @cache
@@ -89,7 +93,10 @@ def _listen() -> None:
     """Have numba tell of each compilation, to set the level of optimisation and the clock."""
     from numba.core import event
 
+    from unweave.light_compiler import Signatures
+
     config: Any = import_module("numba.core.config")  # its settings are made at run time
+    signatures = Signatures()
 
     class Listener(event.Listener):
         depth = 0  # of helpers within helpers within a kernel; numba compiles in one thread at a time
@@ -99,6 +106,7 @@ def _listen() -> None:
             if not self.depth and event.data["dispatcher"].py_func not in _functions:
                 return  # another package's
             self.depth += 1
+            signatures.begin()
             if self.depth > 1:
                 return
             for told in on_compile:
@@ -112,6 +120,7 @@ def _listen() -> None:
             if not self.depth:
                 return
             self.depth -= 1
+            signatures.end()
             if self.depth:
                 return
             config.OPT = self.before

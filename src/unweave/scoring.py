@@ -170,12 +170,12 @@ def _warn_of_left_out(run: Run, request: Request) -> None:
 
 
 def _warn(run: Run, means: np.ndarray, log_variances: np.ndarray | None, name: str) -> None:
-    """Warn of a run whose scores will change, and of a model that uses none of its latents."""
+    """Warn of a run whose scores will change, and of a model that uses none of its latents, or hardly any."""
     if run.state != "finished":
         planned = run.settings.training.steps
         state = f"{'has' if run.state == 'failed' else 'is'} {run.state}, at step {run.step:,} of {planned:,}"
         warn_user(f"{name or 'the run'} {state}: these are scores of a half-trained model", Unfinished)
-    if collapsed := collapse(carried(means, log_variances), log_variances is None):
+    if collapsed := collapse(means, carried(means, log_variances), log_variances is None):
         warn_user(f"{name}: {collapsed}" if name else collapsed, Collapsed)
 
 

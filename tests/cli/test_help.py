@@ -61,7 +61,7 @@ def test_a_method_s_help_shows_its_fields_and_everyone_s(cli):
     text = " ".join(out.replace("│", " ").split())
     for flag, help_text in {
         "--beta NUMBER|FROM:TO@STEPS": "Weight of the KL term; a number, or a schedule such as 1:4@10000.",
-        "--loss {auto,bce,mse,mae,gaussian,mse-box,mse-gauss,mse-kernel,nb,poisson}": "Reconstruction loss: bce",
+        "--loss {auto,bce,mse,mae,gaussian,learnt,mse-box,mse-gauss,mse-kernel,nb, poisson}": "Reconstruction loss",
         "--net {auto,conv,disent,dlib,mlp,qlae,tripod}": "Architecture: conv",
         "--latents INT": "Number of latent units. (default: 10)",
         "--standardise": "Give every channel mean 0",

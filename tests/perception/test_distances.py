@@ -162,7 +162,7 @@ def test_factors_without_pairs_of_their_own_are_measured_on_random_ones():
     values = rng.random((80, 2))
     levels = (200 * values[:, 0] + 5 * values[:, 1]).astype(np.uint8)
     data = Table(np.repeat(levels, 64).reshape(80, 8, 8), values, names=["light", "age"])
-    with pytest.warns(FewPairs, match="fewer than 100 pairs that differ only in: light, age"):
+    with pytest.warns(FewPairs, match="fewer than 100 pairs that differ only in light, age: they are measured"):
         table = correlations(data, pairs=4000)
     rank = dict(table.select("factor", "rank").iter_rows())
     assert rank["light"] > 0.9

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ from unweave.perception.trainable import TrainableAutoencoder, TrainableKernel
 
 SQUARES = "xysquares:size=32"
 PAIRS = 2048
-QUICK = {"steps": 3, "batch": 32, "pairs": 64}
+QUICK: dict[str, Any] = {"steps": 3, "batch": 32, "pairs": 64}
 
 
 @pytest.fixture(autouse=True)
@@ -90,7 +91,9 @@ def test_equal_planes_are_kept_once_and_so_are_pairs_of_them():
     planes = np.ascontiguousarray(images.transpose(0, 3, 1, 2))
     for place in (0, 500, 999):
         kept = batch.rows[torch.from_numpy(batch.pairs[batch.places[place]])][:, :, 0].numpy() * 255
-        wanted = {frozenset([planes[pairs[place, 0], c].tobytes(), planes[pairs[place, 1], c].tobytes()]) for c in range(3)}
+        wanted = {
+            frozenset([planes[pairs[place, 0], c].tobytes(), planes[pairs[place, 1], c].tobytes()]) for c in range(3)
+        }
         assert {frozenset(plane.astype(np.uint8).tobytes() for plane in pair) for pair in kept} == wanted
     assert len(whole_images(images, pairs).rows) == 200
 
@@ -136,7 +139,7 @@ def test_an_adversarial_loss_follows_them_less():
 
 def test_an_autoencoder_sees_what_a_kernel_cannot():
     data = colours()
-    options = {"steps": 60, "batch": 64, "pairs": 512, "progress": False}
+    options: dict[str, Any] = {"steps": 60, "batch": 64, "pairs": 512, "progress": False}
     kernel, coder = learn_loss(data, radius=3, **options), learn_loss(data, kind="autoencoder", lr=0.01, **options)
     assert coder.kernel is None
     assert coder.agreements[LEARNT].random.rank > kernel.agreements[LEARNT].random.rank + 0.1

@@ -28,7 +28,9 @@ def test_table_3_1_to_the_printed_digits():
 
 
 @pytest.mark.parametrize(("loss", "spacing", "linear", "rank"), TABLE_4_2)
-def test_table_4_2_within_a_hundredth(loss, spacing, linear, rank):
+def test_table_4_2_within_a_hundredth(loss, spacing, linear, rank, monkeypatch):
+    monkeypatch.setattr("unweave.perception.pairs.TRAVERSALS", 160)  # which differ in little: one is much like another
+    monkeypatch.setattr("unweave.perception.pairs.BATCHES", 16)
     table = correlations(f"xysquares:spacing={spacing}", loss, pairs=PAIRS, factors=["x_R"])
     assert table.columns == ["factor", "linear", "rank"]
     assert table["factor"].to_list() == ["x_R", "random"]

@@ -51,7 +51,8 @@ def perform_here(study: Study) -> None:
     study.folder.write_plan(study.plan)
     for task in study.plan.tasks:
         job = Job(task, study.folder.run_of(task), study.plan.scoring, device="cpu")
-        assert attempt(job).kind == "done"
+        outcome = attempt(job)
+        assert outcome.kind == "done", outcome.summary
 
 
 def assert_equal_files(study: Study, other: Study) -> None:
@@ -149,7 +150,7 @@ def test_a_worker_and_a_driver_are_killed_and_the_weights_are_the_same(tmp_path:
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::unweave.scoring.Collapsed")
+@pytest.mark.filterwarnings("ignore::unweave.scoring.Collapsed", "ignore::unweave.training.diagnosis.TrainingTrouble")
 def test_twenty_workers_and_five_drivers_are_killed_and_the_weights_are_the_same(tmp_path: Path):
     survives(tmp_path, workers=20, drivers=5, steps=3500, seeds=6)
 

@@ -9,16 +9,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from unweave.data import Table
 from unweave.data.xysquares import XYSquares
 from unweave.errors import UsageError
 from unweave.losses import FAMILIES, LOSSES
+from unweave.losses.loss_file import LossFile
 from unweave.methods import METHODS, TAE, VAE, AdaGVAE, BetaTCVAE, Method
 from unweave.nets import BOTTLENECKS
 
 BATCH = 4
-OPTIONS = {"mse-box": "radius=15", "mse-gauss": "radius=15", "mse-kernel": "path=kernel.npy"}
+OPTIONS = {"mse-box": "radius=15", "mse-gauss": "radius=15", "mse-kernel": "path=kernel.npy", "learnt": "path=my.loss"}
 OF_COUNTS = ("nb", "poisson")  # for vectors: tests/training/test_vectors.py
 PAIRS = [name for name, kind in METHODS.items() if kind.group_size == 2]
 TRIPLETS = [name for name, kind in METHODS.items() if kind.group_size == 3]
@@ -27,9 +29,10 @@ SMALLER = {"factor-vae": {"adversary_units": 20}, "ada-tvae-unsupervised": {"tri
 
 @pytest.fixture(autouse=True)
 def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Work in an empty folder with a kernel in it."""
+    """Work in an empty folder with a kernel and a learnt loss in it."""
     monkeypatch.chdir(tmp_path)
     np.save("kernel.npy", np.random.default_rng(0).random((5, 7)))
+    Path("my.loss").write_bytes(LossFile("kernel", {"kernel": torch.rand(5, 5)}).to_bytes())
 
 
 def method(name: str, loss: str) -> Method:

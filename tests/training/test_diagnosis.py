@@ -17,6 +17,7 @@ from unweave.training.diagnosis import Diagnosis, TrainingTrouble, troubles
 IMAGES = 100_000
 FINE = Gaussian(torch.randn(64, 10, generator=torch.Generator().manual_seed(0)), torch.full((64, 10), -3.0))
 COLLAPSED = Gaussian(torch.zeros(64, 10), torch.zeros(64, 10))
+NEARLY = Gaussian(0.08 * FINE.mean, torch.full((64, 10), 0.2))  # KL 0.014 nats, variance 0.006
 FAR = Gaussian(10 * FINE.mean, FINE.log_variance)
 ROW = {"step": 5000, "kl": 12.0}
 
@@ -27,6 +28,9 @@ ROW = {"step": 5000, "kl": 12.0}
         (FINE, {}, {}),
         (FINE, {"diagnostics/adversary": 0.69}, {}),
         (COLLAPSED, {}, {"collapse": "has collapsed.*Try a lower weight of the KL term"}),
+        (NEARLY, {}, {"collapse": "nearly collapsed: no latent is active.*Try lower weights of its penalties"}),
+        (Gaussian(NEARLY.mean[:1], NEARLY.log_variance[:1]), {}, {}),  # a single image does not tell
+        (Point(0.05 * FINE.mean), {}, {}),  # points have no prior by whose variance to measure
         (Point(torch.zeros(64, 10)), {}, {"collapse": "no latent varies"}),
         (Point(1000 * FINE.mean), {}, {}),
         (Quantised(FINE.mean, FINE.mean.round(), 10), {}, {}),

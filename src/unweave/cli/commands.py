@@ -127,6 +127,13 @@ COMMANDS = {
         "unweave.cli.metrics:Info",
         plugins=True,
     ),
+    "perceive": Command(
+        "unweave.cli.perceive:perceive",
+        "measure what a loss sees of each factor: can a VAE disentangle this data?",
+        "unweave perceive xysquares --loss mse --out perception",
+        "unweave.cli.perceive:Perceive",
+        plugins=True,
+    ),
     "learn-loss": Command(
         "unweave.cli.learn_loss:learn",
         "learn a reconstruction loss whose distances follow the factors",

@@ -21,8 +21,8 @@ from unweave.perception.learning import Learning, LearntLoss, check_out, learn_l
 from unweave.progress import Bar
 from unweave.text import table, to_json
 
-MEANINGS = """linear, rank: correlation of perceived with ground-truth distances, on pairs that were not learnt from;
-along factors: means over the factors, a pair may be one image twice; random: two different images"""
+MEANINGS = """linear, rank: correlation of perceived with ground-truth distances, on pairs that were not learnt from
+factors: along one factor, where a pair may be one image twice, means over the factors; random: two different images"""
 
 
 @dataclass(frozen=True)
@@ -114,10 +114,10 @@ def _table(options: LearnLoss, learnt: LearntLoss) -> str:
     rows = [
         {
             "loss": str(options.out) if name == LEARNT else name,
-            "linear along factors": f"{each.factor.linear:.3f}",
-            "rank": f"{each.factor.rank:.3f}",
-            "linear random": f"{each.random.linear:.3f}",
-            "rank ": f"{each.random.rank:.3f}",
+            "factors: linear": f"{each.factor.linear:.3f}",
+            "factors: rank": f"{each.factor.rank:.3f}",
+            "random: linear": f"{each.random.linear:.3f}",
+            "random: rank": f"{each.random.rank:.3f}",
         }
         for name, each in learnt.agreements.items()
     ]

@@ -77,7 +77,6 @@ class Learnt:
         file = parse_loss_file(self.path, content)
         return file if self.weight is None else replace(file, weight=self.weight)
 
-
     def _file(self, device: torch.device) -> LossFile:
         # Without a digest, what is at the path may be learnt again in the same process.
         return _loaded(self, None if self.sha256 else _state(self.path), device)

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from unweave.errors import UsageError
 from unweave.files import refuse_special
-from unweave.losses.autoencoder import autoencode, autoencoder_shapes
+from unweave.losses.autoencoder import WIDTHS, autoencode, autoencoder_shapes
 from unweave.losses.blur import fourier_blur
 from unweave.losses.pixelwise import total
 
@@ -61,10 +61,8 @@ class LossFile:
         with torch.autocast(x.device.type, enabled=False):
             mean = mean.float()
             difference = mean - x
-            if self.kind == "kernel":  # linear: the difference of blurred images is the blurred difference
-                seen = self.augmented(difference)
-            else:
-                seen = self.augmented(mean) - self.augmented(x)
+            linear = self.kind == "kernel"  # the difference of blurred images is the blurred difference
+            seen = self.augmented(difference) if linear else self.augmented(mean) - self.augmented(x)
             return total(difference.square()) + self.weight * total(seen.square())
 
     def features(self, x: Tensor) -> Tensor:
@@ -115,7 +113,7 @@ def parse_loss_file(path: str, content: bytes) -> LossFile:
     kind, weight = known.pop("kind", None), known.pop("weight", None)
     if kind not in KINDS or not _are_weights(kind, tensors):
         raise _no_loss(path)
-    if not isinstance(weight, int | float) or not 0 <= weight < math.inf:
+    if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < math.inf:
         raise UsageError(f"the loss file '{path}' has a weight that is no number from 0 up: {weight!r}")
     if not all(tensor.isfinite().all() for tensor in tensors.values()):
         raise UsageError(f"the loss file '{path}' holds weights that are no finite numbers")
@@ -143,10 +141,10 @@ def _are_weights(kind: str, tensors: Mapping[str, Tensor]) -> bool:
         return False
     shapes = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
     if kind == "kernel":
-        height, width, *more = (*shapes.get("kernel", (0, 0)), 0)[:3] if len(shapes) == 1 else (0, 0, 0)
-        return height == width and height % 2 == 1 and more == [0]
-    channels = shapes.get("up.0.bias", (0,))
-    return bool(channels) and channels[0] > 0 and shapes == autoencoder_shapes(channels[0], len(shapes) // 4)
+        side = max(shapes.get("kernel", ()), default=0)
+        return side % 2 == 1 and shapes == {"kernel": (side, side)}
+    channels, depth = sum(shapes.get("up.0.bias", ())), len(shapes) // 4
+    return channels > 0 and depth <= len(WIDTHS) and shapes == autoencoder_shapes(channels, depth)
 
 
 def _no_loss(path: str) -> UsageError:

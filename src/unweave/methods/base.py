@@ -60,8 +60,8 @@ class Method(ABC):
 
     loss: Annotated[str, OneOf(("auto",), LOSSES, FAMILIES)] = field(default="auto", kw_only=True)
     """Reconstruction loss: bce (Bernoulli), mse (Gaussian), mae, gaussian (with learnt variances), nb and poisson
-    (counts), mse-box, mse-gauss, mse-kernel (with options after a colon: mse-box:radius=15), or auto: bce where all
-    pixels are black or white, else mse."""
+    (counts), mse-box, mse-gauss, mse-kernel (with options after a colon: mse-box:radius=15), the .loss file of a learnt
+    one, or auto: bce where all pixels are black or white, else mse."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()

@@ -19,7 +19,8 @@ def add_steps(columns, codes, edges, steps, said, raw):
     (nodes, ASKED), is memory.
     """
     trees, nodes = codes.shape
-    rounds, n = trees // len(raw), uintp(columns.shape[1])
+    classes, rows = raw.shape
+    rounds, n = trees // classes, uintp(rows)
     for start in range(uintp(0), n, ASKED):
         count = n - start if n - start < ASKED else ASKED
         for tree in range(trees):

@@ -12,13 +12,14 @@ where a loop is hot, since numba asks signed ones whether they are negative.
 
 from __future__ import annotations
 
+from math import exp
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
-from numpy import float64, int64, uint8, uint64, uintp
+from numpy import int64, uint8, uint64, uintp
 
 from unweave.compiled import helper, kernel
 
@@ -96,6 +97,26 @@ def _lowest(typing, bits):
     return types.uint64(types.uint64), build
 
 
+@intrinsic
+def _to_bits(typing, number):
+    """Return the whole number whose bits are those of a float."""
+
+    def build(context, builder, signature, arguments):
+        return builder.bitcast(arguments[0], ir.IntType(64))
+
+    return types.int64(types.float64), build
+
+
+@intrinsic
+def _from_bits(typing, bits):
+    """Return the float whose bits are those of a whole number."""
+
+    def build(context, builder, signature, arguments):
+        return builder.bitcast(arguments[0], ir.DoubleType())
+
+    return types.float64(types.int64), build
+
+
 @kernel
 def boost(
     rows, columns, sizes, order, rising, starts, keys, labels, bits, unit, rate, thorough, share, part, total,
@@ -144,8 +165,8 @@ def _root_tables(columns, share, first, part, labels, unit, bits, packed, togeth
             p = share[own, i] * part[i]
             p = p if p > LEAST else LEAST
             share[own, i] = p
-            residual = float64((1.0 - p if labels[i] == own else -p) * unit + MAGIC)
-            packed[c, i] = ((residual.view(int64) - MAGIC_BITS) << bits) + 1
+            residual = (1.0 - p if labels[i] == own else -p) * unit + MAGIC
+            packed[c, i] = ((_to_bits(residual) - MAGIC_BITS) << bits) + 1  # pyright: ignore[reportCallIssue]
     n = uintp(len(part))
     for start in range(uintp(0), n, CHUNK):
         count = n - start if n - start < CHUNK else CHUNK
@@ -179,10 +200,10 @@ def _best_split(table, sizes, starts, keys, tree, at, bits, upto, gain, tops, sp
             most, code = top, j
     if most >= 0.0:
         b = 0
-        while gain[code, b] != most:
+        while gain[code, b] < most:
             b += 1
-        after = b + 1
-        while upto[code, after] == upto[code, b]:
+        here, after = upto[code, b], b + 1
+        while upto[code, after] == here:
             after += 1
         split[0], split[1], split[2] = code, starts[code, b + 1] - 1, starts[code, after]
     return most
@@ -206,8 +227,8 @@ def _gains(upto, cuts, whole, bits, gain):
     total, count = float(whole >> bits), float(whole & mask)
     for b in range(cuts):
         unsigned = int64(uint64(upto[b]) >> shift)
-        below = int64((unsigned ^ sign) + (MAGIC_BITS - sign)).view(float64) - MAGIC
-        rows = int64((upto[b] & mask) + MAGIC_BITS).view(float64) - MAGIC
+        below = _from_bits((unsigned ^ sign) + (MAGIC_BITS - sign)) - MAGIC  # pyright: ignore[reportCallIssue]
+        rows = _from_bits((upto[b] & mask) + MAGIC_BITS) - MAGIC  # pyright: ignore[reportCallIssue]
         above, others = total - below, count - rows
         both = rows * others
         value = (below * below * others + above * above * rows) / (both if both > 1.0 else 1.0)
@@ -229,7 +250,8 @@ def _within_parts(
     node has narrowed would have fewer to choose from than codes of noise, and lose importance to them. Unless thorough,
     only the parts beside the best cut are looked into. Returns the packed sum below the best split, noted in `split`.
     """
-    best = upto[split[0], columns[split[0], order[split[0], split[1]]]]
+    code = split[0]
+    best = upto[code, columns[code, order[code, split[1]]]]
     total = float(whole >> bits)
     base = total * total / float(whole & ((1 << bits) - 1))
     if not thorough and most <= base * BETTER:
@@ -297,7 +319,7 @@ def _node_tables(rows, packed, leaf, sums, bits, tables, lane, nodes):
     Of two children the smaller's rows are added up, in their own order: by the order of a code, most of them would be
     misses of the cache. The other's table is what their parent's leaves.
     """
-    mask = (1 << bits) - 1
+    mask, (_, width) = (1 << bits) - 1, rows.shape
     for node in range(0, nodes, 2):
         small = node if sums[node] & mask <= sums[node + 1] & mask else node + 1
         parent = (nodes + node) // 2 - 1
@@ -311,7 +333,7 @@ def _node_tables(rows, packed, leaf, sums, bits, tables, lane, nodes):
                 i = uintp(start + _lowest(found))  # pyright: ignore[reportCallIssue]
                 found &= found - ONE  # without its lowest bit
                 residual = packed[i]
-                for j in range(uintp(rows.shape[1])):
+                for j in range(uintp(width)):
                     table[j * BINS + rows[i, j]] += residual
         for cell in range(len(table)):
             other[cell] = both[cell] - table[cell]
@@ -332,7 +354,7 @@ def _step(share, leaf, sums, bits, unit, rate, curvature, steps):
         step = rate * (sums[e] >> bits) / unit / bend if bend > 0.0 else 0.0
         step = step if step < LARGEST_STEP else LARGEST_STEP
         steps[e] = step if step > -LARGEST_STEP else -LARGEST_STEP
-        curvature[COPIES, e] = np.exp(steps[e])
+        curvature[COPIES, e] = exp(steps[e])
     for i in range(len(share)):
         share[i] *= curvature[COPIES, leaf[i]]
         leaf[i] = 0

@@ -7,11 +7,15 @@
 
 from __future__ import annotations
 
-from unweave.perception.correlations import FewPairs, correlations
+from unweave.perception.correlations import correlations
 from unweave.perception.ground_truth import ground_truth_distance
 from unweave.perception.importance import importance
 from unweave.perception.learning import Learning, LearntLoss, learn_loss
+from unweave.perception.matrices import distance_matrices
+from unweave.perception.measured import FewPairs
+from unweave.perception.perceive import Perception, perceive
 from unweave.perception.perceived import Perceived, perceived_distance, perceived_overlap
+from unweave.perception.predicted import Predictions, predicted_and_learned
 from unweave.perception.soft_rank import soft_rank, soft_spearman
 
 __all__ = [
@@ -19,12 +23,17 @@ __all__ = [
     "Learning",
     "LearntLoss",
     "Perceived",
+    "Perception",
+    "Predictions",
     "correlations",
+    "distance_matrices",
     "ground_truth_distance",
     "importance",
     "learn_loss",
+    "perceive",
     "perceived_distance",
     "perceived_overlap",
+    "predicted_and_learned",
     "soft_rank",
     "soft_spearman",
 ]

@@ -10,7 +10,7 @@ from unweave.data import Dataset
 from unweave.losses import Loss, loss_of
 from unweave.losses.loss_file import LossFile
 from unweave.perception.association import Correlation
-from unweave.perception.correlations import RANDOM, chosen_factors, correlate
+from unweave.perception.measured import RANDOM, chosen_factors, measure
 from unweave.perception.perceived import Perceived
 from unweave.progress import OnProgress
 
@@ -61,6 +61,6 @@ def agreements(
     factors = chosen_factors(data, None)
     found: dict[str, Agreement] = {}
     for name, loss in losses.items():
-        each = correlate(_Seen(data, loss), factors, PAIRS, seed, 0.0, scaled, on_progress)
-        found[name] = Agreement({key: value for key, value in each.items() if key != RANDOM}, each[RANDOM])
+        each = measure(_Seen(data, loss), factors, pairs=PAIRS, seed=seed, scaled=scaled, on_progress=on_progress)
+        found[name] = Agreement(each.correlations(), each.random.correlation())
     return found

@@ -32,7 +32,7 @@ def whole_images(images: Images, pairs: Integers) -> PairedRows:
 
 
 def distinct_planes(images: Images, pairs: Integers) -> PairedRows:
-    """Return the distinct planes of a batch (n, H, W, C), and the distinct pairs of planes of pairs (m, 2) of images."""
+    """Return the distinct planes of a batch (n, H, W, C), and the distinct pairs of them in pairs (m, 2) of images."""
     count, height, width, channels = images.shape
     planes = np.ascontiguousarray(images.transpose(0, 3, 1, 2)).reshape(count * channels, -1)
     numbers: dict[bytes, int] = {}

@@ -5,28 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from unweave.data import Data, Dataset
-from unweave.data.factors import Integers
-from unweave.data.table import require_factors
-from unweave.errors import UsageError, warn_user
-from unweave.metrics.inputs import whole_number
-from unweave.perception.association import Correlation, correlation, partial_correlations
-from unweave.perception.ground_truth import ranges, total
-from unweave.perception.pairs import ENOUGH, Traversals, along, random_pairs, varying_factors
-from unweave.perception.perceived import Floats, Perceived
+from unweave.data import Data
+from unweave.perception.measured import RANDOM, chosen_factors, measure, warn_of_few
+from unweave.perception.perceived import Perceived
 from unweave.progress import OnProgress, reporting
 
 if TYPE_CHECKING:
     import polars
-
-RANDOM = "random"
-"""The row for pairs of any two images."""
-
-
-class FewPairs(UserWarning):
-    """Factors of which there are too few pairs of images that differ in nothing else."""
 
 
 def correlations(
@@ -83,80 +68,16 @@ def correlations(
     Examples
     --------
     >>> from unweave.perception import correlations
-    >>> correlations("xysquares", pairs=16_384, factors=["x_R"])["rank"].round(2).to_list()
-    [0.58, 0.22]
+    >>> correlations("xysquares", factors=["x_R"])["rank"].round(2).to_list()
+    [0.58, 0.23]
     """
     import polars
 
     seen = Perceived(data, loss, standardise=standardise)
+    axes = chosen_factors(seen.data, factors)
     with reporting(on_progress, progress) as told:
-        found = correlate(seen, chosen_factors(seen.data, factors), pairs, seed, self_pairs, scaled, told)
-    return polars.DataFrame([{"factor": name, **each._asdict()} for name, each in found.items()])
-
-
-def chosen_factors(data: Dataset, names: Sequence[str] | None) -> list[int]:
-    """Return the positions of the factors to measure: those that are named, or all that vary."""
-    require_factors(data, "a distance along a factor")
-    if isinstance(names, str):
-        raise UsageError(f"factors must be a list of names, not '{names}'")
-    varying = varying_factors(data)
-    if not varying:
-        raise UsageError(f"'{data.name}' has no factor that varies")
-    if names is None:
-        return varying
-    wanted = [data.factors.axis(name) for name in names]
-    if constant := [data.factors.names[axis] for axis in wanted if axis not in varying]:
-        raise UsageError(f"the factor '{constant[0]}' of '{data.name}' has a single value: nothing lies along it")
-    return wanted
-
-
-def correlate(
-    seen: Perceived,
-    factors: Sequence[int],
-    pairs: int,
-    seed: int,
-    self_pairs: float,
-    scaled: bool | None,
-    on_progress: OnProgress,
-) -> dict[str, Correlation]:
-    """Return the correlations of each factor, by its name, and of random pairs."""
-    pairs = whole_number(pairs, "pairs", 2)
-    if not 0 <= self_pairs < 1:
-        raise UsageError(f"self_pairs is a share from 0 to below 1, not {self_pairs}")
-    names = seen.data.factors.names
-    found: dict[str, Correlation] = {}
-    missing: list[int] = []
-    for axis in factors:
-        if is_measurable(seen.data, axis):
-            drawn = along(seen.data, axis).draw(pairs, seed, differ=False)
-            perceived = seen.distances(drawn, on_progress, names[axis])
-            found[names[axis]] = correlation(apart(seen.data, drawn)[:, axis], perceived)
-        else:
-            missing.append(axis)
-    drawn = random_pairs(seen.data, pairs, seed, self_pairs)
-    perceived, truths = seen.distances(drawn, on_progress, RANDOM), apart(seen.data, drawn)
-    if missing:
-        warn_of_few(seen.data, missing)
-        alone = partial_correlations(truths, perceived)
-        found |= {names[axis]: alone[axis] for axis in missing}
-    found = {names[axis]: found[names[axis]] for axis in factors}
-    return found | {RANDOM: correlation(total(truths, ranges(seen.data, scaled)), perceived)}
-
-
-def is_measurable(data: Dataset, factor: int) -> bool:
-    """Tell whether there are enough pairs that differ in a factor alone."""
-    source = along(data, factor)
-    return isinstance(source, Traversals) or source.distinct >= ENOUGH
-
-
-def apart(data: Dataset, pairs: Integers) -> Floats:
-    """Return how far apart each factor is (m, k) in pairs (m, 2)."""
-    first, second = (data.values(pairs[:, side]) for side in (0, 1))
-    return np.abs(first - second).astype(np.float64)
-
-
-def warn_of_few(data: Dataset, factors: Sequence[int]) -> None:
-    """Warn of factors that cannot be measured along themselves."""
-    listed = ", ".join(data.factors.names[axis] for axis in factors)
-    text = f"'{data.name}' has fewer than {ENOUGH} pairs that differ only in: {listed}"
-    warn_user(f"{text}; these are measured on random pairs, the other factors held constant", FewPairs)
+        found = measure(seen, axes, pairs=pairs, seed=seed, self_pairs=self_pairs, scaled=scaled, on_progress=told)
+    missing = [name for name, each in found.along.items() if each is None]
+    warn_of_few(seen.data, missing, "they are measured on random pairs, the other factors held constant")
+    by_name = found.correlations() | {RANDOM: found.random.correlation()}
+    return polars.DataFrame([{"factor": name, **each._asdict()} for name, each in by_name.items()])

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from unweave.data import Data
 from unweave.metrics.inputs import whole_number
-from unweave.perception.correlations import RANDOM, chosen_factors, is_measurable, warn_of_few
-from unweave.perception.pairs import along, random_pairs
+from unweave.perception.measured import RANDOM, chosen_factors, mean_and_spread, measurable, warn_of_few
+from unweave.perception.pairs import random_pairs
 from unweave.perception.perceived import Floats, Perceived
 from unweave.progress import OnProgress, reporting
 
@@ -66,7 +66,7 @@ def importance(
     seen = Perceived(data, loss, standardise=standardise)
     with reporting(on_progress, progress) as told:
         found = distances_by_factor(seen, pairs, seed, factors, told)
-    rows = [(name, *(_mean_and_spread(each))) for name, each in found.items()]
+    rows = [(name, *(mean_and_spread(each) if each is not None else (None, None))) for name, each in found.items()]
     schema = {"factor": polars.String, "mean": polars.Float64, "std": polars.Float64}
     return polars.DataFrame(rows, schema=schema, orient="row")
 
@@ -81,16 +81,7 @@ def distances_by_factor(
     for axis in axes:
         name = data.factors.names[axis]
         found[name] = None
-        if is_measurable(data, axis):
-            found[name] = seen.distances(along(data, axis).draw(pairs, seed, differ=True), on_progress, name)
-    if missing := [axis for axis in axes if found[data.factors.names[axis]] is None]:
-        warn_of_few(data, missing)
+        if (source := measurable(data, axis)) is not None:
+            found[name] = seen.distances(source.draw(pairs, seed, differ=True), on_progress, name)
+    warn_of_few(data, [name for name, each in found.items() if each is None], "their distances are not known")
     return found | {RANDOM: seen.distances(random_pairs(data, pairs, seed), on_progress, RANDOM)}
-
-
-def _mean_and_spread(distances: Floats | None) -> tuple[float | None, float | None]:
-    """Return the mean and the standard deviation of distances; the deviation of equal ones is 0 without rounding."""
-    if distances is None:
-        return None, None
-    beyond = distances - distances[0]
-    return float(distances[0] + beyond.mean()), float(beyond.std())

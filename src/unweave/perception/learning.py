@@ -196,7 +196,9 @@ def checked_radius(chosen: Learning, data: Dataset) -> int | None:
         return max(1, min(height, width) // 2 - 1)
     radius, most = whole_number(chosen.radius, "radius", 1), max(height, width) - 1
     if radius > most:
-        raise UsageError(f"two pixels of {height} × {width} images are {most} apart at most: radius {radius} is too large")
+        raise UsageError(
+            f"two pixels of {height} × {width} images are {most} apart at most: radius {radius} is too large"
+        )
     return radius
 
 

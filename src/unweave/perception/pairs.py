@@ -52,10 +52,10 @@ def random_pairs(data: Dataset, count: int, seed: int, self_pairs: float = 0.0) 
     return np.stack([first, np.where(own, first, second)], axis=1)
 
 
-def _shared(count: int, least: int = TRAVERSALS) -> tuple[int, int]:
-    """Return from how many groups, at `least`, so many pairs are drawn, and how many from each."""
-    groups = max(count // MOST, min(least, count))
-    return groups, -(-count // groups)
+def _shared(count: int, least: int) -> tuple[int, int]:
+    """Return from how many groups, at `least`, so many pairs are drawn, and how many from each: an even number."""
+    groups = max(count // MOST, min(least, -(-count // 2)))
+    return groups, 2 * -(-count // (2 * groups))
 
 
 class Traversals:
@@ -71,11 +71,14 @@ class Traversals:
         return len(self.data) * (self.size - 1) // 2
 
     def draw(self, count: int, seed: int, *, differ: bool) -> Integers:
-        """Draw pairs (count, 2): both images uniformly from one traversal, twice the same only unless they `differ`."""
+        """Draw pairs (count, 2): both images uniformly from one traversal, twice the same only unless they `differ`.
+
+        Two pairs that follow each other, from an even place on, have the same first image.
+        """
         rng = generator(seed, self.factor + 1)
-        groups, each = _shared(count)
+        groups, each = _shared(count, TRAVERSALS)
         cells = traversals(self.data.factors.sizes, self.factor, self.data.sample(groups, rng))
-        first = rng.integers(self.size, size=(groups, each))
+        first = np.repeat(rng.integers(self.size, size=(groups, each // 2)), 2, axis=1)
         steps = rng.integers(int(differ), self.size, size=(groups, each))
         second = (first + steps) % self.size
         found = [np.take_along_axis(cells, part, axis=1).ravel()[:count] for part in (first, second)]
@@ -119,15 +122,18 @@ class Rows:
         return int((sizes - same).sum()) // 2
 
     def draw(self, count: int, seed: int, *, differ: bool) -> Integers:
-        """Draw pairs (count, 2): a row that has a partner, and one of its group, of another value if they `differ`."""
+        """Draw pairs (count, 2): a row that has a partner, and one of its group, of another value if they `differ`.
+
+        Two pairs that follow each other, from an even place on, have the same first row.
+        """
         rng = generator(seed, self.factor + 1)
         rows, _, _ = self._sorted
         starts, sizes, inner, same = self._extents
         able = np.flatnonzero(sizes > same)
-        groups, each = _shared(count)
-        first = np.repeat(rng.choice(able, size=groups), each)[:count]
-        # Another row of the same group, so that the pairs of one group stand together and share images.
-        first = starts[first] + rng.integers(sizes[first])
+        groups, each = _shared(count, TRAVERSALS)
+        # Rows of the same groups, so that the pairs of one group stand together and share images.
+        chosen = np.repeat(rng.choice(able, size=groups), each // 2)
+        first = np.repeat(starts[chosen] + rng.integers(sizes[chosen]), 2)[:count]
         skipped = same[first] if differ else np.zeros(len(first), dtype=np.int64)
         second = starts[first] + rng.integers(sizes[first] - skipped)
         second += np.where(second >= inner[first], skipped, 0)

@@ -5,11 +5,17 @@ from __future__ import annotations
 import math
 from typing import Any, cast
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
+from scipy.optimize import isotonic_regression
 from torch import Tensor
 from torch.autograd.function import FunctionCtx, once_differentiable
 
 from unweave.errors import UsageError
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 
 def soft_rank(values: Tensor, strength: float = 1.0) -> Tensor:
@@ -29,7 +35,7 @@ def soft_rank(values: Tensor, strength: float = 1.0) -> Tensor:
     Parameters
     ----------
     values
-        A vector (n,) of finite numbers.
+        A vector (n,). Where a value is not finite, no rank is a number.
     strength
         How far apart values must be to have ranks that are one apart; positive.
 
@@ -44,7 +50,7 @@ def soft_rank(values: Tensor, strength: float = 1.0) -> Tensor:
     >>> soft_rank(torch.tensor([0.3, 0.1, 0.2, 0.2]), strength=0.001).tolist()
     [4.0, 1.0, 2.5, 2.5]
     """
-    if values.ndim != 1:
+    if values.ndim != 1 or not len(values):
         raise UsageError(f"soft ranks are those of a vector, not of an array of shape {tuple(values.shape)}")
     if not 0 < strength < math.inf:
         raise UsageError(f"the strength of soft ranks must be positive, not {strength}")
@@ -87,19 +93,43 @@ class _SoftRank(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: FunctionCtx, values: Tensor) -> Tensor:
-        from unweave.perception.isotonic import project
-
-        order = values.detach().argsort()
-        ranks, starts = project(values.detach()[order].cpu().numpy())
+        order = np.argsort(values.detach().cpu().numpy())
+        ascending = values.detach().cpu().numpy()[order]
+        ranks, starts = _projected(ascending)
         cast(Any, ctx).order, cast(Any, ctx).starts = order, starts
-        return torch.empty_like(values).scatter_(0, order, torch.from_numpy(ranks).to(values.device))
+        return _put_back(ranks, order).to(values.device)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: FunctionCtx, *gradients: Tensor) -> Tensor:
-        from unweave.perception.isotonic import without_block_means
-
         order, starts = cast(Any, ctx).order, cast(Any, ctx).starts
-        (gradient,) = gradients
-        sorted_gradient = without_block_means(gradient[order].cpu().numpy(), starts)
-        return torch.empty_like(gradient).scatter_(0, order, torch.from_numpy(sorted_gradient).to(gradient.device))
+        gradient = gradients[0].cpu().numpy()[order]
+        # The Jacobian takes the mean of its block from every entry, and is symmetric.
+        return _put_back(gradient - _block_means(gradient, starts), order).to(gradients[0].device)
+
+
+def _projected(ascending: Floats) -> tuple[Floats, Integers]:
+    """Return the point of the permutahedron that is nearest to a sorted vector, and where its blocks begin."""
+    places = np.arange(1.0, len(ascending) + 1)
+    if not np.isfinite(ascending).all():
+        return np.full_like(ascending, np.nan), np.zeros(1, np.int64)
+    starts = isotonic_regression(ascending - places).blocks[:-1]
+    # From the first of its block on, so that large values lose no digit of their ranks.
+    above = ascending - np.repeat(ascending[starts], _sizes(starts, len(ascending)))
+    return above - _block_means(above, starts) + _block_means(places, starts), starts
+
+
+def _block_means(values: Floats, starts: Integers) -> Floats:
+    """Return for each value the mean of its block."""
+    sizes = _sizes(starts, len(values))
+    return np.repeat(np.add.reduceat(values, starts) / sizes, sizes)
+
+
+def _sizes(starts: Integers, length: int) -> Integers:
+    return np.diff(starts, append=length)
+
+
+def _put_back(ascending: Floats, order: Integers) -> Tensor:
+    values = np.empty_like(ascending)
+    values[order] = ascending
+    return torch.from_numpy(values)

@@ -10,6 +10,13 @@ from unweave.report.latent_chart import latents_figure
 from unweave.report.latents import reconstructions, traversals
 from unweave.report.notebook import Page
 from unweave.report.page import render, write_page
+from unweave.report.perception import (
+    cumulative_distances,
+    distance_matrices_figure,
+    distance_matrix,
+    factors_seen,
+    learnt_scatter,
+)
 from unweave.report.study import (
     Section,
     agreement_map,
@@ -29,10 +36,15 @@ __all__ = [
     "Section",
     "agreement_map",
     "collapse",
+    "cumulative_distances",
+    "distance_matrices_figure",
+    "distance_matrix",
     "factor_grid",
+    "factors_seen",
     "heat_map",
     "heat_map_figure",
     "latents_figure",
+    "learnt_scatter",
     "metric_scatter",
     "normalised_information",
     "reconstructions",

@@ -77,5 +77,5 @@ def survey(run: RunLike, *, samples: int = 512, seed: int = 0) -> Survey:
 
 
 def collapse(seen: Survey) -> str | None:
-    """Return a sentence or two about a model none of whose latents carries anything, with what to try; else None."""
-    return collapsed(seen.carried, seen.points)
+    """Return what to say of a model none of whose latents is used or active, with what to try; else None."""
+    return collapsed(seen.codes, seen.carried, seen.points)

@@ -58,8 +58,9 @@ class Diagnosis:
 def troubles(row: Mapping[str, float], q: Posterior, images: int) -> dict[str, str]:
     """Return, by its kind, a sentence on each trouble that a row of the log and a batch's posteriors show."""
     log_variances = q.log_variance.detach().float().cpu().numpy() if isinstance(q, Gaussian) else None
-    carries = carried(q.mean.detach().float().cpu().numpy(), log_variances)
-    found = {"collapse": collapse(carries, points=log_variances is None)}
+    means = q.mean.detach().float().cpu().numpy()
+    carries = carried(means, log_variances)
+    found = {"collapse": collapse(means, carries, points=log_variances is None)}
     if log_variances is not None and row.get("kl") != 0:  # a KL term without a weight may be anything
         found["kl"] = _far_from_the_prior(float(carries.sum()), len(carries), images)
     if (entropy := row.get(f"{DIAGNOSTICS}adversary")) is not None and row.get("total_correlation") != 0:

@@ -1,0 +1,157 @@
+"""How well learnt losses follow the factors: the tables and the picture of docs/learn-loss.md.
+
+    python benchmarks/learnt_loss.py                  learn and measure all (minutes each), and write the page
+    python benchmarks/learnt_loss.py --only NAME      a part of it: r31, r63, rooms3d:size=32, shapes2d:size=32
+    python benchmarks/learnt_loss.py --page           write the tables of the page from the stored numbers
+
+All of it is stored in docs/results/learnt-loss.csv. One thread.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+import polars
+import torch
+from pages import put
+
+from unweave.data import load
+from unweave.perception import correlations, learn_loss
+from unweave.report.learnt_loss import learnt_loss_picture
+
+DOCS = Path(__file__).parents[1] / "docs"
+STORE, PAGE, PICTURE = DOCS / "results" / "learnt-loss.csv", DOCS / "learn-loss.md", DOCS / "images" / "learnt-loss.png"
+PAIRS = 65_536
+SELF_PAIRS = 1 / 32
+"""The share of random pairs that are one image twice, in the thesis."""
+SQUARES = "xysquares"
+OTHERS = ("rooms3d:size=32", "shapes2d:size=32")
+KEY = ["data", "loss"]
+VALUES = ["linear factor", "rank factor", "linear random", "rank random", "linear self", "rank self"]
+THESIS = {
+    "mse": (0.52, 0.58, 0.55, 0.36),
+    "mse-gauss": (0.84, 0.88, 0.73, 0.61),
+    "mse-box": (0.96, 0.97, 0.95, 0.94),
+    "learnt, radius 31": (0.97, 0.98, 0.96, 0.96),
+    "learnt, radius 63": (1.00, 0.99, 1.00, 1.00),
+}
+"""[Michlo2022], table 6.1: linear and rank along a factor, linear and rank of random pairs."""
+
+
+def measured(data: str, loss: str, name: str, **more: object) -> dict[str, object]:
+    """Return a row of the table: means over the factors, of which those of xysquares are alike."""
+    factors = ["x_R"] if data == SQUARES else None
+    found = correlations(data, loss, pairs=PAIRS, factors=factors, scaled=True, progress=False)
+    along, random = found.filter(polars.col("factor") != "random"), found.row(-1)[1:]
+    with_self = correlations(
+        data, loss, pairs=PAIRS, factors=found["factor"][:1].to_list(), self_pairs=SELF_PAIRS, progress=False
+    ).row(-1)[1:]
+    values = [along["linear"].mean(), along["rank"].mean(), *random, *with_self]
+    row = {"data": data, "loss": name, **dict(zip(VALUES, (round(float(each), 4) for each in values), strict=True))}
+    print(*row.values(), *more.values(), flush=True)
+    return {**row, "steps": None, "seconds": None, "sum": None, **more}
+
+
+def learnt(data: str, name: str, **settings: Any) -> dict[str, object]:
+    """Learn a loss, and return its row."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, start = Path(folder) / "a.loss", process_time()
+        found = learn_loss(data, out=path, progress=False, **settings)
+        seconds = round(process_time() - start)
+        if name == "learnt, radius 31":
+            learnt_loss_picture(found.file, load(data)).save(PICTURE)
+        total = None if found.kernel is None else round(float(found.kernel.sum()), 1)
+        steps = found.file.record["settings"]["steps"]
+        return measured(data, str(path), name, steps=steps, seconds=seconds, sum=total)
+
+
+def of_squares(radius: int) -> list[dict[str, object]]:
+    rows = [learnt(SQUARES, f"learnt, radius {radius}", radius=radius)]
+    return (
+        rows if radius != 31 else [*(measured(SQUARES, name, name) for name in ("mse", "mse-gauss", "mse-box")), *rows]
+    )
+
+
+def of_others(data: str) -> list[dict[str, object]]:
+    """Return rows of a set that one kernel does not serve."""
+    return [
+        measured(data, "mse", "mse"),
+        measured(data, "mse-box:radius=15", "mse-box"),
+        learnt(data, "learnt kernel"),
+        learnt(data, "learnt autoencoder", kind="autoencoder"),
+    ]
+
+
+def store(rows: list[dict[str, object]]) -> None:
+    """Put rows into the file, in place of earlier ones of the same data and loss."""
+    kinds = {"steps": polars.Int64, "seconds": polars.Int64, "sum": polars.Float64}
+    table = polars.DataFrame(rows, infer_schema_length=None).cast(kinds)  # pyright: ignore[reportArgumentType]
+    if STORE.exists():
+        table = polars.concat([polars.read_csv(STORE).cast(kinds), table])  # pyright: ignore[reportArgumentType]
+    kept = table.unique(KEY, keep="last", maintain_order=True)
+    order = polars.col("data").replace_strict({name: i for i, name in enumerate((SQUARES, *OTHERS))})
+    kept.sort(order, maintain_order=True).write_csv(STORE)
+
+
+def squares_table(table: polars.DataFrame) -> str:
+    """Return the thesis' table 6.1 beside ours."""
+    rows = {row["loss"]: row for row in table.filter(data=SQUARES).to_dicts()}
+    lines = [
+        "| loss | factor: linear | rank | random: linear | rank | with self-pairs: linear | rank | thesis |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for name, thesis in THESIS.items():
+        ours = " | ".join(f"{rows[name][value]:.3f}" for value in VALUES)
+        lines.append(f"| {name} | {ours} | {' / '.join(f'{each:.2f}' for each in thesis)} |")
+    return "\n".join(lines)
+
+
+def others_table(table: polars.DataFrame) -> str:
+    """Return the correlations on sets that a kernel does not serve."""
+    lines = ["| data | loss | factors: linear | rank | random: linear | rank |", "|---|---|---|---|---|---|"]
+    for row in table.filter(polars.col("data") != SQUARES).to_dicts():
+        values = " | ".join(f"{row[value]:.3f}" for value in VALUES[:4])
+        lines.append(f"| `{row['data']}` | {row['loss']} | {values} |")
+    return "\n".join(lines)
+
+
+def costs(table: polars.DataFrame) -> str:
+    """Return what learning took."""
+    rows = table.drop_nulls("steps").to_dicts()
+    lines = ["| data | loss | steps | CPU seconds | the kernel adds up to |", "|---|---|---|---|---|"]
+    for row in rows:
+        total = "–" if row["sum"] is None else f"{row['sum']:.1f}"
+        lines.append(f"| `{row['data']}` | {row['loss']} | {row['steps']} | {row['seconds']} | {total} |")
+    return "\n".join(lines)
+
+
+TABLES = {"squares": squares_table, "others": others_table, "costs": costs}
+
+
+def write_page(page: Path = PAGE) -> None:
+    """Put the tables between their marks."""
+    table = polars.read_csv(STORE)
+    for name, text in TABLES.items():
+        put(page, name, text(table))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", choices=["r31", "r63", *OTHERS])
+    parser.add_argument("--page", action="store_true")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    parts = {"r31": lambda: of_squares(31), "r63": lambda: of_squares(63)}
+    parts |= {name: lambda name=name: of_others(name) for name in OTHERS}
+    for name, part in parts.items():
+        if not options.page and options.only in (None, name):
+            store(part())
+    write_page()
+
+
+if __name__ == "__main__":
+    main()

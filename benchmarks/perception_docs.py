@@ -1,0 +1,201 @@
+"""The tables of docs/perception.md, written from stored files: `python benchmarks/perception_docs.py`.
+
+    python benchmarks/perception_docs.py --data                        # measures what losses see: five minutes
+    python benchmarks/perception_docs.py --random                      # correlates 1,048,576 pairs: three minutes
+    python benchmarks/perception_docs.py --studies studies/a studies/b # compares predictions with what was learnt
+
+They store perception-data.csv, perception-random.csv and perception.csv in docs/results, the last with its figure.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from itertools import product
+from pathlib import Path
+from resource import RUSAGE_SELF, getrusage
+from time import process_time
+
+import pages
+import polars
+
+from unweave import report
+from unweave.perception import Predictions, correlations, perceive, predicted_and_learned
+from unweave.perception.predicted import LEARNT, PREDICTED
+from unweave.text import memory
+
+DOCS = Path(__file__).parents[1] / "docs"
+PAGE = DOCS / "perception.md"
+SEEN = DOCS / "results" / "perception-data.csv"
+LEARNED = DOCS / "results" / "perception.csv"
+RANDOM = DOCS / "results" / "perception-random.csv"
+PAIRS = 2**20
+PRINTED = {"mse": "0.55, 0.36", "mse-box": "0.95, 0.94"}
+"""Linear and rank correlation of random pairs in table 6.1 of the thesis."""
+FIGURE = DOCS / "images" / "perception-learnt.png"
+BOX = "mse-box"
+MEASURED = [
+    ("xysquares", "mse"),
+    ("xysquares", BOX),
+    ("xysquares:spacing=4", "mse"),
+    ("shapes2d", "mse"),
+    ("rooms3d", "mse"),
+    ("xyobject", "mse"),
+    ("xyobject-shaded", "mse"),
+    ("objects3d", "mse"),
+]
+NUMBERS = ("mean", "std", "relative", "worth", "linear", "rank", "order")
+HEADS = ("factor", "values", "mean", "std", "relative", "linear", "rank", "order")
+DIGITS = 4
+WORDS = {
+    "order": "order of triplets",
+    "rank": "rank correlation",
+    "relative": "importance, relative to random pairs",
+    "worth": "largest β that pays",
+    "information": "share that the best latent knows",
+    "gap": "its lead over the next (MIG)",
+}
+
+
+def measure() -> polars.DataFrame:
+    """Return what losses see of the data sets of the page, a row a factor; the sentence stands in each row."""
+    parts = []
+    for name, loss in MEASURED:
+        found = perceive(name, loss)
+        about = [
+            polars.lit(text).alias(key) for key, text in (("data", name), ("loss", loss), ("says", found.sentence))
+        ]
+        parts.append(found.table().select(*about, polars.all()))
+    return polars.concat(parts).with_columns(polars.col(NUMBERS).round_sig_figs(DIGITS))
+
+
+def correlate() -> polars.DataFrame:
+    """Return the correlations of x_R and of random pairs of xysquares, without and with pairs of one image."""
+    parts = []
+    for loss, share in product(("mse", BOX), (0.0, 1 / 32)):
+        started = process_time()
+        found = correlations("xysquares", loss, pairs=PAIRS, factors=["x_R"], self_pairs=share)
+        about = {"loss": loss, "self_pairs": share, "cpu_seconds": round(process_time() - started, 1)}
+        parts.append(found.with_columns(polars.lit(value).alias(key) for key, value in about.items()))
+    largest = getrusage(RUSAGE_SELF).ru_maxrss * 1024
+    return polars.concat(parts).with_columns(
+        polars.col("linear", "rank").round_sig_figs(DIGITS), polars.lit(largest).alias("bytes")
+    )
+
+
+def compare(studies: Sequence[Path]) -> polars.DataFrame:
+    """Return predictions and outcomes of all finished runs of some studies, a row a factor and run."""
+    rows = predicted_and_learned(studies).rows
+    named = polars.col("run").map_elements(lambda path: "/".join(Path(path).parts[-3:]), return_dtype=polars.String)
+    return rows.with_columns(named, polars.col(*PREDICTED, *LEARNT).round_sig_figs(DIGITS))
+
+
+def stored(path: Path) -> polars.DataFrame | None:
+    """Return a table that is stored; None before the first run."""
+    return polars.read_csv(path) if path.is_file() else None
+
+
+def blocks() -> dict[str, str]:
+    """Return what stands between the marks of the page, by their names."""
+    seen, learned = stored(SEEN), stored(LEARNED)
+    random = stored(RANDOM)
+    return {
+        "random": "Nothing is stored." if random is None else random_table(random),
+        "cost": "" if random is None else cost(random),
+        "seen": "Nothing is stored." if seen is None else seen_tables(seen),
+        "learnt": "No study is stored." if learned is None else learnt_tables(Predictions(learned)),
+    }
+
+
+def random_table(table: polars.DataFrame) -> str:
+    """Return the correlations of random pairs of xysquares beside those of the thesis as Markdown."""
+    lines = ["| loss | linear, rank | with `self_pairs=1/32` | table 6.1 |", "|---|---|---|---|"]
+    for loss, printed in PRINTED.items():
+        rows = table.filter(loss=loss, factor="random").sort("self_pairs")
+        ours = [f"{row['linear']:.3f}, {row['rank']:.3f}" for row in rows.iter_rows(named=True)]
+        lines.append(f"| `{loss}` | {' | '.join([*ours, printed])} |")
+    return "\n".join(lines)
+
+
+def cost(table: polars.DataFrame) -> str:
+    """Return what a correlation costs in a sentence."""
+    seconds = {loss: table.filter(loss=loss)["cpu_seconds"].max() for loss in PRINTED}
+    listed = " and ".join(f"{value:.0f} s for `{loss}`" for loss, value in seconds.items())
+    pairs = f"A correlation over {PAIRS:,} pairs (one factor of `xysquares` at 64 × 64, and as many random pairs)"
+    return f"{pairs} takes {listed}, of one core, and {memory(int(table['bytes'].max()))}."  # pyright: ignore[reportArgumentType]
+
+
+def seen_tables(table: polars.DataFrame) -> str:
+    """Return what losses see as Markdown: a table for each data set and loss, and the sentence below it."""
+    texts = []
+    for (data, loss, says), rows in table.group_by("data", "loss", "says", maintain_order=True):
+        lines = [
+            f"**{data}**, loss `{loss}`",
+            "",
+            "| factor | values | mean | std | relative | linear | rank | order | |",
+        ]
+        lines.append("|---|--:|--:|--:|--:|--:|--:|--:|---|")
+        lines += [_line(row) for row in rows.iter_rows(named=True)]
+        texts.append("\n".join([*lines, "", f"> {says}"]))
+    return "\n\n".join([*texts, f"Every number is in [{SEEN.name}](results/{SEEN.name})."])
+
+
+def _line(row: dict[str, object]) -> str:
+    cells = [row["factor"], row["size"], _number(row["mean"], 4), _number(row["std"], 4)]
+    cells += [_number(row[name], 2) for name in ("relative", "linear", "rank", "order")]
+    return f"| {' | '.join('' if cell is None else str(cell) for cell in [*cells, row['verdict']])} |"
+
+
+def _number(value: object, digits: int) -> str:
+    return f"{value:.{digits}f}".replace("-", "−") if isinstance(value, float) else "–"
+
+
+def learnt_tables(found: Predictions) -> str:
+    """Return how predictions agree with outcomes as Markdown."""
+    runs, data = found.rows["run"].n_unique(), found.rows["data"].n_unique()
+    heads = ["predicted", "learnt", "over all", "95 % interval", "within a run", "95 % interval"]
+    lines = [f"{runs} runs on {data} data sets, {len(found.rows)} factors in all.", ""]
+    lines += [f"| {' | '.join(heads)} |", "|---|---|--:|---|--:|---|"]
+    for row in found.agreement().iter_rows(named=True):
+        cells = [WORDS[row["predicted"]], WORDS[row["learnt"]]]
+        cells += [_number(row["correlation"], 2), _interval(row["low"], row["high"])]
+        cells += [_number(row["within"], 2), _interval(row["within_low"], row["within_high"])]
+        lines.append(f"| {' | '.join(cells)} |")
+    lines += [
+        "",
+        "| said to be | factors | share that the best latent knows | its lead over the next |",
+        "|---|--:|--:|--:|",
+    ]
+    for row in found.by_verdict().iter_rows(named=True):
+        values = [str(row["factors"]), _number(row["information"], 2), _number(row["gap"], 2)]
+        lines.append(f"| {row['verdict']} | {' | '.join(values)} |")
+    picture = f"![What the best latent knows of each factor, against the order of its triplets](images/{FIGURE.name})"
+    source = f"Every number is in [{LEARNED.name}](results/{LEARNED.name}), a row a factor and run."
+    return "\n".join([*lines, "", picture, "", source])
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    return "–" if low is None or high is None else f"{_number(low, 2)} … {_number(high, 2)}"
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", action="store_true", help="measure what losses see, and store it")
+    parser.add_argument("--random", action="store_true", help="correlate 1,048,576 pairs of xysquares, and store it")
+    parser.add_argument("--studies", type=Path, nargs="+", default=[], help="studies or folders of runs to compare")
+    options = parser.parse_args(words)
+    if options.data:
+        measure().write_csv(SEEN)
+    if options.random:
+        correlate().write_csv(RANDOM)
+    if options.studies:
+        compare(options.studies).write_csv(LEARNED)
+    for name, text in blocks().items():
+        pages.put(PAGE, name, text)
+    if (learned := stored(LEARNED)) is not None:
+        figure = report.learnt_scatter(learned, "order", "information").figure
+        figure.savefig(FIGURE, dpi=110, facecolor="white")  # pyright: ignore[reportAttributeAccessIssue]
+
+
+if __name__ == "__main__":
+    main()

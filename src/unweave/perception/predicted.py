@@ -1,0 +1,213 @@
+"""Is the sentence true? What distances predict of each factor, beside what training then learnt of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.data.identity import data_identity
+from unweave.errors import UsageError, warn_user
+from unweave.methods import method_name
+from unweave.metrics.gaps import top_gap
+from unweave.metrics.information import bin_codes, information, known
+from unweave.metrics.inputs import DRAW, generator, whole_number
+from unweave.perception.perceive import Perception, perceive
+from unweave.progress import OnProgress, reporting
+from unweave.runs import CONFIG, Run
+from unweave.study import Study
+from unweave.study.analysis import over_seeds, rank_correlation
+from unweave.text import data_name
+
+if TYPE_CHECKING:
+    import polars
+
+Given = Study | Run | str | Path
+PREDICTED = ("order", "rank", "relative", "worth")
+"""What is known of a factor before training."""
+LEARNT = ("information", "gap")
+"""What is measured of a factor after it: the share of it that the best latent knows, and the lead over the next."""
+DIGITS = 2
+"""Significant digits of a prediction that count: the pairs drawn do not settle more, and would order equal factors."""
+BINS = 20
+"""Bins of equal width that a code is cut into, as for MIG."""
+CHUNK = 1024
+"""Images drawn at once."""
+
+
+class LeftOut(UserWarning):
+    """Runs from which nothing can be learnt about predictions."""
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """Predictions and outcomes, factor by factor and run by run."""
+
+    rows: polars.DataFrame
+    """run, data, loss, method, seed, factor, then `PREDICTED`, the verdict, and `LEARNT`."""
+
+    def agreement(self) -> polars.DataFrame:
+        """Return Spearman correlations of each prediction with each outcome, and their 95 % intervals over runs.
+
+        Returns
+        -------
+        polars.DataFrame
+            predicted, learnt; `correlation`, `low`, `high` over all factors of all runs; `within`, `within_low`,
+            `within_high`: the mean over runs of the correlation over the factors of one run; runs, and those of which
+            the factors differ in the prediction. Null where a correlation is not defined or runs are too few.
+        """
+        import polars
+
+        rows = [self._agreement(before, after) for before in PREDICTED for after in LEARNT]
+        return polars.DataFrame(rows, infer_schema_length=None)
+
+    def _agreement(self, before: str, after: str) -> dict[str, object]:
+        import polars
+
+        known = self.rows.drop_nulls([before, after]).with_columns(polars.col(before).round_sig_figs(DIGITS))
+        numbers = known["run"].cast(str).rank("dense").to_numpy()
+        pooled = rank_correlation(known[before].to_numpy(), known[after].to_numpy(), numbers)
+        each = [
+            rank_correlation(part[before].to_numpy(), part[after].to_numpy(), np.zeros(len(part))).correlation
+            for part in known.partition_by("run")
+        ]
+        inside = [value for value in each if value is not None]
+        mean = over_seeds(inside) if inside else None
+        return {
+            "predicted": before,
+            "learnt": after,
+            "correlation": pooled.correlation,
+            "low": pooled.low,
+            "high": pooled.high,
+            "within": mean and mean.value,
+            "within_low": mean and mean.low,
+            "within_high": mean and mean.high,
+            "runs": known["run"].n_unique(),
+            "runs_within": len(inside),
+        }
+
+    def by_verdict(self) -> polars.DataFrame:
+        """Return what was learnt, on average, of factors that the loss was said to see, confuse or overlook."""
+        import polars
+
+        means = [polars.col(name).mean() for name in LEARNT]
+        return self.rows.group_by("verdict").agg(polars.len().alias("factors"), *means).sort("verdict", descending=True)
+
+
+def predicted_and_learned(
+    runs: Given | Iterable[Given],
+    *,
+    pairs: int = 16_384,
+    samples: int = 5000,
+    seed: int = 0,
+    progress: bool | None = None,
+    on_progress: OnProgress | None = None,
+) -> Predictions:
+    """Compare what distances predict of each factor with what finished runs have learnt of it.
+
+    Each run is compared with the perception of its own data set under its own loss.
+
+    Parameters
+    ----------
+    runs
+        Studies, runs, their folders, or folders of runs; one or several.
+    pairs
+        Pairs for each factor, as for `perceive`.
+    samples
+        Random images that are encoded.
+    seed
+        Seed of the pairs and of the images.
+    progress, on_progress
+        A bar or none, and who is told of progress instead.
+
+    Returns
+    -------
+    Predictions
+        With `rows`, one a factor and run, `agreement()` and `by_verdict()`.
+    """
+    found = _usable(list(_opened([runs] if isinstance(runs, Given) else runs)))
+    samples = whole_number(samples, "samples", 2)
+    seen: dict[str, Perception] = {}
+    rows: list[dict[str, object]] = []
+    with reporting(on_progress, progress) as told:
+        for number, run in enumerate(found):
+            told("runs", number, len(found))
+            settings = run.settings
+            key = json.dumps([data_identity(settings.data), settings.method.loss, settings.training.standardise])
+            if key not in seen:
+                standardise = settings.training.standardise or None
+                options = {"pairs": pairs, "seed": seed, "standardise": standardise, "others": False}
+                seen[key] = perceive(run.data, settings.method.loss, on_progress=told, **options)
+            rows += _compared(run, seen[key], samples, seed)
+        told("runs", len(found), len(found))
+    import polars
+
+    return Predictions(polars.DataFrame(rows, infer_schema_length=None))
+
+
+def learned(codes: NDArray[np.float32], factors: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
+    """Return `LEARNT` of each factor (k,), from codes (n, latents) and factors (n, k)."""
+    shares = known(information(bin_codes(codes.astype(np.float64), BINS), BINS, factors))
+    return {"information": shares.max(axis=0), "gap": top_gap(shares)}
+
+
+def _compared(run: Run, seen: Perception, samples: int, seed: int) -> list[dict[str, object]]:
+    """Return a row for each factor of a run."""
+    indices = np.unique(run.data.sample(samples, generator(seed, DRAW)))
+    parts = [indices[start : start + CHUNK] for start in range(0, len(indices), CHUNK)]
+    codes = np.concatenate([run.encode(run.data.inputs(part)) for part in parts])
+    values, names = run.data.values(indices), run.data.factors.names
+    outcome = learned(codes, np.stack([np.unique(column, return_inverse=True)[1] for column in values.T], axis=1))
+    about = {
+        "run": str(run.path),
+        "data": data_name(run.settings.data),
+        "loss": seen.loss,
+        "method": method_name(run.settings.method),
+        "seed": run.settings.training.seed,
+    }
+    return [
+        {
+            **about,
+            "factor": factor.name,
+            **{name: getattr(factor, name) for name in PREDICTED},
+            "verdict": factor.kind,
+            **{name: float(found[names.index(factor.name)]) for name, found in outcome.items()},
+        }
+        for factor in seen.factors
+    ]
+
+
+def _opened(runs: Iterable[Given]) -> Iterable[Run]:
+    """Yield all runs of studies, folders and runs."""
+    for given in runs:
+        if isinstance(given, Run):
+            yield given
+            continue
+        folder = given.path if isinstance(given, Study) else Path(given)
+        if not folder.is_dir():
+            raise UsageError(f"there is no folder '{folder}'")
+        places = [folder] if (folder / CONFIG).is_file() else _below(folder)
+        if not places:
+            raise UsageError(f"'{folder}' holds no runs: it must be a run, a study, or a folder of runs")
+        yield from (Run.open(place) for place in places)
+
+
+def _below(folder: Path) -> list[Path]:
+    """Return the run folders in a study, or in a folder."""
+    inner = folder / "runs" if (folder / "runs").is_dir() else folder
+    return sorted(place for place in inner.iterdir() if (place / CONFIG).is_file())
+
+
+def _usable(runs: Sequence[Run]) -> list[Run]:
+    """Return the finished runs whose data have classes for factors; the others are counted in a warning."""
+    usable = [run for run in runs if run.state == "finished" and run.data.is_labelled and not run.data.continuous]
+    if not usable:
+        raise UsageError(f"none of {len(runs)} runs is finished and trained on images whose factors are known classes")
+    if left := len(runs) - len(usable):
+        warn_user(f"left out: {left} of {len(runs)} runs, unfinished or without factors that are classes", LeftOut)
+    return usable

@@ -1,0 +1,109 @@
+"""Can a VAE disentangle this data? What distances say of each factor, before any training."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from unweave.data import Dataset
+from unweave.text import data_title
+
+ORDERED = 2 / 3
+"""A loss confuses a factor of which a smaller share of triplets is in order. Chance, and equal distances as in
+xysquares, give one half; hues, which go round in a circle and which VAEs learn, 0.8."""
+BETA = 4.0
+"""A loss overlooks a factor that is not worth learning at this β, the default of beta-vae."""
+BETTER = 0.05
+"""By how much the mean rank correlation of another loss must be higher, so that it is advised: twice the standard error
+of one from 2,048 pairs."""
+
+Kind = Literal["seen", "confused", "overlooked"]
+WORDS: dict[Kind, str] = {"seen": "sees", "confused": "confuses", "overlooked": "overlooks"}
+
+
+@dataclass(frozen=True)
+class Factor:
+    """What a loss sees of one factor."""
+
+    name: str
+    size: int
+    """The number of its values."""
+    mean: float | None
+    """Mean perceived distance of images that differ in it alone; None where that is not known, as for the next two."""
+    std: float | None
+    """Standard deviation of these distances."""
+    relative: float | None
+    """The mean distance over that of random pairs."""
+    worth: float | None
+    """The largest β at which learning it pays, were its images on a line: the mean distance summed over values.
+
+    A linear VAE with the loss mse keeps a direction of variance λ if λ > β / 2, as probabilistic PCA does
+    [Tipping1999]_; two independent images on a line are 2 λ apart on average.
+    """
+    linear: float
+    """Pearson correlation of perceived and ground-truth distances."""
+    rank: float
+    """Spearman correlation of the same."""
+    order: float
+    """Of three images of a traversal, how often the one that is nearer in the factor is nearer to the loss as well."""
+
+    @property
+    def kind(self) -> Kind:
+        """Whether the loss sees the factor, confuses its values, or overlooks it."""
+        if self.worth is not None and self.worth < BETA:
+            return "overlooked"
+        return "seen" if self.order >= ORDERED else "confused"
+
+
+def order_of_correlation(rank: float) -> float:
+    r"""Return the share of pairs in order that a correlation stands for: 1/2 + arcsin(rank) / pi, as of Gaussians.
+
+    >>> order_of_correlation(0.0), round(order_of_correlation(0.5), 4)
+    (0.5, 0.6667)
+    """
+    return 0.5 + math.asin(rank) / math.pi
+
+
+def sentence(data: Dataset, loss: str, factors: Sequence[Factor], better: Mapping[str, float], mean_rank: float) -> str:
+    """Return the answer in one sentence; `better` are other losses, the best first, by their mean rank correlation."""
+    kinds: dict[Kind, list[str]] = {kind: [each.name for each in factors if each.kind == kind] for kind in WORDS}
+    seen = len(kinds["seen"])
+    answer = "Yes" if seen == len(factors) else "In part" if seen else "No"
+    parts = [
+        f"{WORDS[kind]} {_all(names, len(factors))}" + (REASONS[kind] if not seen else "")
+        for kind, names in kinds.items()
+        if names
+    ]
+    told = f"{answer}: of {data_title(data.description)} the loss {loss} {_joined(parts, 'but' if seen else 'and')}"
+    return f"{told}; {_advice(better, mean_rank, done=seen == len(factors))}."
+
+
+REASONS: dict[Kind, str] = {
+    "seen": "",
+    "confused": ", as distances do not follow values",
+    "overlooked": ", as too little changes to be worth a code",
+}
+
+
+def _advice(better: Mapping[str, float], mean_rank: float, *, done: bool) -> str:
+    if not better:
+        return "no other loss that was tried follows its factors better" if not done else "no other loss is needed"
+    name, rank = next(iter(better.items()))
+    return f"{name} follows its factors better (mean rank correlation {rank:.2f}, not {mean_rank:.2f})"
+
+
+def _all(names: Sequence[str], count: int) -> str:
+    if len(names) < count or count == 1:
+        return _joined(names, "and")
+    return f"all {count} factors ({', '.join(names)})"
+
+
+def _joined(parts: Sequence[str], word: str) -> str:
+    """Return parts as a list of words.
+
+    >>> _joined(["x"], "and"), _joined(["x", "y", "scale"], "and")
+    ('x', 'x, y and scale')
+    """
+    return f" {word} ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
