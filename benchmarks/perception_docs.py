@@ -21,6 +21,7 @@ import polars
 
 from unweave import report
 from unweave.perception import Predictions, correlations, perceive, predicted_and_learned
+from unweave.perception.perceive import NUMBERS
 from unweave.perception.predicted import LEARNT, PREDICTED
 from unweave.text import memory
 
@@ -44,14 +45,14 @@ MEASURED = [
     ("xyobject-shaded", "mse"),
     ("objects3d", "mse"),
 ]
-NUMBERS = ("mean", "std", "relative", "worth", "linear", "rank", "order")
-HEADS = ("factor", "values", "mean", "std", "relative", "linear", "rank", "order")
+HEADS = ("factor", "values", "mean", "std", "relative", "linear", "rank", "order", "signal")
 DIGITS = 4
 WORDS = {
-    "order": "order of triplets",
+    "signal": "signal",
+    "order": "order",
     "rank": "rank correlation",
-    "relative": "importance, relative to random pairs",
-    "worth": "largest β that pays",
+    "relative": "relative importance",
+    "worth": "worth",
     "information": "share that the best latent knows",
     "gap": "its lead over the next (MIG)",
 }
@@ -142,7 +143,7 @@ def seen_tables(table: polars.DataFrame) -> str:
 
 def _line(row: dict[str, object]) -> str:
     cells = [row["factor"], row["size"], _number(row["mean"], 4), _number(row["std"], 4)]
-    cells += [_number(row[name], 2) for name in ("relative", "linear", "rank", "order")]
+    cells += [*(_number(row[name], 2) for name in ("relative", "linear", "rank", "order")), _number(row["signal"], 1)]
     return f"| {' | '.join('' if cell is None else str(cell) for cell in [*cells, row['verdict']])} |"
 
 
@@ -169,7 +170,7 @@ def learnt_tables(found: Predictions) -> str:
     for row in found.by_verdict().iter_rows(named=True):
         values = [str(row["factors"]), _number(row["information"], 2), _number(row["gap"], 2)]
         lines.append(f"| {row['verdict']} | {' | '.join(values)} |")
-    picture = f"![What the best latent knows of each factor, against the order of its triplets](images/{FIGURE.name})"
+    picture = f"![What the best latent knows of each factor, against its signal](images/{FIGURE.name})"
     source = f"Every number is in [{LEARNED.name}](results/{LEARNED.name}), a row a factor and run."
     return "\n".join([*lines, "", picture, "", source])
 
@@ -193,7 +194,7 @@ def main(words: Sequence[str] | None = None) -> None:
     for name, text in blocks().items():
         pages.put(PAGE, name, text)
     if (learned := stored(LEARNED)) is not None:
-        figure = report.learnt_scatter(learned, "order", "information").figure
+        figure = report.learnt_scatter(learned, "signal", "information").figure
         figure.savefig(FIGURE, dpi=110, facecolor="white")  # pyright: ignore[reportAttributeAccessIssue]
 
 

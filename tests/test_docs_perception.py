@@ -40,15 +40,23 @@ def test_what_is_stored_can_be(docs):
     assert random["bytes"].max() < 2e9  # pyright: ignore[reportOptionalOperand, reportOperatorIssue]
 
 
-def test_what_was_learnt_becomes_two_tables(docs, tmp_path, monkeypatch):
+def test_what_was_learnt_becomes_two_tables(docs):
     rows = [
-        {"run": f"a/runs/{run}", "data": "shapes2d", "factor": str(k), "order": k / 4, "rank": k / 4, "relative": None}
-        | {"worth": 10.0 * k, "verdict": "seen" if k > 2 else "confused", "information": k / 5, "gap": k / 10}
+        {
+            "run": f"a/runs/{run}",
+            "data": "shapes2d",
+            "factor": str(k),
+            **dict.fromkeys(("signal", "order", "rank", "worth"), k / 4),
+            "relative": None,
+            "verdict": "seen" if k > 2 else "confused",
+            "information": k / 5,
+            "gap": k / 10,
+        }
         for run in range(5)
         for k in range(5)
     ]
     text = docs["learnt_tables"](docs["Predictions"](polars.DataFrame(rows)))
     assert "5 runs on 1 data sets, 25 factors in all." in text
-    assert "| order of triplets | share that the best latent knows | 1.00 |" in text
+    assert "| order | share that the best latent knows | 1.00 |" in text
     assert "| seen | 10 | 0.70 | 0.35 |" in text
     assert "| confused | 15 | 0.20 | 0.10 |" in text

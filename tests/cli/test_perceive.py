@@ -25,9 +25,9 @@ def test_the_table_and_the_sentence(cli):
     blocks = out.rstrip().split("\n\n")
     assert blocks[0] == "xysquares:size=32, loss mse: 400 pairs a factor"
     head, *rows = (line.split() for line in blocks[1].splitlines())
-    assert head == ["factor", "values", "mean", "std", "relative", "linear", "rank", "order", "verdict"]
+    assert head == ["factor", "values", "mean", "std", "relative", "linear", "rank", "order", "signal", "verdict"]
     assert rows[0][:4] == ["x_R", "8", "0.0104", "0.0000"]
-    assert rows[0][-2:] == ["0.50", "confused"]
+    assert rows[0][-3:] == ["0.50", "0.0", "confused"]
     assert rows[-1][0] == "random"
     assert float(rows[-1][1]) == pytest.approx(0.0308, abs=2e-4)
     assert blocks[-2].startswith("No: of xysquares the loss mse confuses all 6 factors")

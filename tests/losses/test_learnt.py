@@ -278,6 +278,8 @@ def test_images_that_a_loss_cannot_compare_are_refused():
         resolve_loss("coder.loss", unweave.load("shapes2d:size=32"), standardise=False)
     with pytest.raises(UsageError, match=r"learnt on pixels in \[0, 1\]; train without standardise"):
         resolve_loss("coder.loss", small, standardise=True)
+    with pytest.raises(UsageError, match="learnt on images of 3 channels, and these have 1"):
+        loss_of("coder.loss").distance(images(channels=1), images(channels=1))
     vectors = unweave.data.Vectors(np.random.default_rng(0).random((20, 3)))
     with pytest.raises(UsageError, match=r"the loss my\.loss blurs images, and 'table' holds vectors"):
         resolve_loss("my.loss", vectors, standardise=False)

@@ -244,5 +244,7 @@ def test_what_cannot_be_learnt_is_refused_in_one_line(options, message, tmp_path
 def test_images_without_factors_and_vectors_are_refused():
     with pytest.raises(UsageError, match="learning a loss needs factors"):
         learn_loss(np.zeros((4, 8, 8, 1), np.uint8))
+    with pytest.raises(UsageError, match="no factor that varies"):
+        learn_loss(Table(np.zeros((4, 8, 8, 1), np.uint8), np.zeros((4, 1), np.int64)))
     with pytest.raises(UsageError, match="holds vectors"):
         learn_loss(unweave.data.Vectors(np.random.default_rng(0).random((20, 3)), np.arange(20)[:, None] % 3))

@@ -31,7 +31,7 @@ def test_a_bar_that_jumps_is_confused_and_one_that_slides_is_seen():
     assert (place.kind, place.order, shade.kind) == ("confused", 0.5, "seen")
     assert [each.kind for each in slides.factors] == ["seen", "seen"]
     assert jumps.sentence.startswith("In part: of table the loss mse sees shade but confuses place")
-    assert slides.sentence.startswith("Yes: of table the loss mse sees all 2 factors (place, shade)")
+    assert slides.sentence.startswith("Yes: of table the loss mse sees all 2 factors (")
 
 
 def test_a_loss_that_follows_the_factors_better_is_named():
@@ -64,6 +64,16 @@ def test_triplets_are_in_order_or_tied():
     perceived = np.array([0.1, 0.2, 0.1, 0.2, 0.1, 0.3, 0.2, 0.3, 0.4, 0.4])
     assert Distances(truth, perceived).order() == pytest.approx((1 + 0 + 0.5) / 3)
     assert Distances(np.array([1.0, 1]), np.array([0.1, 0.2])).order() is None
+
+
+def test_signal_is_worth_in_order():
+    jumps = perceive(Table(squares(4), VALUES, names=["place", "shade"]), pairs=2000, others=False)
+    place, shade = jumps.factors
+    assert place.worth is not None
+    assert shade.worth is not None
+    assert place.worth > shade.worth
+    assert (place.signal, shade.signal) == (0, shade.worth)
+    assert jumps.table()["signal"].to_list() == [0, shade.worth, None]
 
 
 def test_two_values_are_always_in_order():

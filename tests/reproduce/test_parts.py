@@ -30,12 +30,19 @@ from unweave.reproduce.intervals import Estimate
 from unweave.reproduce.linear_gaussian_rates import Rate
 from unweave.reproduce.linear_gaussian_settings import Setting
 from unweave.reproduce.parts import FOLDER, Parts
+from unweave.reproduce.thesis.table import Distances
 
+SQUARES = ("xysquares:size=16", "xysquares:size=16,spacing=2")
+LOSSES = ("mse", "mse-box:radius=7")
 SETTINGS = {
     "linear-gaussian": find("linear-gaussian").presets["smoke"],
     "impossibility": ImpossibilitySettings(samples=100, repeats=2, rows=100, alphas=2),
     "guardians": replace(Guardians.presets["smoke"], metrics=("mig", "mcc")),
     "geomancer": replace(Geomancer.presets["smoke"], images=20),
+    "thesis-3.1": Distances((*SQUARES, "xyobject:size=32"), 200, 2, ("mse",)),
+    "thesis-4.1": Distances(SQUARES, 200, 2, LOSSES),
+    "thesis-4.2": Distances(("xysquares:size=16,spacing=1", "xysquares:size=16,spacing=8"), 200, 2, LOSSES),
+    "thesis-6.1": Distances(SQUARES[:1], 200, 2, ("mse-gauss:radius=7", *LOSSES)),
 }
 """Of each result, little: what is tested is that parts are kept."""
 

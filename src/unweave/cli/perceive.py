@@ -27,13 +27,14 @@ if TYPE_CHECKING:
 
 LOSSES = ("mse", "mae", "bce", "mse-box", "mse-gauss", "mse-kernel")
 """The losses that completion offers; any other is taken too."""
-NUMBERS = ("values", "mean", "std", "relative", "linear", "rank", "order")
+NUMBERS = ("values", "mean", "std", "relative", "linear", "rank", "order", "signal")
 MATRICES, CUMULATIVE, FACTORS, TABLE = "distances.png", "cumulative.png", "factors.png", "perception.csv"
 READING = {
     "mean, std": "perceived distance of images that differ in the factor alone",
     "relative": "the mean over that of random pairs",
     "linear, rank": "correlation of perceived with ground-truth distances",
     "order": "how often, of three images, the one nearer in the factor is nearer to the loss as well (chance: 0.50)",
+    "signal": "mean, summed over values, times 2 order − 1: a VAE learns the factors of more signal first",
 }
 Loss = Annotated[str, OneOf(LOSSES, listed=False)]
 
@@ -165,6 +166,7 @@ def _text(found: Perception) -> str:
             "mean": _number(row["mean"], 4),
             "std": _number(row["std"], 4),
             **{name: _number(row[name], 2) for name in ("relative", "linear", "rank", "order")},
+            "signal": _number(row["signal"], 1),
             "verdict": row["verdict"] or "",
         }
         for row in found.table().to_dicts()

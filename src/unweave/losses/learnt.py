@@ -43,11 +43,11 @@ class Learnt:
 
     def distance(self, x: Tensor, mean: Tensor) -> Tensor:
         """Return the loss (n,) of pixels and the decoder's output: summed over pixels."""
-        return self._file(x.device).distance(x, mean)
+        return self._file_for(x).distance(x, mean)
 
     def features(self, x: Tensor) -> Tensor:
         """Return pixels and what is made of them, weighted, (n, 2 C, H, W): their squared distance is the loss."""
-        return self._file(x.device).features(x)
+        return self._file_for(x).features(x)
 
     def check(self, shape: tuple[int, ...], standardise: bool) -> None:
         """Refuse images (H, W, C) that the loss cannot compare."""
@@ -76,6 +76,12 @@ class Learnt:
         """Return the loss in the file's bytes, with the weight that is given."""
         file = parse_loss_file(self.path, content)
         return file if self.weight is None else replace(file, weight=self.weight)
+
+    def _file_for(self, x: Tensor) -> LossFile:
+        """Return what the file holds, where x is, after a look at whether it can compare images like x."""
+        file = self._file(x.device)
+        file.check(self.path, (*x.shape[2:], x.shape[1]))
+        return file
 
     def _file(self, device: torch.device) -> LossFile:
         # Without a digest, what is at the path may be learnt again in the same process.

@@ -22,7 +22,8 @@ from unweave.losses.loss_file import KINDS, SUFFIX, LossFile
 from unweave.metrics.inputs import generator, whole_number
 from unweave.perception.agreement import LEARNT, Agreement, agreements
 from unweave.perception.association import correlation
-from unweave.perception.ground_truth import ground_truth_distance
+from unweave.perception.ground_truth import ranges, total
+from unweave.perception.measured import chosen_factors
 from unweave.perception.soft_rank import soft_spearman
 from unweave.perception.trainable import Trainable, TrainableAutoencoder, TrainableKernel
 from unweave.progress import OnProgress, reporting
@@ -183,6 +184,7 @@ def require_images(data: Dataset) -> None:
     require_factors(data, "learning a loss")
     if not data.has_images:
         raise UsageError(f"a loss is learnt for images, and '{data.name}' holds vectors")
+    chosen_factors(data, None)  # refuses those that do not vary
 
 
 def checked_radius(chosen: Learning, data: Dataset) -> int | None:
@@ -227,12 +229,13 @@ def trained(chosen: Learning, data: Dataset, radius: int | None, on_progress: On
 
 def _batches(chosen: Learning, data: Dataset) -> Iterator[tuple[Images, Integers, np.ndarray]]:
     """Yield for each step images, random pairs of them, and how far apart their factors are."""
-    rng = generator(chosen.seed, STREAM + 1)
+    rng, lengths = generator(chosen.seed, STREAM + 1), ranges(data, chosen.scaled)
     for _ in range(chosen.steps):
         indices = data.sample(chosen.batch, rng)
         pairs = rng.integers(chosen.batch, size=(chosen.pairs, 2))
-        one, other = indices[pairs].T
-        yield data.images(indices), pairs, ground_truth_distance(data, one, other, scaled=chosen.scaled)
+        values = data.values(indices)
+        apart = np.abs(values[pairs[:, 0]] - values[pairs[:, 1]])
+        yield data.images(indices), pairs, total(apart, lengths)
 
 
 def _checked(kind: type[Learning], settings: dict[str, Any]) -> Learning:

@@ -38,7 +38,9 @@ class _PairSquares(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: FunctionCtx, *gradients: Tensor) -> tuple[Tensor, None]:
+    def backward(  # pyright: ignore[reportIncompatibleMethodOverride]
+        ctx: FunctionCtx, *gradients: Tensor
+    ) -> tuple[Tensor, None]:
         (rows,) = cast(Any, ctx).saved_tensors
         laplacian = _laplacian(cast(Any, ctx).pairs, gradients[0].numpy(), len(rows))
         return torch.from_numpy(2 * (laplacian @ rows.detach().numpy())), None

@@ -20,6 +20,8 @@ from unweave.text import data_title
 if TYPE_CHECKING:
     import polars
 
+NUMBERS = ("mean", "std", "relative", "worth", "linear", "rank", "order", "signal")
+"""The columns of the table that hold numbers."""
 FEW = 2048
 """Pairs on which other losses are compared, at most."""
 
@@ -51,10 +53,12 @@ class Perception:
         import polars
 
         first = sorted(self.factors, key=lambda each: -(each.mean or 0.0))
-        rows = [{"factor": each.name, **_without_name(each), "verdict": each.kind} for each in first]
+        rows = [{"factor": each.name, **asdict(each), "signal": each.signal, "verdict": each.kind} for each in first]
         linear, rank = self.random_correlation or (None, None)
         of_random = {"mean": self.random[0], "std": self.random[1], "relative": 1.0, "linear": linear, "rank": rank}
-        numbers = dict.fromkeys(("mean", "std", "relative", "worth", "linear", "rank", "order"), polars.Float64)
+        numbers = dict.fromkeys(
+            ("mean", "std", "relative", "worth", "linear", "rank", "order", "signal"), polars.Float64
+        )
         schema = {"factor": polars.String, "size": polars.Int64, **numbers, "verdict": polars.String}
         return polars.DataFrame([*rows, {"factor": RANDOM, **of_random}], schema=schema)
 
@@ -182,7 +186,3 @@ def _notes(data: Dataset, found: Measured) -> tuple[str, ...]:
 def _untold(data: Dataset) -> str:
     what = "has no factors that distances could follow" if not data.is_labelled else "has no factor that varies"
     return f"Unknown: {data_title(data.description)} {what}."
-
-
-def _without_name(factor: Factor) -> dict[str, float | int | None]:
-    return {name: value for name, value in asdict(factor).items() if name != "name"}

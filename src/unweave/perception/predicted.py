@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.data.identity import data_identity
-from unweave.errors import UsageError, warn_user
+from unweave.errors import UsageError, called, warn_user
 from unweave.methods import method_name
 from unweave.metrics.gaps import top_gap
 from unweave.metrics.information import bin_codes, information, known
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import polars
 
 Given = Study | Run | str | Path
-PREDICTED = ("order", "rank", "relative", "worth")
+PREDICTED = ("signal", "order", "rank", "relative", "worth")
 """What is known of a factor before training."""
 LEARNT = ("information", "gap")
 """What is measured of a factor after it: the share of it that the best latent knows, and the lead over the next."""
@@ -205,9 +205,14 @@ def _below(folder: Path) -> list[Path]:
 
 def _usable(runs: Sequence[Run]) -> list[Run]:
     """Return the finished runs whose data have classes for factors; the others are counted in a warning."""
-    usable = [run for run in runs if run.state == "finished" and run.data.is_labelled and not run.data.continuous]
+    usable = [run for run in runs if _is_usable(run)]
     if not usable:
         raise UsageError(f"none of {len(runs)} runs is finished and trained on images whose factors are known classes")
     if left := len(runs) - len(usable):
         warn_user(f"left out: {left} of {len(runs)} runs, unfinished or without factors that are classes", LeftOut)
     return usable
+
+
+def _is_usable(run: Run) -> bool:
+    with called(f"'{run.path}'"):
+        return run.state == "finished" and run.data.is_labelled and not run.data.continuous

@@ -101,7 +101,7 @@ class _SoftRank(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: FunctionCtx, *gradients: Tensor) -> Tensor:
+    def backward(ctx: FunctionCtx, *gradients: Tensor) -> Tensor:  # pyright: ignore[reportIncompatibleMethodOverride]
         order, starts = cast(Any, ctx).order, cast(Any, ctx).starts
         gradient = gradients[0].cpu().numpy()[order]
         # The Jacobian takes the mean of its block from every entry, and is symmetric.

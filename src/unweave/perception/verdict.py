@@ -50,6 +50,11 @@ class Factor:
     """Of three images of a traversal, how often the one that is nearer in the factor is nearer to the loss as well."""
 
     @property
+    def signal(self) -> float | None:
+        """The part of its worth that is in order, worth · (2 order - 1), or 0: of several factors, what comes first."""
+        return None if self.worth is None else self.worth * max(0.0, 2 * self.order - 1)
+
+    @property
     def kind(self) -> Kind:
         """Whether the loss sees the factor, confuses its values, or overlooks it."""
         if self.worth is not None and self.worth < BETA:
@@ -67,8 +72,12 @@ def order_of_correlation(rank: float) -> float:
 
 
 def sentence(data: Dataset, loss: str, factors: Sequence[Factor], better: Mapping[str, float], mean_rank: float) -> str:
-    """Return the answer in one sentence; `better` are other losses, the best first, by their mean rank correlation."""
-    kinds: dict[Kind, list[str]] = {kind: [each.name for each in factors if each.kind == kind] for kind in WORDS}
+    """Return the answer in one sentence; `better` are other losses, the best first, by their mean rank correlation.
+
+    Factors of more signal come first; one whose signal is not known comes last.
+    """
+    first = sorted(factors, key=lambda each: -(each.signal or 0.0))
+    kinds: dict[Kind, list[str]] = {kind: [each.name for each in first if each.kind == kind] for kind in WORDS}
     seen = len(kinds["seen"])
     answer = "Yes" if seen == len(factors) else "In part" if seen else "No"
     parts = [

@@ -45,7 +45,7 @@ class Case:
         found = [Row(self.what, None, self.value, _or_nan(self.low), _or_nan(self.high))]
         if self.chance:
             chance = self.chance
-            what = f"{self.what}, chance that the first is higher"
+            what = f"{self.what}, chance above 0"
             found.append(Row(what, None, chance.value, _or_nan(chance.low), _or_nan(chance.high)))
         return found
 
