@@ -181,9 +181,8 @@ def _interval(low: float | None, high: float | None) -> str:
 def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", action="store_true", help="measure what losses see, and store it")
-    parser.add_argument(
-        "--studies", type=Path, nargs="+", default=[], help="folders of studies or runs, compared and stored"
-    )
+    parser.add_argument("--random", action="store_true", help="correlate 1,048,576 pairs of xysquares, and store it")
+    parser.add_argument("--studies", type=Path, nargs="+", default=[], help="studies or folders of runs to compare")
     options = parser.parse_args(words)
     if options.data:
         measure().write_csv(SEEN)

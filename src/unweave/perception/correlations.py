@@ -68,8 +68,8 @@ def correlations(
     Examples
     --------
     >>> from unweave.perception import correlations
-    >>> correlations("xysquares", pairs=16_384, factors=["x_R"])["rank"].round(2).to_list()
-    [0.58, 0.22]
+    >>> correlations("xysquares", factors=["x_R"])["rank"].round(2).to_list()
+    [0.58, 0.23]
     """
     import polars
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from unweave.data import Data
 from unweave.metrics.inputs import whole_number
-from unweave.perception.measured import RANDOM, chosen_factors, is_measurable, mean_and_spread, warn_of_few
-from unweave.perception.pairs import along, random_pairs
+from unweave.perception.measured import RANDOM, chosen_factors, mean_and_spread, measurable, warn_of_few
+from unweave.perception.pairs import random_pairs
 from unweave.perception.perceived import Floats, Perceived
 from unweave.progress import OnProgress, reporting
 
@@ -81,7 +81,7 @@ def distances_by_factor(
     for axis in axes:
         name = data.factors.names[axis]
         found[name] = None
-        if is_measurable(data, axis):
-            found[name] = seen.distances(along(data, axis).draw(pairs, seed, differ=True), on_progress, name)
+        if (source := measurable(data, axis)) is not None:
+            found[name] = seen.distances(source.draw(pairs, seed, differ=True), on_progress, name)
     warn_of_few(data, [name for name, each in found.items() if each is None], "their distances are not known")
     return found | {RANDOM: seen.distances(random_pairs(data, pairs, seed), on_progress, RANDOM)}

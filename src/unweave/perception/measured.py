@@ -15,7 +15,7 @@ from unweave.metrics.distance_correlation import rounded
 from unweave.metrics.inputs import whole_number
 from unweave.perception.association import Correlation, correlation, partial_correlations
 from unweave.perception.ground_truth import ranges, total
-from unweave.perception.pairs import ENOUGH, Traversals, along, random_pairs, varying_factors
+from unweave.perception.pairs import ENOUGH, Along, Traversals, along, random_pairs, varying_factors
 from unweave.perception.perceived import Floats, Perceived
 from unweave.progress import OnProgress
 
@@ -95,8 +95,8 @@ def measure(
     found: dict[str, Distances | None] = {}
     for axis in factors:
         found[names[axis]] = None
-        if is_measurable(seen.data, axis):
-            drawn = along(seen.data, axis).draw(pairs, seed, differ=False)
+        if (source := measurable(seen.data, axis)) is not None:
+            drawn = source.draw(pairs, seed, differ=False)
             perceived = seen.distances(drawn, on_progress, names[axis])
             found[names[axis]] = Distances(_apart(seen.data, drawn)[:, axis], perceived)
     drawn = random_pairs(seen.data, pairs, seed, self_pairs)
@@ -127,10 +127,10 @@ def chosen_factors(data: Dataset, names: Sequence[str] | None) -> list[int]:
     return wanted
 
 
-def is_measurable(data: Dataset, factor: int) -> bool:
-    """Tell whether there are enough pairs that differ in a factor alone."""
+def measurable(data: Dataset, factor: int) -> Along | None:
+    """Return where pairs come from that differ in a factor alone; None where there are not enough of them."""
     source = along(data, factor)
-    return isinstance(source, Traversals) or source.distinct >= ENOUGH
+    return source if isinstance(source, Traversals) or source.distinct >= ENOUGH else None
 
 
 def few_pairs(data: Dataset, factors: Sequence[str]) -> str:

@@ -32,6 +32,8 @@ PREDICTED = ("order", "rank", "relative", "worth")
 """What is known of a factor before training."""
 LEARNT = ("information", "gap")
 """What is measured of a factor after it: the share of it that the best latent knows, and the lead over the next."""
+DIGITS = 2
+"""Significant digits of a prediction that count: the pairs drawn do not settle more, and would order equal factors."""
 BINS = 20
 """Bins of equal width that a code is cut into, as for MIG."""
 CHUNK = 1024
@@ -65,7 +67,9 @@ class Predictions:
         return polars.DataFrame(rows, infer_schema_length=None)
 
     def _agreement(self, before: str, after: str) -> dict[str, object]:
-        known = self.rows.drop_nulls([before, after])
+        import polars
+
+        known = self.rows.drop_nulls([before, after]).with_columns(polars.col(before).round_sig_figs(DIGITS))
         numbers = known["run"].cast(str).rank("dense").to_numpy()
         pooled = rank_correlation(known[before].to_numpy(), known[after].to_numpy(), numbers)
         each = [
