@@ -30,6 +30,8 @@ SELF_PAIRS = 1 / 32
 """The share of random pairs that are one image twice, in the thesis."""
 SQUARES = "xysquares"
 OTHERS = ("rooms3d:size=32", "shapes2d:size=32")
+AUTOENCODER = 200
+"""Steps of an autoencoder, which take longer than those of a kernel."""
 KEY = ["data", "loss"]
 VALUES = ["linear factor", "rank factor", "linear random", "rank random", "linear self", "rank self"]
 THESIS = {
@@ -82,7 +84,7 @@ def of_others(data: str) -> list[dict[str, object]]:
         measured(data, "mse", "mse"),
         measured(data, "mse-box:radius=15", "mse-box"),
         learnt(data, "learnt kernel"),
-        learnt(data, "learnt autoencoder", kind="autoencoder"),
+        learnt(data, "learnt autoencoder", kind="autoencoder", steps=AUTOENCODER),
     ]
 
 
