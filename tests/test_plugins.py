@@ -216,3 +216,19 @@ def test_the_plugins_of_packages_are_imported_when_a_name_is_not_found(plugin, m
 def test_help_looks_for_no_package():
     code = "import sys, unweave.plugins as p; p.entry_points = None; from unweave.cli import main; main(['--help'])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout
+
+
+def test_another_process_is_told_the_plugins_that_still_define_something(plugin, tmp_path, monkeypatch):
+    other = tmp_path / "other.py"
+    other.write_text("from shared_by_plugins import SharedVAE as Mine\n")
+    (tmp_path / "shared_by_plugins.py").write_text(METHOD.replace("PowerVAE", "SharedVAE"))
+    (tmp_path / "own_module.py").write_text(METHOD.replace("PowerVAE", "ModuleVAE"))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    before = plugins.loaded()
+    plugins.load(plugin)
+    forget()
+    assert plugins.loaded() == before  # a name that is not known any more needs no plugin
+    monkeypatch.chdir(tmp_path)
+    for name in ("other.py", "own_module"):
+        plugins.load(name)
+    assert plugins.loaded() == (*before, str(other), "own_module")

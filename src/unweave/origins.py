@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shlex
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib.metadata import packages_distributions, version
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,12 @@ def plugin_path(origin: Mapping[str, Any], folder: Path) -> str:
 def plugins_of(origins: Mapping[str, Mapping[str, Any]], folder: Path) -> list[str]:
     """Return the files that a run needs as plugins, each once."""
     return list(dict.fromkeys(plugin_path(origin, folder) for origin in origins.values() if "file" in origin))
+
+
+def plugin_words(plugins: Iterable[str]) -> str:
+    """Return the words that a command needs to know these plugins, with a space before each; files from here on."""
+    near = (_relative(Path(plugin), Path.cwd()) if Path(plugin).is_absolute() else plugin for plugin in plugins)
+    return "".join(f" --plugin {shlex.quote(plugin)}" for plugin in near)
 
 
 def warn_of_changes(origins: Mapping[str, Mapping[str, Any]], folder: Path) -> None:

@@ -12,7 +12,7 @@ import hashlib
 import re
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -115,6 +115,21 @@ def load(plugin: str | Path) -> dict[str, list[str]]:
     return found
 
 
+def loaded() -> tuple[str, ...]:
+    """Return what another process loads to know what is known here: files by their whole paths, and modules."""
+    own = [thing for kind in KINDS for thing in kind.own.values()]
+    needed = {module.__file__ for module in list(sys.modules.values()) if _defines(module, own)}
+    return tuple(file if _is_file(called) else called for file, called in LOADED.items() if file in needed)
+
+
+def _defines(module: ModuleType, things: Iterable[Any]) -> bool:
+    """Tell whether a module is a plugin that was loaded, and defines or imports any of these things."""
+    if getattr(module, "__file__", None) not in LOADED:
+        return False
+    shared = {id(value) for value in vars(module).values()}
+    return any(id(thing) in shared or getattr(thing, "__module__", None) == module.__name__ for thing in things)
+
+
 @cache
 def load_packages() -> None:
     """Import the plugins of all installed packages, once; one that fails is warned of."""
@@ -129,7 +144,7 @@ def load_packages() -> None:
 def _import(plugin: str) -> ModuleType:
     """Return the module of a plugin; whatever goes wrong in it becomes one line, with the line of the file."""
     path = Path(plugin).expanduser()
-    if path.suffix == ".py" or "/" in plugin:
+    if _is_file(plugin):
         if path.suffix != ".py" or not path.is_file():
             raise UsageError(f"there is no plugin '{plugin}': a plugin is a Python file, or a module's name")
         source = str(path.resolve())
@@ -139,6 +154,11 @@ def _import(plugin: str) -> ModuleType:
         return _import_file(Path(source)) if path.suffix == ".py" else import_module(plugin)
     except (Exception, SystemExit) as error:
         raise UsageError(f"the plugin '{plugin}'{_line(error, source)}: {_said(error)}") from error
+
+
+def _is_file(plugin: str) -> bool:
+    """Tell whether a plugin is called by its file, and not by the name of a module."""
+    return plugin.endswith(".py") or "/" in plugin
 
 
 def _import_file(file: Path) -> ModuleType:

@@ -201,3 +201,47 @@ def test_a_mistake_elsewhere_is_not_blamed_on_a_plugin(cli):
     with pytest.raises(ZeroDivisionError) as failed:
         divmod(1, 0)
     assert plugins.mistake_in_plugin(failed.value) is None
+
+
+STUDY = """
+data = ["dots:size=16"]
+seeds = 2
+steps = 6
+batch = 8
+net = "dropped"
+latents = 3
+metrics = ["mig", "widest-code"]
+[evaluate]
+preset = "fast"
+samples = 60
+test_samples = 20
+intervals = false
+floors = false
+[[methods]]
+name = "noisy-vae"
+beta = [1, 4]
+"""
+
+
+def test_a_study_of_a_plugins_own_in_two_workers(cli):
+    Path("sweep.toml").write_text(STUDY)
+    code, _, err = cli("study", "run", "sweep.toml")
+    assert code == 2
+    assert "no data set is called 'dots'" in err
+    code, out, err = cli("study", "run", "sweep.toml", "--workers", 2, "--plugin", "noisy.py")
+    assert (code, err) == (0, "")
+    assert "4 done, 0 failed, 0 to do, after " in out
+    assert out.endswith("next: unweave study report studies/sweep --plugin noisy.py\n")
+    forget()
+
+    code, _, err = cli("study", "status", "studies/sweep")
+    assert code == 2
+    assert "no metric is called 'widest-code'" in err
+    assert err.endswith("the study was run with --plugin noisy.py\n")
+    status = cli("study", "status", "studies/sweep", "--plugin", "noisy.py", "--json").out
+    assert json.loads(status)["done"] == 4
+    assert cli("study", "report", "studies/sweep", "--plugin", "noisy.py").code == 0
+    page = Path("studies/sweep/report.html").read_text()
+    assert "unweave study run sweep.toml --out studies/sweep --workers 2 --plugin noisy.py" in page
+    assert cli("study", "table", "studies/sweep", "--out", "scores.csv").code == 0
+    assert Path("scores.csv").read_text().count("widest-code") == 4

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -263,8 +264,6 @@ def test_the_same_folder_gives_the_same_bytes_and_a_page_that_shows_itself(study
 
 
 def test_the_command_and_the_wall_time_come_from_the_sessions(tmp_path: Path):
-    import time
-
     study = write_study(tmp_path / "kept", [task()], mig)
     driver = {"since": "2026-01-01 10:00:00", "engine": "local", "workers": 2, "started": time.time() - 300}
     record_session(study.path, {**driver, "finished": 0, "file": "other.toml"})  # nothing was done: no session
@@ -272,3 +271,12 @@ def test_the_command_and_the_wall_time_come_from_the_sessions(tmp_path: Path):
     text = text_of(render_study(study))
     assert f"command unweave study run sweep.toml --out {study.path} --workers 2" in text
     assert "wall time 5 min (local, 2 workers)" in text
+
+
+def test_a_cluster_that_decides_for_itself_how_many_runs_go_at_a_time(tmp_path: Path):
+    study = write_study(tmp_path / "kept", [task()], mig)
+    driver = {"since": "2026-01-01 10:00:00", "engine": "slurm", "workers": None, "started": time.time() - 300}
+    record_session(study.path, {**driver, "finished": 1, "file": "sweep.toml"})
+    text = text_of(render_study(study))
+    assert f"command unweave study run sweep.toml --out {study.path} training" in text
+    assert "wall time 5 min (slurm)" in text

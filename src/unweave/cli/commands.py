@@ -60,18 +60,21 @@ COMMANDS = {
         "run many models from a TOML file, and score them; the same command goes on where it stopped",
         "unweave study run sweep.toml --out studies/sweep --workers 2",
         "unweave.cli.study:Run",
+        plugins=True,
     ),
     "study status": Command(
         "unweave.cli.study:status",
         "show which runs of a study are done, running, failed or to do",
         "unweave study status studies/sweep",
         "unweave.cli.study:Show",
+        plugins=True,
     ),
     "study report": Command(
         "unweave.cli.study:report",
         "draw the page of a study: plots, means over seeds, which cells differ, runs",
         "unweave study report studies/sweep",
         "unweave.cli.study:Draw",
+        plugins=True,
     ),
     "study table": Command(
         "unweave.cli.study:table",

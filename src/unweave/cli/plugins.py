@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import shlex
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from unweave.errors import UsageError
+from unweave.origins import plugin_words
 from unweave.plugins import load
 
 OPTION = "--plugin"
@@ -38,8 +39,3 @@ def run_words(folder: Path, data: str | None = None) -> str:
     with warnings.catch_warnings(action="ignore"):  # what they say has been said
         plugins = Run.open(folder).plugins
     return shlex.quote(str(folder)) + (f" --data {shlex.quote(str(data))}" if data else "") + plugin_words(plugins)
-
-
-def plugin_words(plugins: Iterable[str]) -> str:
-    """Return the words that a command needs to know these plugins, with a space before each."""
-    return "".join(f" {OPTION} {shlex.quote(plugin)}" for plugin in plugins)

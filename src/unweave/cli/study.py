@@ -12,8 +12,9 @@ from typing import Annotated, Any, Literal
 from tyro.conf import Positional, arg
 
 from unweave.cli.mistakes import writing
-from unweave.cli.parsing import Flag, parse, refuse_below
+from unweave.cli.parsing import Flag, Plugins, parse, refuse_below
 from unweave.errors import UsageError
+from unweave.origins import plugin_words
 from unweave.progress import Bar, print_above
 from unweave.study import Outcome, Status, Study
 from unweave.study.engines.table import ENGINES
@@ -71,6 +72,8 @@ class Run:
     """slurm: further options of sbatch."""
     executor: Annotated[str | None, arg(metavar="slurm|local", help_behavior_hint="(default: slurm)")] = None
     """slurm: local starts the jobs as processes here, to try it."""
+    plugin: Plugins = ()
+    """Also know the methods, nets, metrics and data sets that a Python file or module defines."""
     json: Flag = False
     """Print one JSON object instead of text."""
 
@@ -157,16 +160,16 @@ def _counted(counts: dict[str, int]) -> str:
 
 def _closing(study: Study, status: Status, seconds: float) -> list[str]:
     """Return what has been done, and the command that comes next."""
-    folder = shlex.quote(str(study.path))
+    words = shlex.quote(str(study.path)) + plugin_words(study.plan.plugins)
     lines = [f"{_counted(status.counts)}, after {seconds:,.1f} s"]
     if failed := [task for task in study.plan.tasks if status.states[task.name] == "failed"]:
         first = study.folder.failure_of(failed[0])
         lines.append(f"{len(failed)} failed; the first one: {study.folder.failure(failed[0])} (see {first})")
-        lines.append(f"try them again: unweave study run … --redo failed, or see: unweave study status {folder}")
+        lines.append(f"try them again: unweave study run … --redo failed, or see: unweave study status {words}")
     if left := status.counts["todo"]:
         lines.append(f"{left} stopped or cancelled under way; the same command goes on with them")
     following = "report" if status.counts["done"] else "status"
-    return [*lines, "", f"next: unweave study {following} {folder}"]
+    return [*lines, "", f"next: unweave study {following} {words}"]
 
 
 @dataclass(frozen=True)
@@ -177,6 +180,8 @@ class Show:
     """The study's folder."""
     watch: Flag = False
     """Show it again every two seconds, until all is done."""
+    plugin: Plugins = ()
+    """Also know the methods, nets, metrics and data sets that a Python file or module defines."""
     json: Flag = False
     """Print one JSON object instead of text."""
 
@@ -276,6 +281,8 @@ class Draw:
     """The study's folder."""
     out: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="(default: report.html in the folder)")] = None
     """The page to write."""
+    plugin: Plugins = ()
+    """Also know the methods, nets, metrics and data sets that a Python file or module defines."""
 
 
 def report(words: list[str]) -> None:

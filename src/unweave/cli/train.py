@@ -15,7 +15,6 @@ from unweave.cli.commands import COMMANDS
 from unweave.cli.mistakes import writing
 from unweave.cli.options import given_words, options_of
 from unweave.cli.parsing import Flag, Plugins, parse
-from unweave.cli.plugins import plugin_words
 from unweave.config import Training
 from unweave.data import DATASETS
 from unweave.data.labels import KINDS, TERMS, Labels
@@ -25,6 +24,7 @@ from unweave.fields import OneOf
 from unweave.methods import METHODS, Method, with_defaults
 from unweave.methods.base import KIND
 from unweave.nets import AUTO, NETS, Net
+from unweave.origins import plugin_words
 from unweave.presets import PRESETS, preset, presets_for
 from unweave.runs import Run, status_of
 from unweave.schedules import Scheduled

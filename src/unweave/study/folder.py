@@ -75,7 +75,7 @@ class StudyFolder:
     def states(self, plan: Plan) -> dict[str, State]:
         """Return the state of every task."""
         running = set(self.driver().get("running", ()))
-        wanted = plan.scoring.keys()
+        wanted = plan.wanted()
         failed = _names(self.path / "failures")
         begun = _names(self.path / "runs")
         return {task.name: self._state(task, plan, wanted, running, failed, begun) for task in plan.tasks}

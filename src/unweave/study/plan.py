@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from unweave.errors import UsageError
+from unweave.origins import plugin_words
 from unweave.study.task import JSON, Task, digest
 
 
@@ -39,21 +41,33 @@ class Plan:
     tasks: tuple[Task, ...]
     scoring: Scoring = field(default_factory=Scoring)
     snapshots: tuple[int, ...] = ()
+    plugins: tuple[str, ...] = ()
+    """The plugins that it was last run with: files by their whole paths, and modules."""
 
     def to_json(self) -> JSON:
         """Return the plan as plain JSON; `from_json` is the inverse."""
         return {
             "scoring": asdict(self.scoring),
             "snapshots": list(self.snapshots),
+            **({"plugins": list(self.plugins)} if self.plugins else {}),
             "tasks": [asdict(task) for task in self.tasks],
         }
+
+    def wanted(self) -> dict[str, str]:
+        """Return the keys of the metrics that every run is to have; a metric that is not known names its plugins."""
+        try:
+            return self.scoring.keys()
+        except UsageError as error:
+            if not self.plugins:
+                raise
+            raise UsageError(f"{error}; the study was run with{plugin_words(self.plugins)}") from error
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Plan:
         """Return the plan that `to_json` wrote."""
         scoring = {**values["scoring"], "metrics": tuple(values["scoring"]["metrics"])}
         tasks = tuple(Task(**task) for task in values["tasks"])
-        return cls(tasks, Scoring(**scoring), tuple(values["snapshots"]))
+        return cls(tasks, Scoring(**scoring), tuple(values["snapshots"]), tuple(values.get("plugins", ())))
 
     def cells(self) -> dict[str, list[Task]]:
         """Return the tasks of each cell, in the order of the plan."""

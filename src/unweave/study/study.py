@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unweave.errors import UsageError, unknown
 from unweave.hardware import cores
+from unweave.plugins import loaded
 from unweave.progress import OnProgress, silent
 from unweave.study.engines.table import Engine, engine_of
 from unweave.study.folder import Driver, State, StudyFolder
@@ -196,9 +197,10 @@ class Study:
             raise UsageError(f"a study needs at least one worker, not {workers}")
         with self.folder.driving(workers, engine) as driver:
             driver.record |= {"file": str(self.file)} if self.file else {}
+            self.plan = replace(self.plan, plugins=loaded())
             self.folder.write_plan(self.plan)
             self._redo([redo] if isinstance(redo, str) else redo)
-            wanted = self.plan.scoring.keys()
+            wanted = self.plan.wanted()
             todo = [task for task in self.plan.tasks if self._is_todo(task, wanted)]
             self._perform(todo, chosen, workers, device, driver, stop_on_failure, on_progress or silent, on_result)
         return self.status()
@@ -249,7 +251,8 @@ class Study:
             raise _disk_is_full(f"{error}, while it was recorded that {task.name} failed: {outcome.summary}") from error
 
     def _job(self, task: Task, device: str) -> Job:
-        return Job(task, self.folder.run_of(task), self.plan.scoring, self.plan.snapshots, device=device)
+        folder, plan = self.folder.run_of(task), self.plan
+        return Job(task, folder, plan.scoring, plan.snapshots, device=device, plugins=plan.plugins)
 
     def _redo(self, wanted: Iterable[str]) -> None:
         """Make runs that are there, or failed, count as missing."""

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from unweave.files import is_held, write_json
+from unweave.plugins import load
 from unweave.study.folder import SCORED, read_scored
 from unweave.study.integrity import is_table
 from unweave.study.plan import Scoring
@@ -38,6 +39,8 @@ class Job:
     snapshots: tuple[int, ...] = ()
     threads: int = 1
     device: str = "auto"
+    plugins: tuple[str, ...] = ()
+    """What the process loads first, to know methods, nets, metrics and data sets of the user's own."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,8 @@ def perform(job: Job) -> None:
 
     scored.json lists, for each step, the metrics that are there and a digest of how they were computed.
     """
+    for plugin in job.plugins:
+        load(plugin)
     wanted = job.scoring.keys()
     _wait_for(job.folder)
     run = _train(job)

@@ -9,6 +9,7 @@ from typing import Any
 
 import polars
 
+from unweave.origins import plugin_words
 from unweave.report.study.cells import setting
 from unweave.report.study.seen import Seen
 from unweave.report.style import number
@@ -125,13 +126,15 @@ def command(seen: Seen) -> str:
         return f"unweave.Study.open({str(seen.study.path)!r}).run()"
     workers = seen.sessions[-1].get("workers")
     words = ["unweave", "study", "run", str(files[-1]), "--out", str(seen.study.path)]
-    return shlex.join([*words, *(["--workers", str(workers)] if workers else [])])
+    words += ["--workers", str(workers)] if workers else []
+    return shlex.join(words) + plugin_words(seen.study.plan.plugins)
 
 
 def _wall(sessions: Sequence[Mapping[str, Any]]) -> str:
     seconds = sum(float(session.get("seconds", 0)) for session in sessions)
     last = sessions[-1]
-    how = f"{last.get('engine', 'local')}, {counted(int(last.get('workers', 1)), 'worker')}"
+    workers = f", {counted(int(last['workers']), 'worker')}" if last.get("workers") else ""  # clusters have their own
+    how = f"{last.get('engine', 'local')}{workers}"
     several = f" in {len(sessions)} sessions" if len(sessions) > 1 else ""
     return f"{duration(seconds)}{several} ({how})"
 
