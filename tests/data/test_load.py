@@ -56,7 +56,8 @@ def test_the_table_has_each_set_under_its_own_name(name: str):
         ("xysquares", {"spacing": "1"}, "not '1'"),
         ("xysquares", {"spacing": 1.0}, "not 1.0"),
         ("xysquares", {"spacing": True}, "not True"),
-        *((name, {"size": 48}, "size must be one of 32, 64, 128, not 48") for name in DRAWN),
+        *((name, {"size": 48}, "64, 128, not 48") for name in DRAWN),
+        ("xysquares", {"size": 8}, "size must be one of 16, 32, 64, 128, not 8"),
     ],
 )
 def test_mistakes_get_one_clear_line(name: str, options: dict, message: str, tmp_path, monkeypatch):

@@ -185,3 +185,14 @@ def test_a_kernel_that_is_not_there_or_of_another_kind_is_refused(tmp_path, monk
     monkeypatch.chdir(tmp_path / "a,b")
     with pytest.raises(UsageError, match="no comma"):
         full_name("mse-kernel:path=kernel.npy")
+
+
+@pytest.mark.parametrize("kind", [BoxBlurred, GaussBlurred])
+def test_a_loss_that_measured_distances_can_be_trained_with_afterwards(kind):
+    """What is cached in inference mode, where distances are measured, must take part in gradients later."""
+    loss, size = kind(radius=2).loss(), 11  # a size of no other test, so that nothing is cached yet
+    with torch.inference_mode():
+        loss.distance(images(size, size), images(size, size))
+    output = images(size, size).requires_grad_()
+    loss.distance(images(size, size), output).sum().backward()
+    assert output.grad is not None

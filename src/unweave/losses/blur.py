@@ -24,6 +24,7 @@ def separable_blur(images: Tensor, weights: Weights) -> Tensor:
 
 
 @cache
+@torch.inference_mode(mode=False)  # what is cached may be trained with, though it was first needed for distances alone
 def band(weights: Weights, size: int, device: torch.device) -> Tensor:
     """Return the matrix (size, size) that convolves a column with `weights`."""
     place = torch.arange(size)[:, None] - torch.arange(size) + len(weights) // 2

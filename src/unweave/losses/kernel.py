@@ -71,6 +71,7 @@ class KernelBlurred(Blurred):
 
 
 @cache
+@torch.inference_mode(mode=False)
 def _kernel(loss: KernelBlurred, device: torch.device) -> Tensor:
     return torch.from_numpy(_parse(loss.path, loss.content())).to(device)
 

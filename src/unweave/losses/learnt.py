@@ -97,5 +97,6 @@ def _state(path: str) -> tuple[int, ...] | None:
 
 
 @cache
+@torch.inference_mode(mode=False)
 def _loaded(loss: Learnt, state: tuple[int, ...] | None, device: torch.device) -> LossFile:
     return loss.parsed(loss.content()).to(device)
