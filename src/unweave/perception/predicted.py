@@ -69,7 +69,9 @@ class Predictions:
     def _agreement(self, before: str, after: str) -> dict[str, object]:
         import polars
 
-        known = self.rows.drop_nulls([before, after]).with_columns(polars.col(before).round_sig_figs(DIGITS))
+        known = self.rows.drop_nulls([before, after]).with_columns(
+            polars.col(before).cast(polars.Float64).round_sig_figs(DIGITS)
+        )
         numbers = known["run"].cast(str).rank("dense").to_numpy()
         pooled = rank_correlation(known[before].to_numpy(), known[after].to_numpy(), numbers)
         each = [

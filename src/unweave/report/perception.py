@@ -23,6 +23,8 @@ CELL = 1.15
 POINTS = 400
 """Points of a cumulative curve."""
 RANDOM = "random"
+BETAS = ("signal", "worth")
+"""Predictions that are values of β, and span orders of magnitude."""
 
 
 def distance_matrix(matrix: ArrayLike, ax: Axes | None = None, *, title: str = "") -> Axes:
@@ -186,6 +188,8 @@ def learnt_scatter(rows: polars.DataFrame, predicted: str, learnt: str, ax: Axes
     for colour, ((data,), found) in zip(cycle(COLOURS), known.group_by("data", maintain_order=True), strict=False):
         x, y = found[predicted].to_numpy(), found[learnt].to_numpy()
         axes.scatter(x, y, s=14, alpha=0.6, color=colour, linewidths=0, label=str(data))
+    if predicted in BETAS:
+        axes.set_xscale("symlog", linthresh=1)
     axes.set_xlabel(f"{predicted}, before training", color=LIGHT["muted"], fontsize=9)
     axes.set_ylabel(f"{learnt}, after it", color=LIGHT["muted"], fontsize=9)
     legend = axes.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
