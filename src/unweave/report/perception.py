@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import cycle
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars
@@ -12,10 +13,12 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike, NDArray
 
 from unweave.errors import UsageError
-from unweave.perception.verdict import ORDERED, Kind
 from unweave.report.chart import Chart
 from unweave.report.study.cells import COLOURS
 from unweave.report.style import LIGHT, number, plain
+
+if TYPE_CHECKING:
+    from unweave.perception.verdict import Kind
 
 KINDS: dict[Kind, str] = {"seen": LIGHT["accent"], "confused": LIGHT["alert"], "overlooked": LIGHT["muted"]}
 CELL = 1.15
@@ -134,6 +137,8 @@ def factors_seen(table: polars.DataFrame, ax: Axes | None = None) -> Axes:
         The axes: right of the line a loss sees a factor, left of it it confuses the factor's values. A factor without
         a known importance is drawn at 0.
     """
+    from unweave.perception.verdict import ORDERED  # which loads torch
+
     axes = ax or Chart(6.4, 3.6).add_subplot()
     rows = table.filter(polars.col("verdict").is_not_null())
     axes.axvline(ORDERED, color=LIGHT["line"], linewidth=1.6)
