@@ -130,12 +130,7 @@ def seen_tables(table: polars.DataFrame) -> str:
     """Return what losses see as Markdown: a table for each data set and loss, and the sentence below it."""
     texts = []
     for (data, loss, says), rows in table.group_by("data", "loss", "says", maintain_order=True):
-        lines = [
-            f"**{data}**, loss `{loss}`",
-            "",
-            "| factor | values | mean | std | relative | linear | rank | order | |",
-        ]
-        lines.append("|---|--:|--:|--:|--:|--:|--:|--:|---|")
+        lines = [f"**{data}**, loss `{loss}`", "", f"| {' | '.join(HEADS)} | |", f"|---|{'--:|' * 8}---|"]
         lines += [_line(row) for row in rows.iter_rows(named=True)]
         texts.append("\n".join([*lines, "", f"> {says}"]))
     return "\n\n".join([*texts, f"Every number is in [{SEEN.name}](results/{SEEN.name})."])
@@ -162,11 +157,7 @@ def learnt_tables(found: Predictions) -> str:
         cells += [_number(row["correlation"], 2), _interval(row["low"], row["high"])]
         cells += [_number(row["within"], 2), _interval(row["within_low"], row["within_high"])]
         lines.append(f"| {' | '.join(cells)} |")
-    lines += [
-        "",
-        "| said to be | factors | share that the best latent knows | its lead over the next |",
-        "|---|--:|--:|--:|",
-    ]
+    lines += ["", f"| said to be | factors | {WORDS['information']} | {WORDS['gap']} |", "|---|--:|--:|--:|"]
     for row in found.by_verdict().iter_rows(named=True):
         values = [str(row["factors"]), _number(row["information"], 2), _number(row["gap"], 2)]
         lines.append(f"| {row['verdict']} | {' | '.join(values)} |")
