@@ -139,7 +139,7 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", default=PARTS, metavar="PART", help=f"some of {', '.join(PARTS)}")
     parser.add_argument("--runs", type=int, default=10_000, help="of scheduling and opening")
     parser.add_argument("--memory-runs", type=int, default=200, help="of memory")
-    parser.add_argument("--steps", type=int, default=4_000, help="of each run of throughput")
+    parser.add_argument("--steps", type=int, default=800, help="of each run of throughput")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -6,6 +6,7 @@ the two run by turns, block by block, so that both see the same machine. The rat
 
     python benchmarks/train.py                         # batch 64 and 256, shapes2d
     python benchmarks/train.py --batch 64 --data rooms3d --threads 1
+    python benchmarks/train.py --snapshots             # a snapshot after each block of 100 steps, and none, by turns
 """
 
 from __future__ import annotations
@@ -87,6 +88,63 @@ def trained(pipe: Connection, data_name: str, batch: int, block: int, blocks: in
         )
 
 
+def with_snapshots(pipe: Connection, data: str, block: int, blocks: int, kept: bool) -> None:
+    """Train, with a snapshot in each block or without; tell the processor time of each block, and of its snapshot."""
+    import unweave
+    from unweave.training.state import TrainingState
+
+    saving, save, last = [0.0], TrainingState.save_snapshot, [0.0]
+
+    def timed(state: TrainingState, folder: Path) -> None:
+        start = time.process_time()
+        save(state, folder)
+        saving[0] += time.process_time() - start
+
+    def gate(row: dict[str, float]) -> None:
+        if row["step"] % block == 0:  # of snapshots at block - 1 steps: within the block
+            now = time.process_time()
+            pipe.send((now - last[0], saving[0]))
+            saving[0] = 0.0
+            if row["step"] < block * blocks:
+                pipe.recv()
+            last[0] = time.process_time()
+
+    TrainingState.save_snapshot = timed
+    with tempfile.TemporaryDirectory() as folder:
+        pipe.recv()
+        steps = range(block - 1, block * blocks, block) if kept else ()
+        common = {"data": data, "batch": 64, "threads": 1, "device": "cpu", "progress": False}
+        unweave.train(
+            "beta-vae",
+            out=Path(folder) / "run",
+            steps=block * blocks,
+            log_every=block,
+            snapshots=steps,
+            on_result=gate,
+            **common,
+        )
+
+
+def snapshots(data: str, block: int, blocks: int) -> None:
+    """Print the processor time of blocks with and without a snapshot, by turns, and the part that saving takes."""
+    context = multiprocessing.get_context("spawn")
+    pipes: list[Any] = []
+    for kept in (False, True):
+        mine, there = context.Pipe()
+        context.Process(target=with_snapshots, args=(there, data, block, blocks, kept), daemon=True).start()
+        pipes.append(mine)
+    told: list[list[tuple[float, float]]] = [[], []]
+    for _ in range(blocks):
+        for pipe, times in zip(pipes, told, strict=True):
+            pipe.send(None)
+            times.append(pipe.recv())
+    plain, kept = (statistics.median(total for total, _ in times[1:]) for times in told)
+    saving = statistics.median(part for _, part in told[1][1:])
+    print(f"{block} steps: {plain:.2f} CPU s without and {kept:.2f} with a snapshot ({kept / plain - 1:+.1%})")
+    share = saving / plain
+    print(f"saving it: {1000 * saving:.1f} ms, {share:.2%} of {block} steps")
+
+
 def measure(data: str, batch: int, block: int, blocks: int, threads: int) -> dict[str, list[float]]:
     """Return the seconds a step takes in every block but the first, for either side."""
     context = multiprocessing.get_context("spawn")
@@ -117,7 +175,10 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--block", type=int, default=20, help="steps a block at batch 64; fewer at larger ones")
     parser.add_argument("--blocks", type=int, default=9)
+    parser.add_argument("--snapshots", action="store_true", help="what snapshots cost")
     options = parser.parse_args()
+    if options.snapshots:
+        return snapshots(options.data, 100, options.blocks)
     print(f"data {options.data}, {options.threads} threads, medians of {options.blocks - 1} interleaved blocks")
     print(f"{'batch':>6} {'floor steps/s':>14} {'unweave steps/s':>16} {'ratio':>6}   ratio of each pair of blocks")
     for batch in options.batch:
@@ -129,6 +190,7 @@ def main() -> None:
             f"{batch:>6} {1 / floor_step:>14.2f} {1 / our_step:>16.2f} {floor_step / our_step:>6.2f}"
             f"   {pairs[0]:.2f} … {pairs[-1]:.2f}"
         )
+    return None
 
 
 if __name__ == "__main__":

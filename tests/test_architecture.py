@@ -33,9 +33,9 @@ LAYERS = (
 )
 RANK = {part: rank for rank, parts in enumerate(LAYERS) for part in parts}
 EXCEPTIONS = {
-    ("runs.py", "metrics"): "Run.evaluate is a convenience, which imports what scores when it is called",
-    ("runs.py", "scoring"): "Run.evaluate is a convenience, which imports what scores when it is called",
-    ("runs.py", "report"): "a run shows itself in pictures, which are drawn when they are asked for",
+    ("runs/run.py", "metrics"): "Run.evaluate is a convenience, which imports what scores when it is called",
+    ("runs/run.py", "scoring"): "Run.evaluate is a convenience, which imports what scores when it is called",
+    ("runs/run.py", "report"): "a run shows itself in pictures, which are drawn when they are asked for",
     ("data/dataset.py", "report"): "a data set shows itself in a notebook, which is drawn when it is asked for",
     ("study/study.py", "report"): "a study draws its page when it is asked for",
     ("metrics/compare.py", "scoring"): "unweave.compare takes runs too, and imports what scores them then",

@@ -1,43 +1,29 @@
-"""A run: a folder that can be read without unweave, and the object that reads it.
-
-config.json          what decides the result, with the run's identity
-status.json          state, step, seconds, machine
-log.parquet          step, loss, terms…
-weights.safetensors  the model at its last checkpoint
-snapshots/           the model at earlier steps, where they were asked for
-checkpoint.pt        what training on needs besides: optimiser, random streams; about three times the weights
-scores.parquet       metric, value, low, high, floor, ceiling, adjusted, options, step, weights
-report.html          the page that `unweave report` draws
-"""
+"""The object that reads the folder of a run."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
-from safetensors import SafetensorError
-from safetensors.torch import load as load_tensors
 
-from unweave.again import train_command
 from unweave.config import Config
 from unweave.data import Data, Dataset, load, load_again, recorded
-from unweave.data.identity import holds_arrays, with_absolute_path
+from unweave.data.identity import with_absolute_path
 from unweave.devices import choose_device
 from unweave.errors import UnknownName, UsageError, called
-from unweave.files import is_whole_archive
-from unweave.losses import loss_of
-from unweave.nets import Gaussian, Model, Modules, Shape
+from unweave.losses import Loss, loss_of
+from unweave.nets import Model, Modules
 from unweave.nets.own import OWN
 from unweave.origins import how_to_load, plugins_of, warn_of_changes
 from unweave.progress import OnProgress, reporting
+from unweave.runs import inference
+from unweave.runs.files import CONFIG, LOG, SCORES, SNAPSHOTS, WEIGHTS, read_json, repair, snapshot_path, status_of
+from unweave.runs.weights import DamagedWeights, identity_of_file, load_model
 from unweave.tables import merge_scores, read_log, read_scores
 
 if TYPE_CHECKING:
@@ -47,23 +33,6 @@ if TYPE_CHECKING:
     from unweave.report.chart import Chart
     from unweave.report.notebook import Page
 
-CONFIG = "config.json"
-STATUS = "status.json"
-LOG = "log.parquet"
-WEIGHTS = "weights.safetensors"
-CHECKPOINT = "checkpoint.pt"
-SCORES = "scores.parquet"
-PAGE = "report.html"
-FILES = (STATUS, LOG, WEIGHTS, CHECKPOINT, SCORES, PAGE, CONFIG)
-"""All files of a run; the one that says that the folder is a run is the last."""
-SNAPSHOTS = "snapshots"
-TENSORBOARD = "tensorboard"
-"""The folder for TensorBoard, in that of the run."""
-METADATA = "unweave"
-"""The key of safetensors' metadata below which the step and the shape of the images are, as JSON."""
-T = TypeVar("T")
-CHUNK = 256
-"""Images that go through the network at once when encoding or decoding."""
 
 
 class Run:
@@ -196,7 +165,7 @@ class Run:
             path, found = self._weights_path, self._weights_path.stat()
         except FileNotFoundError:
             return None
-        return _hash_of_file(path, found.st_ino, found.st_mtime_ns, found.st_size)
+        return identity_of_file(path, found.st_ino, found.st_mtime_ns, found.st_size)
 
     @property
     def has_posterior(self) -> bool:
@@ -234,25 +203,16 @@ class Run:
         """The model, and the step and the identity of its weights: of one reading, for training replaces the file."""
         path = self._weights_path
         if not path.is_file():
-            raise UsageError(f"'{self.path}' has no {WEIGHTS}; {_help(self.path)}")
+            raise UsageError(f"'{self.path}' has no {WEIGHTS}; {repair(self.path)}")
         if self.settings.net.name == OWN and self._modules is None:
             modules = self.origins.get("net", {}).get("name", "an encoder and a decoder")
             needed = f"unweave.Run.open('{self.path}', net=(encoder, decoder))"
             raise UsageError(f"the net of '{self.path}' is two modules of your own, {modules}: open it with {needed}")
-        content = path.read_bytes()
         try:
-            step, shape = _metadata(content)
-            model = self.settings.build(shape, torch.Generator(), self._modules)
-            tensors = load_tensors(content)
-            model.load_state_dict(tensors)
-        except UsageError:
-            raise
-        except (SafetensorError, KeyError, TypeError, ValueError, RuntimeError) as error:
-            reason = str(error).splitlines()[0].rstrip(":")
-            raise UsageError(f"'{path}' does not hold this run's weights ({reason}); {_help(self.path)}") from error
-        if not all(tensor.isfinite().all() for tensor in tensors.values()):
-            raise UsageError(f"'{path}' holds weights that are no finite numbers; train again, with a smaller lr")
-        return model.to(choose_device(self._device)).eval(), step, _hash(content)
+            model, step, weights = load_model(path, self.settings, self._modules)
+        except DamagedWeights as error:
+            raise UsageError(f"'{path}' does not hold this run's weights ({error}); {repair(self.path)}") from error
+        return model.to(choose_device(self._device)).eval(), step, weights
 
     def traversals(self, **options: Any) -> Image:
         """Return a picture with one row for each latent, its values from -2 to 2; see `unweave.report.traversals`."""
@@ -301,14 +261,7 @@ class Run:
 
         Codes that are points (`has_posterior` is False) have no variance: of them, the codes and None.
         """
-
-        def encode(part: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-            q = self.model.encode(self.model.pixels(part))
-            return q.mean.cpu().numpy(), q.log_variance.cpu().numpy() if isinstance(q, Gaussian) else None
-
-        parts = self._in_chunks(encode, self.model.checked(images))
-        log_variances = [spread for _, spread in parts if spread is not None]
-        return np.concatenate([mean for mean, _ in parts]), np.concatenate(log_variances) if log_variances else None
+        return inference.posterior(self.model, images)
 
     def encode(self, images: np.ndarray) -> np.ndarray:
         """Return the codes (n, latents) of uint8 images (n, H, W, C), or vectors (n, D): posterior means, or points."""
@@ -316,14 +269,7 @@ class Run:
 
     def decode(self, codes: np.ndarray) -> np.ndarray:
         """Return the expected images, uint8 (n, H, W, C), or vectors, float32 (n, D), of codes (n, latents)."""
-        codes = self._checked_codes(codes)
-        mean = loss_of(self.settings.method.loss).mean
-
-        def decode(part: np.ndarray) -> np.ndarray:
-            z = torch.from_numpy(part).to(self.model.device)
-            return self.model.images(mean(self.model.decode(z)))
-
-        return np.concatenate(self._in_chunks(decode, codes))
+        return inference.decode(self.model, self._loss, codes)
 
     def reconstruct(self, images: np.ndarray) -> np.ndarray:
         """Return what the model makes of images or vectors: the decoded posterior means."""
@@ -331,27 +277,15 @@ class Run:
 
     def losses(self, images: np.ndarray, codes: np.ndarray) -> np.ndarray:
         """Return the reconstruction loss (n,) of each image, decoded from its code: summed over pixels, in nats."""
-        distance = loss_of(self.settings.method.loss).distance
-        codes = self._checked_codes(codes)
-
-        def losses(rows: np.ndarray) -> np.ndarray:
-            x = self.model.pixels(images[rows])
-            y = self.model.decode(torch.from_numpy(codes[rows]).to(self.model.device))
-            return distance(x, y).cpu().numpy()
-
-        images = self.model.checked(images)
-        return np.concatenate(self._in_chunks(losses, np.arange(len(images))))
+        return inference.losses(self.model, self._loss, images, codes)
 
     def jacobians(self, codes: np.ndarray) -> np.ndarray:
         """Return how the expected pixels move with each code, (n, pixels, latents), at codes (n, latents)."""
-        mean = loss_of(self.settings.method.loss).mean
-        codes = self._checked_codes(codes)
+        return inference.jacobians(self.model, self._loss, codes)
 
-        parts = []
-        for start in range(0, len(codes), CHUNK):
-            z = torch.tensor(codes[start : start + CHUNK], device=self.model.device, requires_grad=True)
-            parts.append(_slopes(mean(self.model.decode(z)), z).cpu().numpy())
-        return np.concatenate(parts)
+    @property
+    def _loss(self) -> Loss:
+        return loss_of(self.settings.method.loss)
 
     def evaluate(
         self,
@@ -424,99 +358,3 @@ class Run:
             return None
         same = polars.col("weights") == polars.lit(self.weights, dtype=polars.String)
         return Scores(table.with_columns(current=same.fill_null(value=False)))
-
-    def _checked_codes(self, codes: np.ndarray) -> np.ndarray:
-        codes = np.asarray(codes, dtype=np.float32)
-        if codes.ndim != 2 or codes.shape[1] != self.model.latents:
-            raise UsageError(f"codes must have shape (n, {self.model.latents}), not {codes.shape}")
-        return codes
-
-    @staticmethod
-    def _in_chunks(function: Callable[[np.ndarray], T], rows: np.ndarray) -> list[T]:
-        with torch.inference_mode():
-            return [function(rows[start : start + CHUNK]) for start in range(0, max(len(rows), 1), CHUNK)]
-
-
-def _help(folder: Path) -> str:
-    """Return the command that writes damaged or missing files again: from the checkpoint, or else from the start."""
-    values = read_json(folder / CONFIG)
-    config, kept = Config.from_json(values), is_whole_archive(folder / CHECKPOINT)
-    config = replace(config, data=with_absolute_path(config.data, folder))
-    objects = [*(["modules"] if config.net.name == OWN else []), *(["arrays"] if holds_arrays(config.data) else [])]
-    if objects:
-        return f"train it again with the same {' and '.join(objects)}{'' if kept else ', and overwrite=True'}"
-    plugins = [word for plugin in plugins_of(values.get("origins", {}), folder) for word in ("--plugin", plugin)]
-    if kept:
-        return f"its checkpoint still has what is missing: {train_command(config, folder, *plugins)}"
-    return f"train it again: {train_command(config, folder, *plugins, '--overwrite')}"
-
-
-def _slopes(y: torch.Tensor, z: torch.Tensor) -> torch.Tensor:
-    """Return the derivatives (n, pixels, latents) of pixels y (n, ...) with respect to their codes z (n, latents).
-
-    Backwards through the backward pass: of J'u, which is linear in u, the gradient of entry j is column j of J.
-    """
-    u = torch.zeros_like(y, requires_grad=True)
-    (product,) = torch.autograd.grad(y, z, u, create_graph=True)
-    columns = [torch.autograd.grad(product[:, j].sum(), u, retain_graph=True)[0] for j in range(z.shape[1])]
-    return torch.stack(columns, -1).flatten(1, -2)
-
-
-def _metadata(content: bytes) -> tuple[int, Shape]:
-    """Return the step of the weights in a safetensors file, and the shape of the images."""
-    metadata = json.loads(content[8 : _start_of_tensors(content)])["__metadata__"]
-    if METADATA in metadata:
-        metadata = json.loads(metadata[METADATA])
-    else:  # an earlier version wrote each under a key of its own
-        metadata = {**metadata, "shape": metadata["shape"].split(",")}
-    return int(metadata["step"]), tuple(map(int, metadata["shape"]))
-
-
-def _start_of_tensors(content: bytes) -> int:
-    """Return where the header of a safetensors file ends: its length is in the first eight bytes."""
-    return 8 + int.from_bytes(content[:8], "little")
-
-
-def _hash(content: bytes) -> str:
-    """Return a hash of the tensors of a safetensors file, and not of its header, whose order is left to chance."""
-    return hashlib.sha256(content[_start_of_tensors(content) :]).hexdigest()[:16]
-
-
-@lru_cache(maxsize=256)
-def _hash_of_file(path: Path, *state: int) -> str:
-    """Return the hash of a file that is in this state: a file that has changed is read again."""
-    return _hash(path.read_bytes())
-
-
-def snapshot_path(folder: Path, step: int) -> Path:
-    """Return where a run keeps its weights of this step."""
-    return folder / SNAPSHOTS / f"{step}.safetensors"
-
-
-def status_of(folder: Path) -> dict[str, Any]:
-    """Return what status.json in the folder of a run says; before its first checkpoint a run has none."""
-    path = folder / STATUS
-    return _checked_status(path, read_json(path)) if path.is_file() else {"state": "unfinished", "step": 0}
-
-
-def _checked_status(path: Path, status: dict[str, Any]) -> dict[str, Any]:
-    """Return a status as it is, if it says what it must, and in the right types."""
-    state, step, seconds = status.get("state"), status.get("step"), status.get("seconds", 0.0)
-    if not (isinstance(state, str) and _is_count(step) and isinstance(seconds, int | float) and seconds >= 0):
-        raise UsageError(f"'{path}' is damaged: it must hold state, step and seconds; {_help(path.parent)}")
-    return status
-
-
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-
-
-def read_json(path: Path) -> dict[str, Any]:
-    """Return the object in a JSON file of a run."""
-    try:
-        values = json.loads(path.read_text())
-    except (OSError, ValueError) as error:
-        raise UsageError(f"'{path}' cannot be read as JSON: {error}") from error
-    if not isinstance(values, dict):
-        raise UsageError(f"'{path}' does not hold a JSON object")
-    return values
