@@ -1,0 +1,51 @@
+"""A run: a folder that can be read without unweave, and the object that reads it.
+
+config.json          what decides the result, with the run's identity
+status.json          state, step, seconds, machine
+log.parquet          step, loss, terms…
+weights.safetensors  the model at its last checkpoint
+snapshots/           the model at earlier steps, where they were asked for
+checkpoint.pt        what training on needs besides: optimiser, random streams; about three times the weights
+scores.parquet       metric, value, low, high, floor, ceiling, adjusted, options, step, weights
+report.html          the page that `unweave report` draws
+"""
+
+from __future__ import annotations
+
+from unweave.runs.files import (
+    CHECKPOINT,
+    CONFIG,
+    FILES,
+    LOG,
+    PAGE,
+    SCORES,
+    SNAPSHOTS,
+    STATUS,
+    TENSORBOARD,
+    WEIGHTS,
+    read_json,
+    snapshot_path,
+    status_of,
+)
+from unweave.runs.inference import CHUNK
+from unweave.runs.run import Run
+from unweave.runs.weights import METADATA
+
+__all__ = [
+    "CHECKPOINT",
+    "CHUNK",
+    "CONFIG",
+    "FILES",
+    "LOG",
+    "METADATA",
+    "PAGE",
+    "SCORES",
+    "SNAPSHOTS",
+    "STATUS",
+    "TENSORBOARD",
+    "WEIGHTS",
+    "Run",
+    "read_json",
+    "snapshot_path",
+    "status_of",
+]

@@ -1,0 +1,84 @@
+"""Images to codes and codes to images, some at a time: what a run does with its model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+import torch
+
+from unweave.errors import UsageError
+from unweave.losses import Loss
+from unweave.nets import Gaussian, Model
+
+T = TypeVar("T")
+CHUNK = 256
+"""Images that go through the network at once when encoding or decoding."""
+
+
+def posterior(model: Model, images: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return means and log-variances, each (n, latents), of images or vectors; codes that are points have only means."""
+
+    def encode(part: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        q = model.encode(model.pixels(part))
+        return q.mean.cpu().numpy(), q.log_variance.cpu().numpy() if isinstance(q, Gaussian) else None
+
+    parts = _in_chunks(encode, model.checked(images))
+    log_variances = [spread for _, spread in parts if spread is not None]
+    return np.concatenate([mean for mean, _ in parts]), np.concatenate(log_variances) if log_variances else None
+
+
+def decode(model: Model, loss: Loss, codes: np.ndarray) -> np.ndarray:
+    """Return the images or vectors that the loss expects of codes (n, latents)."""
+
+    def images(part: np.ndarray) -> np.ndarray:
+        z = torch.from_numpy(part).to(model.device)
+        return model.images(loss.mean(model.decode(z)))
+
+    return np.concatenate(_in_chunks(images, _checked(model, codes)))
+
+
+def losses(model: Model, loss: Loss, images: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Return the reconstruction loss (n,) of each image, decoded from its code."""
+    images, codes = model.checked(images), _checked(model, codes)
+
+    def of(rows: np.ndarray) -> np.ndarray:
+        x = model.pixels(images[rows])
+        y = model.decode(torch.from_numpy(codes[rows]).to(model.device))
+        return loss.distance(x, y).cpu().numpy()
+
+    return np.concatenate(_in_chunks(of, np.arange(len(images))))
+
+
+def jacobians(model: Model, loss: Loss, codes: np.ndarray) -> np.ndarray:
+    """Return how the expected pixels move with each code, (n, pixels, latents), at codes (n, latents)."""
+    codes = _checked(model, codes)
+    parts = []
+    for start in range(0, len(codes), CHUNK):
+        z = torch.tensor(codes[start : start + CHUNK], device=model.device, requires_grad=True)
+        parts.append(_slopes(loss.mean(model.decode(z)), z).cpu().numpy())
+    return np.concatenate(parts)
+
+
+def _slopes(y: torch.Tensor, z: torch.Tensor) -> torch.Tensor:
+    """Return the derivatives (n, pixels, latents) of pixels y (n, ...) with respect to their codes z (n, latents).
+
+    Backwards through the backward pass: of J'u, which is linear in u, the gradient of entry j is column j of J.
+    """
+    u = torch.zeros_like(y, requires_grad=True)
+    (product,) = torch.autograd.grad(y, z, u, create_graph=True)
+    columns = [torch.autograd.grad(product[:, j].sum(), u, retain_graph=True)[0] for j in range(z.shape[1])]
+    return torch.stack(columns, -1).flatten(1, -2)
+
+
+def _checked(model: Model, codes: np.ndarray) -> np.ndarray:
+    codes = np.asarray(codes, dtype=np.float32)
+    if codes.ndim != 2 or codes.shape[1] != model.latents:
+        raise UsageError(f"codes must have shape (n, {model.latents}), not {codes.shape}")
+    return codes
+
+
+def _in_chunks(function: Callable[[np.ndarray], T], rows: np.ndarray) -> list[T]:
+    with torch.inference_mode():
+        return [function(rows[start : start + CHUNK]) for start in range(0, max(len(rows), 1), CHUNK)]
