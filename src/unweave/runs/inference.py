@@ -18,7 +18,7 @@ CHUNK = 256
 
 
 def posterior(model: Model, images: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return means and log-variances, each (n, latents), of images or vectors; codes that are points have only means."""
+    """Return means and log-variances, each (n, latents), of images or vectors; point codes have only means."""
 
     def encode(part: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
         q = model.encode(model.pixels(part))

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from unweave.report.notebook import Page
 
 
-
 class Run:
     """A trained, or half-trained, model in its folder."""
 

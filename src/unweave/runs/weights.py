@@ -43,10 +43,8 @@ def load_model(path: Path, settings: Config, modules: Modules | None) -> tuple[M
 def _metadata(content: bytes) -> tuple[int, Shape]:
     """Return the step of the weights in a safetensors file, and the shape of the images."""
     found = json.loads(content[8 : _start_of_tensors(content)])["__metadata__"]
-    if METADATA in found:
-        found = json.loads(found[METADATA])
-    else:  # an earlier version wrote each under a key of its own
-        found = {**found, "shape": found["shape"].split(",")}
+    # An earlier version wrote each under a key of its own.
+    found = json.loads(found[METADATA]) if METADATA in found else {**found, "shape": found["shape"].split(",")}
     return int(found["step"]), tuple(map(int, found["shape"]))
 
 
