@@ -48,14 +48,15 @@ def measured(data: str, loss: str, name: str, **more: object) -> dict[str, objec
     """Return a row of the table: means over the factors, of which those of xysquares are alike."""
     factors = ["x_R"] if data == SQUARES else None
     found = correlations(data, loss, pairs=PAIRS, factors=factors, scaled=True, progress=False)
-    along, random = found.filter(polars.col("factor") != "random"), found.row(-1)[1:]
-    with_self = correlations(
-        data, loss, pairs=PAIRS, factors=found["factor"][:1].to_list(), self_pairs=SELF_PAIRS, progress=False
-    ).row(-1)[1:]
-    values = [along["linear"].mean(), along["rank"].mean(), *random, *with_self]
-    row = {"data": data, "loss": name, **dict(zip(VALUES, (round(float(each), 4) for each in values), strict=True))}
-    print(*row.values(), *more.values(), flush=True)
-    return {**row, "steps": None, "seconds": None, "sum": None, **more}
+    along = found.filter(polars.col("factor") != "random")
+    values = [along["linear"].mean(), along["rank"].mean(), *found.row(-1)[1:]]
+    if data == SQUARES:
+        again = correlations(data, loss, pairs=PAIRS, factors=factors, self_pairs=SELF_PAIRS, progress=False)
+        values += again.row(-1)[1:]
+    row = {"data": data, "loss": name, **dict.fromkeys(VALUES), "steps": None, "seconds": None, "sum": None, **more}
+    row |= {name: round(float(value), 4) for name, value in zip(VALUES, values, strict=False)}
+    print(*row.values(), flush=True)
+    return row
 
 
 def learnt(data: str, name: str, **settings: Any) -> dict[str, object]:
@@ -91,6 +92,7 @@ def of_others(data: str) -> list[dict[str, object]]:
 def store(rows: list[dict[str, object]]) -> None:
     """Put rows into the file, in place of earlier ones of the same data and loss."""
     kinds = {"steps": polars.Int64, "seconds": polars.Int64, "sum": polars.Float64}
+    kinds |= dict.fromkeys(VALUES, polars.Float64)
     table = polars.DataFrame(rows, infer_schema_length=None).cast(kinds)  # pyright: ignore[reportArgumentType]
     if STORE.exists():
         table = polars.concat([polars.read_csv(STORE).cast(kinds), table])  # pyright: ignore[reportArgumentType]
