@@ -8,6 +8,7 @@ from unweave.report.curves import training_curve, training_figure
 from unweave.report.datasets import factor_grid, samples_grid, show
 from unweave.report.latent_chart import latents_figure
 from unweave.report.latents import reconstructions, traversals
+from unweave.report.learnt_loss import learnt_loss_picture
 from unweave.report.notebook import Page
 from unweave.report.page import render, write_page
 from unweave.report.perception import (
@@ -44,6 +45,7 @@ __all__ = [
     "heat_map",
     "heat_map_figure",
     "latents_figure",
+    "learnt_loss_picture",
     "learnt_scatter",
     "metric_scatter",
     "normalised_information",
