@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-import torch
 from PIL import Image
 
 from unweave.data import Dataset
 from unweave.data.factors import Integers
-from unweave.losses.loss_file import LossFile
 from unweave.report.datasets import spread
 from unweave.report.grids import Grid, Row, draw
 from unweave.report.protocols import Images
+
+if TYPE_CHECKING:
+    from unweave.losses.loss_file import LossFile
 
 KERNEL = 384
 """Pixels that the sides of a kernel are enlarged to, or almost."""
@@ -69,6 +72,8 @@ def _lines(data: Dataset, columns: int, seed: int) -> dict[str, Integers]:
 
 def _seen(loss: LossFile, images: Images) -> Images:
     """Return what h makes of images, from black at the least value of all to white at the largest."""
+    import torch
+
     pixels = torch.from_numpy(images).permute(0, 3, 1, 2).float() / 255
     with torch.inference_mode():
         return _bytes(loss.augmented(pixels).permute(0, 2, 3, 1).numpy())
