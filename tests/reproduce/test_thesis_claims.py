@@ -54,6 +54,8 @@ def case(value: float, low: float | None = None, high: float | None = None, **wh
         ([case(0.2, -0.1, 0.3), case(-0.1, -0.2, 0.1)], "is undecided"),
         ([case(0.2, -0.1, 0.3), case(-0.3, -0.4, -0.2)], "does not hold"),
         ([case(-0.1)], "does not hold"),
+        ([case(-0.1, -0.3, 0.1)], "is undecided"),
+        ([case(-0.2, -0.3, -0.1)], "does not hold"),
         ([case(0.95, 0.92, 0.99, above=0.9)], "holds"),
         ([case(0.02, -0.05, 0.09, above=-0.1, below=0.1)], "holds"),
     ],

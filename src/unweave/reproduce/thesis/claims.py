@@ -68,7 +68,8 @@ class Claim:
             return "holds on average"
         if clear:
             return "holds in part"
-        return "is undecided" if agreeing and not self._contradicted() else "does not hold"
+        is_open = agreeing or any(case.low is not None for case in self.cases)
+        return "is undecided" if is_open and not self._contradicted() else "does not hold"
 
     def _contradicted(self) -> int:
         return sum(case.contradicts for case in self.cases)
