@@ -47,5 +47,5 @@ def test_help_says_what_the_fields_mean(capsys):
 def test_mistakes_are_one_line():
     with pytest.raises(UsageError, match="did you mean 'noisy'"):
         read("--labels 10 --label-kind nosy")
-    with pytest.raises(UsageError, match="there must be labelled images"):
+    with pytest.raises(UsageError, match="there must be at least one labelled image"):
         read("--labels -1")

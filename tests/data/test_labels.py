@@ -143,8 +143,8 @@ def test_real_numbers_lie_between_the_extremes_of_the_labelled_images():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"count": 0}, "there must be labelled images"),
-        ({"batch": -1}, "there must be labelled images"),
+        ({"count": 0}, "there must be at least one labelled image"),
+        ({"batch": -1}, "there must be at least one labelled image"),
         ({"term": "l1"}, "no supervised term is called 'l1'"),
         ({"kind": "noise"}, "did you mean 'noisy'"),
         ({"weight": -1.0}, "weight must be a number that is not negative"),

@@ -170,7 +170,7 @@ def test_modules_that_do_not_fit_are_refused_before_anything_is_written(tmp_path
 
 
 def test_options_that_say_nothing_are_refused(tmp_path):
-    with pytest.raises(UsageError, match="width is for nets that go by a name"):
+    with pytest.raises(UsageError, match="width is for nets by name"):
         unweave.train("vae", net=modules(), width=0.5, out=tmp_path / "run", **OPTIONS)
     with pytest.raises(UsageError, match="two modules of your own are given in Python"):
         Net("own")

@@ -53,7 +53,9 @@ class Labels:
             raise unknown("kind of labels", self.kind, KINDS)
         require_not_negative(self, "weight")
         if self.count < 1 or self.batch < 0:
-            raise UsageError(f"there must be labelled images, also at every step, not {self.count} and {self.batch}")
+            raise UsageError(
+                f"there must be at least one labelled image, and one at every step, not {self.count} and {self.batch}"
+            )
         if self.bins < 2:
             raise UsageError(f"binned labels need at least 2 bins, not {self.bins}")
         if not 0 <= self.noise <= 1:

@@ -81,7 +81,9 @@ def correlations(sigma_x: ArrayLike, sigma_xv: ArrayLike, sigma_v: ArrayLike) ->
     left = 1 - (cross * np.linalg.solve(factors, cross.T).T).sum(axis=1)
     if (left <= SINGULAR).any():
         code = int(np.argmin(left))
-        raise UsageError(f"the factors determine code {code} exactly, or more than that: its information is infinite")
+        raise UsageError(
+            f"the factors determine code {code} exactly, or sigma_xv is too large: its information is infinite"
+        )
     return cross, factors
 
 

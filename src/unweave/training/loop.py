@@ -293,7 +293,7 @@ def _net(net: str | Modules, latents: int, width: float) -> Net:
     if isinstance(net, str):
         return Net(net, latents, width)
     if width != Net.width:
-        raise UsageError("width is for nets that go by a name: modules of your own have the width they have")
+        raise UsageError("width is for nets by name; modules of your own come with theirs: leave it out")
     return Net.of(net, latents)
 
 
