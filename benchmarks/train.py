@@ -95,9 +95,9 @@ def with_snapshots(pipe: Connection, data: str, block: int, blocks: int, kept: b
 
     saving, save, last = [0.0], TrainingState.save_snapshot, [0.0]
 
-    def timed(state: TrainingState, folder: Path) -> None:
+    def timed(self: TrainingState, folder: Path) -> None:
         start = time.process_time()
-        save(state, folder)
+        save(self, folder)
         saving[0] += time.process_time() - start
 
     def gate(row: dict[str, float]) -> None:
