@@ -14,8 +14,8 @@ SMALL: dict[str, Any] = {
     "net": "conv", "width": 0.5, "latents": 9, "batch": 64, "steps": 2_500, "loss": "mse", "standardise": True
 }  # fmt: skip
 SMALL_SCORING: dict[str, Any] = {**SCORING, "preset": "fast"}
-PAIRS, TRIPLETS = 32, 21
-"""Batches of small studies in which a step takes about 64 images, as that of a β-VAE does."""
+PAIRS = 32
+"""The batch of small studies of pairs: a step takes 64 images, as that of a β-VAE does."""
 SQUARES = "xysquares:size=16"
 """The squares at a quarter of their size: each has 2 × 2 pixels, and at spacing 8 places still do not overlap."""
 BOX, GAUSS = "mse-box:radius=7", "mse-gauss:radius=7"
