@@ -122,7 +122,8 @@ def centrality_pairs(
     The authors' code draws 1,000 batches of 100 images, with each latent, dead ones too, kept in turn, takes standard
     deviations from a tenth as many images as the data set has, prunes no code, and scores the votes that the majorities
     were taken from. Here dead latents are no factors, codes that do not vary cannot be voted for, and other votes are
-    scored, as for our FactorVAE score. Every pair of models costs (votes + test_votes) * batch + variance_rows images
+    scored, as for our FactorVAE score. Its votes ask which code varies least: a rotation lowers it only where latents
+    are mixed nearly evenly. Every pair of models costs (votes + test_votes) * batch + variance_rows images
     to encode.
 
     References

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unweave.errors import UsageError, unknown
+from unweave.hardware import cores
 from unweave.metrics.inputs import generator, whole_number
 from unweave.progress import OnProgress, silent
 from unweave.selection.diffusion import Diffusion
@@ -255,4 +255,4 @@ def _above_zero(name: str, value: float) -> None:
 
 
 def _threads(count: int | None) -> Any:
-    return threads(whole_number(count, "threads", 1) if count is not None else len(os.sched_getaffinity(0)))
+    return threads(whole_number(count, "threads", 1) if count is not None else cores())
