@@ -4,12 +4,12 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from scipy.stats import ortho_group, spearmanr
+from scipy.stats import ortho_group
 
 from unweave.errors import UsageError
 from unweave.selection import agreement, agreement_pairs
 
-from .test_udr import mixed_codes
+from .test_udr import mixed_codes, rank_correlation
 
 
 def referee(first: np.ndarray, second: np.ndarray, rank: bool) -> float:
@@ -21,7 +21,7 @@ def referee(first: np.ndarray, second: np.ndarray, rank: bool) -> float:
     for a in range(d):
         for b in range(k):
             pair = first[:, a], second[:, b]
-            strength[a, b] = abs(spearmanr(*pair).statistic if rank else np.corrcoef(*pair)[0, 1])
+            strength[a, b] = abs(rank_correlation(*pair) if rank else np.corrcoef(*pair)[0, 1])
     return max(sum(strength[a, chosen[a]] for a in range(d)) for chosen in permutations(range(k), d)) / k
 
 

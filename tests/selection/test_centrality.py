@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from unweave.selection import Coder, centrality, centrality_pairs
 
 LATENTS = 4
 DATA = np.random.default_rng(3).normal(size=(500, LATENTS))
-QUICK = {"votes": 200, "test_votes": 200, "batch": 32, "variance_rows": 500}
+QUICK: dict[str, Any] = {"votes": 200, "test_votes": 200, "batch": 32, "variance_rows": 500}
 
 
 def linear(matrix: np.ndarray, codes: np.ndarray = DATA, **more) -> Coder:

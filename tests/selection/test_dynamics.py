@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.stats import ortho_group
@@ -112,7 +114,8 @@ def test_units_may_differ_between_architectures():
 
 
 def test_neither_the_unit_of_activations_nor_an_offset_counts():
-    for options in ({}, {"normalise": "none"}):
+    choices: list[dict[str, Any]] = [{}, {"normalise": "none"}]
+    for options in choices:
         moved = [trace * 1000.0 for trace in independent()]
         assert dynamics(moved, **options) == pytest.approx(dynamics(independent(), **options), rel=2e-3)
         offset = [trace + 3.0 for trace in independent()]

@@ -35,7 +35,7 @@ def test_it_is_unbiased():
     apart = [mmd2(*clouds(1.0, 15, seed), bandwidth=1.0) for seed in range(50)]
     # k of N(0, 2 I) shifted by s: (1 / (1 + 2))^(d / 2) exp(-|s|^2 / 2 (1 + 2))
     expected = 2 * 3**-1.5 * (1 - np.exp(-3 / 6))
-    assert np.mean(apart) == pytest.approx(expected, abs=4 * np.std(apart) / 7)
+    assert np.mean(apart) == pytest.approx(expected, abs=float(4 * np.std(apart) / 7))
 
 
 def test_features_are_unbiased_and_their_error_shrinks_with_their_number():

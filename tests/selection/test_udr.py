@@ -14,6 +14,10 @@ from unweave.errors import UsageError
 from unweave.selection import udr, udr_pairs
 
 
+def rank_correlation(first: np.ndarray, second: np.ndarray) -> float:
+    return float(np.asarray(spearmanr(first, second))[0])
+
+
 def referee(source: np.ndarray, target: np.ndarray, kind: str, averaging: str = "paper") -> float:
     """Return the score of one pair by scikit-learn and the formula, latent by latent."""
     if kind == "lasso":
@@ -26,7 +30,7 @@ def referee(source: np.ndarray, target: np.ndarray, kind: str, averaging: str = 
     else:
         strengths = np.array(
             [
-                [abs(spearmanr(source[:, a], target[:, b]).statistic) for b in range(target.shape[1])]
+                [abs(rank_correlation(source[:, a], target[:, b])) for b in range(target.shape[1])]
                 for a in range(source.shape[1])
             ]
         )
@@ -38,7 +42,7 @@ def referee(source: np.ndarray, target: np.ndarray, kind: str, averaging: str = 
         total = sum(strengths[a])
         of_sources.append(max(strengths[a]) ** 2 / total if total else 0.0)
     if averaging == "dlib":
-        return (np.mean(of_targets) + np.mean(of_sources)) / 2
+        return float(np.mean(of_targets) + np.mean(of_sources)) / 2
     return (sum(of_targets) + sum(of_sources)) / (len(of_targets) + len(of_sources))
 
 
