@@ -15,7 +15,7 @@ HOME = {name: module.split(".")[1] for name, module in unweave._HOME.items()}
 PACKAGE = Path(unweave.__file__).parent
 LAYERS = (
     ("errors", "hardware", "late", "light_compiler", "signals", "text", "versions"),
-    ("collapse", "compiled", "fields", "files", "options", "plugins", "progress", "score_frame", "tables"),
+    ("collapse", "compiled", "fields", "files", "options", "plugins", "progress", "score_frame", "tables", "tracing"),
     ("origins", "schedules"),
     ("data", "devices", "gaussian", "geometry"),
     ("nets",),
