@@ -15,7 +15,7 @@ HOME = {name: module.split(".")[1] for name, module in unweave._HOME.items()}
 PACKAGE = Path(unweave.__file__).parent
 LAYERS = (
     ("errors", "hardware", "late", "light_compiler", "signals", "text", "versions"),
-    ("collapse", "compiled", "fields", "files", "options", "plugins", "progress", "score_frame", "tables"),
+    ("collapse", "compiled", "fields", "files", "options", "plugins", "progress", "score_frame", "tables", "tracing"),
     ("origins", "schedules"),
     ("data", "devices", "gaussian", "geometry"),
     ("nets",),
@@ -26,7 +26,7 @@ LAYERS = (
     ("training", "metrics"),
     ("scoring",),
     ("study",),
-    ("perception",),
+    ("perception", "selection"),
     ("report",),
     ("reproduce",),
     ("cli",),
@@ -88,7 +88,7 @@ def test_every_import_goes_to_the_left():
 
 
 def test_a_laboratory_imports_no_other():
-    laboratories = {"gaussian", "geometry", "perception"}
+    laboratories = {"gaussian", "geometry", "perception", "selection"}
     for name in laboratories:
         others = laboratories - {name}
         found = {part for path in (PACKAGE / name).rglob("*.py") for part, _ in imports(path)}
@@ -109,6 +109,7 @@ def test_imports_are_found_wherever_they_are(tmp_path):
 
 def test_importing_unweave_and_its_data_and_metrics_loads_nothing_heavy():
     heavy = ("torch", "polars", "matplotlib", "sklearn", "scipy", "PIL", "numba")
-    code = f"import sys, unweave, unweave.data, unweave.metrics; print([m for m in {heavy} if m in sys.modules])"
+    modules = "unweave, unweave.data, unweave.metrics, unweave.selection"
+    code = f"import sys, {modules}; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

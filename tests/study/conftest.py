@@ -61,7 +61,8 @@ def works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     return make
 
 
-CLUSTER: dict[str, Any] = {**TINY, "methods": ["beta-vae"], "seeds": 2, "snapshots": [5]}
+TRACED: dict[str, Any] = {"trace_every": 6, "trace_samples": 5}
+CLUSTER: dict[str, Any] = {**TINY, **TRACED, "methods": ["beta-vae"], "seeds": 2, "snapshots": [5]}
 """The study that every engine runs."""
 
 

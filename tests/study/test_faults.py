@@ -305,6 +305,23 @@ def test_a_run_that_lacks_a_snapshot_is_trained_again_when_asked(tmp_path: Path,
     assert study.run(redo="failed").counts["done"] == 2
 
 
+@pytest.mark.filterwarnings("ignore::unweave.scoring.Collapsed")
+def test_a_run_that_lacks_traces_is_trained_again_when_asked(tmp_path: Path, here: Any, finished: Study):
+    shutil.copytree(finished.path, tmp_path / "study")
+    study = Study(**settings(12, 1), trace_every=6, trace_samples=5, out=tmp_path / "study")
+    assert study.status().counts["todo"] == 2
+    assert study.run().counts["failed"] == 2
+    assert study.run(redo="failed").counts["done"] == 2
+    again = Study.open(study.path)
+    assert again.plan == study.plan
+    assert again.status().counts["done"] == 2
+    other = Study(**settings(12, 1), trace_every=6, trace_samples=7, out=tmp_path / "study")
+    assert other.status().counts["todo"] == 2
+    assert other.run().counts["failed"] == 2
+    assert "are of 5 images, not 7" in other.folder.failure(other.plan.tasks[0])
+    assert other.run(redo="failed").counts["done"] == 2
+
+
 def test_a_look_at_the_status_does_not_keep_a_driver_out(tmp_path: Path, finished: Study):
     import fcntl
     import threading

@@ -29,6 +29,7 @@ from unweave.presets import PRESETS, preset, presets_for
 from unweave.runs import Run, status_of
 from unweave.schedules import Scheduled
 from unweave.text import data_title, facts, first_line, to_json
+from unweave.tracing import SAMPLES
 from unweave.training.history import DIAGNOSTICS
 from unweave.training.trackers import TRACKERS
 
@@ -45,6 +46,10 @@ class Place:
     """The run's folder. A run that stopped there goes on; one that has finished is trained further to more steps."""
     snapshots: Annotated[tuple[int, ...], arg(metavar="STEP ...", help_behavior_hint="(default: none)")] = ()
     """Steps after which the weights are kept beside the last ones."""
+    trace_every: Annotated[int | None, arg(metavar="N", help_behavior_hint="(default: never)")] = None
+    """Steps between two records of the decoder's hidden layers on a few fixed images, for unweave select."""
+    trace_samples: Annotated[int | None, arg(metavar="N", help_behavior_hint=f"(default: {SAMPLES})")] = None
+    """Images of which they are recorded."""
     resume: Flag = False
     """Insist on a run that is there already."""
     overwrite: Flag = False
@@ -131,6 +136,8 @@ def train(words: list[str]) -> None:
             checkpoint_every=place.checkpoint_every,
             log_every=place.log_every,
             snapshots=place.snapshots,
+            trace_every=place.trace_every,
+            trace_samples=place.trace_samples,
             resume=place.resume or None,
             overwrite=place.overwrite,
             track=place.track,

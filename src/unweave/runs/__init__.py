@@ -5,6 +5,7 @@ status.json          state, step, seconds, machine
 log.parquet          step, loss, terms…
 weights.safetensors  the model at its last checkpoint
 snapshots/           the model at earlier steps, where they were asked for
+traces/              the decoder's hidden layers on fixed images at moments of training, where they were asked for
 checkpoint.pt        what training on needs besides: optimiser, random streams; about three times the weights
 scores.parquet       metric, value, low, high, floor, ceiling, adjusted, options, step, weights
 report.html          the page that `unweave report` draws

@@ -25,6 +25,7 @@ from unweave.runs import inference
 from unweave.runs.files import CONFIG, LOG, SCORES, SNAPSHOTS, WEIGHTS, read_json, repair, snapshot_path, status_of
 from unweave.runs.weights import DamagedWeights, identity_of_file, load_model
 from unweave.tables import merge_scores, read_log, read_scores
+from unweave.tracing import about_traces, read_traces, traced_steps
 
 if TYPE_CHECKING:
     import polars
@@ -152,6 +153,39 @@ class Run:
         earlier = Run(self.path, self.config, self._device)
         earlier._data, earlier._snapshot = self._data, step
         return earlier
+
+    @property
+    def trace_steps(self) -> list[int]:
+        """The steps after which the decoder's hidden layers were recorded."""
+        return traced_steps(self.path)
+
+    @property
+    def trace_indices(self) -> np.ndarray:
+        """Which images of the data set the traces are of, (samples,): the same for every run on it."""
+        return np.array(about_traces(self.path)["indices"], dtype=np.int64)
+
+    @property
+    def trace_layers(self) -> list[str]:
+        """The names of the traced layers, in the order of the decoder."""
+        return list(about_traces(self.path)["layers"])
+
+    def traces(self, layers: str | Sequence[str] | None = None) -> np.ndarray:
+        """Return what the decoder's hidden layers made of the trace images while it was trained.
+
+        Parameters
+        ----------
+        layers
+            One or some of `trace_layers`; by default all.
+
+        Returns
+        -------
+        np.ndarray
+            Activations (moments, samples, units), float32: after `trace_steps`, on the images `trace_indices`, the
+            units of the layers side by side. Of a layer with more than 256 units, 256 random sums of them, which keep
+            Euclidean distances.
+        """
+        moments = read_traces(self.path, [layers] if isinstance(layers, str) else layers)
+        return np.stack([np.concatenate([*moment.layers.values()], axis=1) for moment in moments])
 
     @property
     def _weights_path(self) -> Path:

@@ -27,6 +27,7 @@ from unweave.study.integrity import is_table, is_trained, read_object
 from unweave.study.plan import Plan
 from unweave.study.sessions import record_session
 from unweave.study.task import Task
+from unweave.tracing import about_traces, traced_steps
 
 State = Literal["done", "failed", "running", "todo"]
 PLAN = "study.json"
@@ -92,11 +93,13 @@ class StudyFolder:
         return "todo"
 
     def is_done(self, task: Task, plan: Plan, wanted: Mapping[str, str]) -> bool:
-        """Tell whether a run has finished, with all scores and snapshots that are asked for, in whole files."""
+        """Tell whether a run has finished, with all scores, snapshots and traces asked for, in whole files."""
         folder = self.run_of(task)
         scores = read_scored(folder)
         steps = [str(step) for step in (*plan.snapshots, task.config["training"]["steps"])]
         if not all(step in scores and wanted.items() <= scores[step].items() for step in steps):
+            return False
+        if not has_traces(folder, task, plan):
             return False
         return is_trained(folder) and (not wanted or is_table(folder / "scores.parquet"))
 
@@ -213,6 +216,17 @@ class Driver:
         if self._later is not None:
             self._later.cancel()
             self._later.join()
+
+
+def has_traces(folder: Path, task: Task, plan: Plan) -> bool:
+    """Tell whether a run has all traces that are asked for, of so many images."""
+    if plan.tracing is None:
+        return True
+    if not set(plan.tracing.moments(task.config["training"]["steps"])) <= set(traced_steps(folder)):
+        return False
+    with suppress(UsageError):
+        return len(about_traces(folder)["indices"]) == plan.tracing.samples
+    return False
 
 
 def read_scored(folder: Path) -> dict[str, dict[str, str]]:

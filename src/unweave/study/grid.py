@@ -25,6 +25,7 @@ from unweave.presets import preset
 from unweave.study.checks import check_kinds, check_list, check_names, check_snapshots
 from unweave.study.plan import Plan, Scoring
 from unweave.study.task import Task, task_of
+from unweave.tracing import Tracing
 from unweave.training.resolve import resolved
 
 Settings = Mapping[str, Any]
@@ -52,6 +53,10 @@ class Grid:
     """How runs are scored: samples, test_samples, preset, intervals, floors …"""
     options: Settings = field(default_factory=dict)
     """Options of `unweave.train` for all methods; a list is a dimension."""
+    trace_every: int | None = None
+    """Steps between two traces of the decoder's hidden layers; None: no traces."""
+    trace_samples: int | None = None
+    """Images that are traced."""
 
     def __post_init__(self) -> None:
         for name, values in (("data", self.data), ("methods", self.methods), ("seeds", self.seeds)):
@@ -61,6 +66,7 @@ class Grid:
         check_list("methods", self.methods, (Method, str, Mapping), "methods")
         check_list("metrics", self.metrics, str, "metrics by name")
         check_list("snapshots", self.snapshots, int, "steps")
+        self.tracing()
         if not isinstance(self.evaluate, Mapping):
             raise UsageError(f"evaluate is a table of settings, not {self.evaluate!r}")
         if wrong := [seed for seed in self.seeds if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0]:
@@ -82,7 +88,11 @@ class Grid:
                     tasks[task.name] = task
         if not tasks:
             raise UsageError("no method of the study is for any of its data sets")
-        return Plan(tuple(tasks.values()), self.scoring(), tuple(sorted({*map(int, self.snapshots)})))
+        return Plan(tuple(tasks.values()), self.scoring(), tuple(sorted({*map(int, self.snapshots)})), self.tracing())
+
+    def tracing(self) -> Tracing | None:
+        """Return which moments are traced, checked."""
+        return Tracing.of(self.trace_every, self.trace_samples)
 
     def scoring(self) -> Scoring:
         """Return how runs are scored, checked."""

@@ -1,4 +1,4 @@
-"""What a study asks for: its tasks, how they are scored, and the steps at which weights are kept."""
+"""What a study asks for: its tasks, how they are scored, and the steps at which weights and traces are kept."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 from unweave.errors import UsageError
 from unweave.origins import plugin_words
 from unweave.study.task import JSON, Task, digest
+from unweave.tracing import Tracing
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,7 @@ class Plan:
     tasks: tuple[Task, ...]
     scoring: Scoring = field(default_factory=Scoring)
     snapshots: tuple[int, ...] = ()
+    tracing: Tracing | None = None
     plugins: tuple[str, ...] = ()
     """The plugins that it was last run with: files by their whole paths, and modules."""
 
@@ -49,6 +51,7 @@ class Plan:
         return {
             "scoring": asdict(self.scoring),
             "snapshots": list(self.snapshots),
+            **({"tracing": asdict(self.tracing)} if self.tracing else {}),
             **({"plugins": list(self.plugins)} if self.plugins else {}),
             "tasks": [asdict(task) for task in self.tasks],
         }
@@ -67,7 +70,8 @@ class Plan:
         """Return the plan that `to_json` wrote."""
         scoring = {**values["scoring"], "metrics": tuple(values["scoring"]["metrics"])}
         tasks = tuple(Task(**task) for task in values["tasks"])
-        return cls(tasks, Scoring(**scoring), tuple(values["snapshots"]), tuple(values.get("plugins", ())))
+        tracing = Tracing(**values["tracing"]) if "tracing" in values else None
+        return cls(tasks, Scoring(**scoring), tuple(values["snapshots"]), tracing, tuple(values.get("plugins", ())))
 
     def cells(self) -> dict[str, list[Task]]:
         """Return the tasks of each cell, in the order of the plan."""

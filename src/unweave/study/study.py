@@ -14,7 +14,7 @@ from unweave.hardware import cores
 from unweave.plugins import loaded
 from unweave.progress import OnProgress, silent
 from unweave.study.engines.table import Engine, engine_of
-from unweave.study.folder import Driver, State, StudyFolder
+from unweave.study.folder import Driver, State, StudyFolder, has_traces
 from unweave.study.integrity import can_go_on, is_trained
 from unweave.study.plan import Changes, Plan, changes
 from unweave.study.table import Records, read_records, score_table
@@ -73,6 +73,8 @@ class Study:
         seeds: int | Sequence[int] = 1,
         metrics: str | Sequence[str] = (),
         snapshots: Sequence[int] = (),
+        trace_every: int | None = None,
+        trace_samples: int | None = None,
         evaluate: dict[str, Any] | None = None,
         out: str | Path | None = None,
         **options: Any,
@@ -91,6 +93,8 @@ class Study:
             Names of metrics and groups, as for `unweave.evaluate`; none: train only.
         snapshots
             Steps at which weights are kept, and scored too.
+        trace_every, trace_samples
+            Steps between two traces of the decoder's hidden layers, and the number of images, as for `unweave.train`.
         evaluate
             How runs are scored: samples, test_samples, preset, intervals, floors …
         out
@@ -109,6 +113,8 @@ class Study:
             snapshots,
             evaluate or {},
             options,
+            trace_every,
+            trace_samples,
         )
         self._set(grid.plan(), out)
 
@@ -252,7 +258,7 @@ class Study:
 
     def _job(self, task: Task, device: str) -> Job:
         folder, plan = self.folder.run_of(task), self.plan
-        return Job(task, folder, plan.scoring, plan.snapshots, device=device, plugins=plan.plugins)
+        return Job(task, folder, plan.scoring, plan.snapshots, plan.tracing, device=device, plugins=plan.plugins)
 
     def _redo(self, wanted: Iterable[str]) -> None:
         """Make runs that are there, or failed, count as missing."""
@@ -273,10 +279,10 @@ class Study:
                 self.folder.forget(task, restart=what != "failed" or not self._can_go_on(task))
 
     def _can_go_on(self, task: Task) -> bool:
-        """Tell whether a run can be finished in its folder: it is not damaged, and lacks no snapshot of its past."""
+        """Tell whether a run can be finished in its folder: not damaged, with the snapshots and traces of its past."""
         folder = self.folder.run_of(task)
         lacks = [step for step in self.plan.snapshots if not (folder / "snapshots" / f"{step}.safetensors").is_file()]
-        return can_go_on(folder) and not (lacks and is_trained(folder))
+        return can_go_on(folder) and not ((lacks or not has_traces(folder, task, self.plan)) and is_trained(folder))
 
     def stale(self) -> list[Task]:
         """Return the tasks whose runs were made by other versions of unweave or torch than these."""

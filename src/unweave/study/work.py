@@ -18,6 +18,7 @@ from unweave.study.folder import SCORED, read_scored
 from unweave.study.integrity import is_table
 from unweave.study.plan import Scoring
 from unweave.study.task import Task
+from unweave.tracing import Tracing
 
 if TYPE_CHECKING:
     from unweave.data import Dataset
@@ -37,6 +38,7 @@ class Job:
     folder: Path
     scoring: Scoring
     snapshots: tuple[int, ...] = ()
+    tracing: Tracing | None = None
     threads: int = 1
     device: str = "auto"
     plugins: tuple[str, ...] = ()
@@ -125,6 +127,8 @@ def _train(job: Job) -> Run:
         device=job.device,
         threads=job.threads,
         snapshots=job.snapshots,
+        trace_every=job.tracing and job.tracing.every,
+        trace_samples=job.tracing and job.tracing.samples,
         progress=False,  # the study has a bar, and several workers one terminal
     )
 

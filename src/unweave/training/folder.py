@@ -11,9 +11,10 @@ from pathlib import Path
 from unweave.config import Config
 from unweave.data.identity import with_relative_path
 from unweave.errors import UsageError
-from unweave.files import is_whole_archive, locked, write_json
+from unweave.files import is_temporary, is_whole_archive, locked, write_json
 from unweave.origins import Origin
 from unweave.runs import CHECKPOINT, CONFIG, FILES, SNAPSHOTS, STATUS, TENSORBOARD, WEIGHTS, Run, read_json, status_of
+from unweave.tracing import TRACES
 
 AGAIN = "--overwrite (in Python, overwrite=True) starts again"
 """What helps where a run cannot go on."""
@@ -48,6 +49,9 @@ def claimed(
         raise UsageError(f"another process is training in '{folder}'")
 
     with locked(folder, taken):
+        for part in (SNAPSHOTS, TRACES):
+            for left_over in filter(is_temporary, (folder / part).glob(".*")):
+                left_over.unlink()
         if overwrite:
             _remove_run(folder)
         yield _run(folder, config_at, steps, resume, origins or {})
@@ -142,7 +146,8 @@ def _remove_damaged_status(folder: Path) -> None:
 
 def _remove_run(folder: Path) -> None:
     """Remove the files of a run, and no others; its configuration, which says that it is one, comes last."""
-    inside = [*(folder / TENSORBOARD).glob("events.out.tfevents.*"), *(folder / SNAPSHOTS).glob("*.safetensors")]
+    kept = [path for part in (SNAPSHOTS, TRACES) for path in (folder / part).glob("*.safetensors")]
+    inside = [*(folder / TENSORBOARD).glob("events.out.tfevents.*"), *kept]
     for path in [*inside, *(folder / name for name in FILES)]:
         path.unlink(missing_ok=True)
 

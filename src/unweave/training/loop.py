@@ -24,6 +24,7 @@ from unweave.methods import Batch, Method, method_name
 from unweave.nets import NETS, Modules, Net
 from unweave.progress import Bar
 from unweave.runs import CHECKPOINT, STATUS, Run
+from unweave.tracing import Tracing
 from unweave.training import trackers
 from unweave.training.by_name import chosen_method
 from unweave.training.diagnosis import Diagnosis
@@ -34,6 +35,7 @@ from unweave.training.origins import origins_of
 from unweave.training.resolve import resolved
 from unweave.training.state import TrainingState
 from unweave.training.streams import seeded_torch
+from unweave.training.traces import Tracer, check_hidden, check_traces
 from unweave.versions import versions
 
 OnRow = Callable[[dict[str, float]], object]
@@ -62,6 +64,8 @@ def train(
     checkpoint_every: int = 1000,
     log_every: int = 50,
     snapshots: Sequence[int] = (),
+    trace_every: int | None = None,
+    trace_samples: int | None = None,
     resume: bool | None = None,
     overwrite: bool = False,
     track: Sequence[str] = (),
@@ -100,6 +104,10 @@ def train(
         Steps between two checkpoints, and between two rows of the log.
     snapshots
         Steps after which the weights are kept: `run.at(step)` is the run as it was then.
+    trace_every, trace_samples
+        Steps between two traces (none without it), and the number of images, 100 by default: `run.traces()` is what the
+        decoder's hidden layers make of them at step 0, N, 2 N, … and the last. The images are the same for every run
+        on a data set.
     resume
         True demands a run that can be resumed, False a new folder; None takes what is there.
     overwrite
@@ -126,6 +134,8 @@ def train(
     keep_freed_memory()
     data = _loaded(data, progress)
     training = Training(steps, batch, lr, seed, standardise, precision, weight_decay, clip)
+    tracing = Tracing.of(trace_every, trace_samples)
+    tracer = tracing and Tracer(tracing, data, steps)
     modules = None if isinstance(net, str) else net
     body = _net(net, latents, width)
     asked = Config(chosen, data.description, body, training, labels)
@@ -139,7 +149,10 @@ def train(
     place = choose_device(device)
     trackers.check(track)
     if body.name not in NETS:
-        config.build(data.shape, torch.Generator(), modules)  # says what does not fit before anything is written
+        # What does not fit is said before anything is written.
+        model = config.build(data.shape, torch.Generator(), modules)
+        if tracing:
+            check_hidden(model)
     origins = origins_of(config, data, modules, folder)
     with (
         claimed(folder, config_at, steps, resume=resume, overwrite=overwrite, origins=origins) as run,
@@ -148,6 +161,7 @@ def train(
         Bar("training", unit=" steps", shown=progress) as bar,
     ):
         _check_snapshots(snapshots, run, steps)
+        check_traces(tracing, run, steps)
         if run.state == "finished" and _is_whole(Run.open(folder, net=modules)):
             return Run.open(folder, device=device, data=data, net=modules)
         state = TrainingState.initial(config, data, place, log_every, modules)
@@ -155,7 +169,7 @@ def train(
         watchers = trackers.start(track, folder, config)
         try:
             notify = [tracker.log for tracker in watchers] + ([on_result] if on_result else [])
-            _fit(state, config, data, folder, checkpoint_every, frozenset(snapshots), notify, bar)
+            _fit(state, config, data, folder, checkpoint_every, frozenset(snapshots), tracer, notify, bar)
         finally:
             for tracker in watchers:
                 tracker.close()
@@ -173,6 +187,7 @@ def _fit(
     folder: Path,
     checkpoint_every: int,
     snapshots: frozenset[int],
+    tracer: Tracer | None,
     notify: list[OnRow],
     bar: Bar,
 ) -> None:
@@ -184,6 +199,8 @@ def _fit(
     with deferred_interrupts() as stop, _exact(device):
         if state.step in snapshots and state.step < training.steps:
             state.save_snapshot(folder)  # of a run that ended here, and goes on
+        if tracer is not None:
+            tracer.begin(model, state.step, folder)
         while state.step < training.steps:
             batch = _draw(method, data, training.batch, state)
             with torch.autocast(device.type, torch.bfloat16, enabled=training.precision == "bf16"):
@@ -209,13 +226,16 @@ def _fit(
             last, stopping = state.step == training.steps, stop.received
             save = last or stopping or state.step % checkpoint_every == 0
             row_due = last or state.history.due(state.step)
-            if (save or row_due) and not state.finite():
+            traced = tracer is not None and tracer.is_due(state.step)
+            if (save or row_due or traced) and not state.finite():
                 raise _diverged(state, folder)
             row = _timed(state) if row_due else None
             if state.history.due(state.step):
                 state.history.close_window(state.step)
             if state.step in snapshots and not last:
                 state.save_snapshot(folder)
+            if tracer is not None and traced:
+                tracer.save(model, state.step, folder)
             if save:
                 state.save(folder, last=last)
                 _write_status(state, data, folder, "unfinished")

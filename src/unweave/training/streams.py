@@ -52,11 +52,18 @@ class Streams:
 @contextmanager
 def seeded_torch(seed: int, device: torch.device) -> Iterator[None]:
     """Have torch's own generators begin at the run's seed, and put them back afterwards."""
+    last = np.random.SeedSequence(seed).spawn(STREAMS)[-1]
+    with unchanged_torch(device):
+        for generator in _own_generators(device):
+            generator.manual_seed(_seed(last))
+        yield
+
+
+@contextmanager
+def unchanged_torch(device: torch.device) -> Iterator[None]:
+    """Put torch's own generators back afterwards."""
     generators = _own_generators(device)
     before = [generator.get_state() for generator in generators]
-    last = np.random.SeedSequence(seed).spawn(STREAMS)[-1]
-    for generator in generators:
-        generator.manual_seed(_seed(last))
     try:
         yield
     finally:

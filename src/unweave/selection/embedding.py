@@ -1,0 +1,109 @@
+"""The joint embedding of several walks: left singular vectors of their stacked diffusion kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import numpy as np
+
+from unweave.late import importing
+from unweave.selection.diffusion import Diffusion
+
+T = TypeVar("T")
+S = TypeVar("S")
+Map = Callable[[Callable[[T], S], Iterable[T]], Iterator[S]]
+"""As the builtin `map`, perhaps by several threads; results come in order."""
+OVERSAMPLING = 6
+"""Columns of a block beyond the vectors that are wanted."""
+TOLERANCE = 1e-3
+"""The relative change of the wanted singular values by another block, at which enough were added."""
+BLOCKS = 10
+"""Most blocks of the Krylov space."""
+ROUNDING = 1e-3
+"""A singular vector whose value is a smaller share of the largest is rounding of single precision, and counts 0."""
+
+
+def left_singular_vectors(
+    walks: Sequence[Diffusion], count: int, rng: np.random.Generator, mapping: Map[Any, Any] = map
+) -> tuple[np.ndarray, np.ndarray]:
+    r"""Return the first left singular vectors of A = [P_1^t; ...; P_R^t] and their values.
+
+    A has a row for each (realisation, moment, sample) and a column for each (moment, sample): realisations share the
+    columns, so that equal rows are points from which the walk goes to the same places with equal probabilities, and
+    the rows of U embed the points of all realisations in one space. A is never formed: A x takes t products with the
+    blocks of each kernel, and the vectors come from a block Krylov space of A'A [Musco2015]_.
+
+    Parameters
+    ----------
+    walks
+        One for each realisation, on the same moments and samples.
+    count
+        How many vectors.
+    rng
+        Draws the first block.
+    mapping
+        Applies a function to all walks.
+
+    Returns
+    -------
+    tuple
+        U (R, n m, count), float32, with orthonormal columns over its first two axes, and the values (count,). Vectors
+        whose value is below a thousandth of the largest are 0.
+
+    References
+    ----------
+    .. [Musco2015] Musco and Musco, "Randomized Block Krylov Methods for Stronger and Faster Approximate Singular Value
+       Decomposition", NeurIPS 2015.
+    """
+    rows = int(np.prod(walks[0].kernel.shape))
+    width = min(count + OVERSAMPLING, rows)
+    block = _orthonormal(rng.standard_normal((rows, width)).astype(np.float32))
+    basis, images = np.empty((rows, 0), np.float32), [np.empty((rows, 0), np.float32) for _ in walks]
+    values, vectors = np.zeros(count), np.zeros((0, count))
+    for _ in range(BLOCKS):
+        new = list(mapping(lambda walk, x=block: walk.apply(x), walks))
+        basis = np.concatenate([basis, block], axis=1)
+        images = [np.concatenate(pair, axis=1) for pair in zip(images, new, strict=True)]
+        before, (values, vectors) = values, _right(images, count)
+        if np.abs(values - before).max() <= TOLERANCE * values.max() or basis.shape[1] >= rows:
+            break
+        pulled = list(mapping(lambda pair: pair[0].apply_transposed(pair[1]), zip(walks, new, strict=True)))
+        block = _next(basis, np.sum(pulled, axis=0), rows)
+    kept = values > ROUNDING * values.max()
+    scaled = np.where(kept, vectors / np.where(kept, values, 1), 0).astype(np.float32)
+    return np.stack([image @ scaled for image in images]), values
+
+
+def _right(images: list[np.ndarray], count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the largest singular values of A on the basis, and the combinations of its columns that have them."""
+    squares = np.sum([image.T @ image for image in images], axis=0, dtype=np.float64)
+    eigenvalues, vectors = np.linalg.eigh((squares + squares.T) / 2)
+    order = np.argsort(eigenvalues)[::-1][:count]
+    values = np.sqrt(np.maximum(eigenvalues[order], 0))
+    missing = count - len(values)
+    return np.pad(values, (0, missing)), np.pad(vectors[:, order], ((0, 0), (0, missing)))
+
+
+def _next(basis: np.ndarray, block: np.ndarray, rows: int) -> np.ndarray:
+    """Return a block, orthonormal and orthogonal to the basis; twice, since rounding spoils the first time."""
+    block = block[:, : rows - basis.shape[1]]
+    for _ in range(2):
+        block = _orthonormal(block - basis @ (basis.T @ block))
+    return block
+
+
+def _orthonormal(block: np.ndarray) -> np.ndarray:
+    return np.linalg.qr(block)[0]
+
+
+@contextmanager
+def threads(count: int) -> Iterator[Map[Any, Any]]:
+    """Give a `map` by so many threads; each has one thread of linear algebra, so that sums do not depend on them."""
+    with importing():
+        from threadpoolctl import ThreadpoolController
+
+    with ThreadpoolController().select(user_api="blas").limit(limits=1), ThreadPoolExecutor(count) as pool:
+        yield pool.map
