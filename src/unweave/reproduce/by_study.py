@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from unweave.errors import UsageError
-from unweave.progress import OnProgress
+from unweave.progress import OnProgress, silent
 from unweave.reproduce.frame import Findings, Reproduction
 from unweave.reproduce.parts import Kept, compute_always
 
@@ -24,6 +24,11 @@ FOLDER = "study"
 class StudyReproduction(Reproduction):
     """A result whose runs are a study. Its folder stays beside the result, and what is done there is not done again."""
 
+    def __init__(self, folder: Path | None = None, workers: int | None = None) -> None:
+        super().__init__(folder, workers)
+        self.seed, self.on_progress, self.kept = 0, silent, compute_always
+        """Those of `run`, for `findings` that compute more than a table has."""
+
     @abstractmethod
     def study(self, settings: Any, *, seed: int, out: Path) -> Study:
         """Return the study in the folder `out`; its training seeds start at `seed`."""
@@ -34,6 +39,7 @@ class StudyReproduction(Reproduction):
 
     def run(self, settings: Any, *, seed: int, on_progress: OnProgress, kept: Kept = compute_always) -> Findings:
         """Run what is missing of the study, and analyse its table."""
+        self.seed, self.on_progress, self.kept = seed, on_progress, kept
         with self._place() as place:
             study = self.study(settings, seed=seed, out=place)
             status = study.run(workers=self.workers, on_progress=on_progress)

@@ -8,13 +8,11 @@ from math import isfinite, nan
 from pathlib import Path
 from typing import ClassVar
 
-from unweave.progress import OnProgress, silent
 from unweave.reproduce.by_study import StudyReproduction
 from unweave.reproduce.frame import Findings, Row
 from unweave.reproduce.metric_audit_design import PRESETS, Settings
 from unweave.reproduce.metric_audit_rescoring import EVALUATE, rescored
 from unweave.reproduce.metric_audit_table import Audit, as_csv, audits, conclusions
-from unweave.reproduce.parts import Kept, compute_always
 from unweave.study import Study
 
 NOTES = (
@@ -33,15 +31,6 @@ class MetricAudit(StudyReproduction):
     source: ClassVar[str] = "a study of our own; its statistics follow [Agarwal2021]_"
     summary: ClassVar[str] = "For every metric its noise, its spread over seeds, and how many seeds tell models apart."
     presets: ClassVar[Mapping[str, Settings]] = PRESETS
-
-    def __init__(self, folder: Path | None = None, workers: int | None = None) -> None:
-        super().__init__(folder, workers)
-        self._seed, self._on_progress, self._kept = 0, silent, compute_always
-
-    def run(self, settings: Settings, *, seed: int, on_progress: OnProgress, kept: Kept = compute_always) -> Findings:
-        """Train and score the study, score some runs again, and put the table together."""
-        self._seed, self._on_progress, self._kept = seed, on_progress, kept
-        return super().run(settings, seed=seed, on_progress=on_progress, kept=kept)
 
     def study(self, settings: Settings, *, seed: int, out: Path) -> Study:
         """Return the study of these settings."""
@@ -62,7 +51,7 @@ class MetricAudit(StudyReproduction):
         """Compare noise, spread and effects of every metric."""
         from unweave.reproduce.metric_audit_figures import audit_figure
 
-        again = rescored(settings, study, self._on_progress, self._kept)
+        again = rescored(settings, study, self.on_progress, self.kept)
         found = audits(settings, study.scores(), again, self._claims_met(settings))
         return Findings(
             tuple(map(_row, found)),
@@ -90,7 +79,7 @@ class MetricAudit(StudyReproduction):
         from unweave.reproduce.guardians_page import tally
 
         worlds = guardians.Settings((settings.worlds,), guardians.of_rows(settings.metrics))
-        scores = tuple(guardians.every_score(worlds, self._seed, self._on_progress, self._kept))
+        scores = tuple(guardians.every_score(worlds, self.seed, self.on_progress, self.kept))
         return {each.metric: 1 - each.percent / 100 for each in tally(scores)}
 
 

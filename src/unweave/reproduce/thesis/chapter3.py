@@ -20,7 +20,7 @@ from unweave.reproduce.thesis.comparisons import (
 )
 from unweave.reproduce.thesis.experiment import FIVE_SETS, Experiment
 from unweave.reproduce.thesis.figure import ThesisFigure
-from unweave.reproduce.thesis.sizes import BOX, SQUARES, paper, published_vaes, small, small_vaes, smoke, vaes
+from unweave.reproduce.thesis.sizes import BOX, DENSE, SQUARES, paper, published_vaes, small, small_vaes, smoke, vaes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,7 +37,7 @@ class Adversarial(ThesisFigure):
     best: ClassVar[bool] = True
     presets: ClassVar[Mapping[str, Experiment]] = {
         "smoke": smoke((SQUARES, "xyobject:size=32"), vaes([0.001, 0.01])),
-        "small": small((SQUARES, "shapes2d:size=32", "rooms3d:size=32"), small_vaes([0.001, 0.01]), seeds=3),
+        "small": small((SQUARES, "shapes2d:size=32", "rooms3d:size=32"), small_vaes([0.001, 0.01]), options=DENSE),
         "paper": paper(FIVE_SETS, published_vaes("thesis-3.3.3", beta=EIGHT_BETAS, latents=[9, 25]), steps=115_200),
     }
 

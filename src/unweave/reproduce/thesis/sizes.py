@@ -13,6 +13,8 @@ SMOKE_SCORING: dict[str, Any] = {**SCORING, "preset": "fast", "samples": 300, "t
 SMALL: dict[str, Any] = {
     "net": "conv", "width": 0.5, "latents": 9, "batch": 64, "steps": 2_500, "loss": "mse", "standardise": True
 }  # fmt: skip
+DENSE: dict[str, Any] = {**SMALL, "net": "mlp", "width": 0.25, "steps": 3_000}
+"""Small studies with dense layers, which learn small images faster than convolutions do."""
 SMALL_SCORING: dict[str, Any] = {**SCORING, "preset": "fast"}
 PAIRS = 32
 """The batch of small studies of pairs: a step takes 64 images, as that of a β-VAE does."""

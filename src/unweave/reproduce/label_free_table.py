@@ -1,0 +1,101 @@
+"""The table of the bake-off: rank correlations of label-free with supervised scores, and what a choice is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import sqrt
+from typing import TYPE_CHECKING, Any
+
+import polars
+
+if TYPE_CHECKING:
+    from unweave.selection import Selection
+    from unweave.study import Study
+
+AGREEMENT = {
+    "data": polars.String,
+    "score": polars.String,
+    "supervised": polars.String,
+    "over": polars.String,
+    "count": polars.Int64,
+    "correlation": polars.Float64,
+    "low": polars.Float64,
+    "high": polars.Float64,
+    "gain": polars.Float64,
+}
+"""`gain`: of the specification that the score puts first, where the mean over specifications is 0 and the best is 1."""
+COSTS = {"score": polars.String, "runs": polars.Int64, "seconds": polars.Float64}
+PUBLISHED: dict[int, dict[str, tuple[float, float]]] = {
+    5: {"beta-vae-score": (0.54, 0.12), "factor-vae-score": (0.56, 0.21), "mig": (0.60, 0.07)},
+    10: {"beta-vae-score": (0.57, 0.06), "factor-vae-score": (0.60, 0.09), "mig": (0.65, 0.03)},
+    25: {"beta-vae-score": (0.61, 0.02), "factor-vae-score": (0.60, 0.04), "mig": (0.69, 0.02)},
+}
+"""Table 1 of [Holtz2022]_ by the number of seeds: Spearman's correlation of the dynamics score, and its ±."""
+CHANCE = 1.96
+"""In standard deviations of the rank correlation of unrelated rankings, 1 / sqrt(n - 1)."""
+
+
+def as_published(score: str, supervised: str, seeds: int) -> tuple[float | None, tuple[float, float] | None]:
+    """Return the published correlation and its interval, where there is one."""
+    if score != "dynamics" or supervised not in PUBLISHED.get(seeds, {}):
+        return None, None
+    value, spread = PUBLISHED[seeds][supervised]
+    return value, (value - spread, value + spread)
+
+
+def worth(chosen: Selection, study: Study, row: Mapping[str, Any]) -> dict[str, float | None]:
+    """Return the gain in a supervised score of taking the specification that a label-free score puts first."""
+    if row["over"] != "specifications":
+        return {"gain": None}
+    here = (polars.col("data") == row["data"]) & (polars.col("score") == row["score"])
+    runs = chosen.runs.filter(here).select("specification", run=polars.col("run").str.split("/").list.last())
+    scores = study.scores().filter(polars.col("metric") == row["supervised"]).select("run", supervised="value")
+    means = runs.join(scores, on="run").group_by("specification").agg(polars.col("supervised").mean())
+    first = chosen.specifications.filter(here & (polars.col("rank") == 1))["specification"]
+    taken = means.filter(polars.col("specification").is_in(first.to_list()))["supervised"].to_list()
+    values = means["supervised"].drop_nulls().to_list()
+    if not taken or not values:
+        return {"gain": None}
+    average, best = sum(values) / len(values), max(values)
+    return {"gain": (sum(taken) / len(taken) - average) / (best - average) if best > average else None}
+
+
+def overall(agreement: polars.DataFrame) -> polars.DataFrame:
+    """Return for each score its mean correlation and gain over data sets and supervised scores, the best first."""
+    cells = agreement.filter((polars.col("over") == "specifications") & polars.col("correlation").is_not_null())
+    means = cells.group_by("score", maintain_order=True).agg(
+        polars.col("correlation").mean(),
+        polars.col("correlation").min().alias("least"),
+        polars.col("gain").mean(),
+        polars.len().alias("cells"),
+    )
+    return means.sort("correlation", descending=True)
+
+
+def conclusions(agreement: polars.DataFrame, costs: polars.DataFrame) -> list[str]:
+    """Return what the table says, in sentences."""
+    ranking = overall(agreement).join(costs, on="score")
+    if not len(ranking):
+        return ["No score could be compared with a supervised one."]
+    best = ranking.row(0, named=True)
+    count = agreement.filter(polars.col("over") == "specifications")["count"].max()
+    said = [
+        f"{best['score']} agrees best with the supervised scores: a mean rank correlation of {best['correlation']:.2f} "
+        f"(at least {best['least']:.2f}), and {_percent(best['gain'])} of what the best choice would gain over the "
+        f"average one, for {best['seconds'] / best['runs']:.2g} CPU s a run."
+    ]
+    said += [
+        f"{row['score']}: mean correlation {row['correlation']:.2f}, least {row['least']:.2f}, "
+        f"gain {_percent(row['gain'])}, {row['seconds'] / row['runs']:.2g} CPU s a run."
+        for row in ranking.iter_rows(named=True)
+    ]
+    if isinstance(count, int) and count > 2:
+        said.append(
+            f"Intervals are over resampled seeds, of these specifications. Of two unrelated rankings of {count} "
+            f"specifications 95 % have a correlation within ±{CHANCE / sqrt(count - 1):.2f}."
+        )
+    return said
+
+
+def _percent(share: float | None) -> str:
+    return "–" if share is None else f"{share:.0%}"

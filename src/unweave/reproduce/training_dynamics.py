@@ -1,0 +1,69 @@
+"""Label-free model selection by training dynamics: tables 1, 3 and 4 of document 002, on runs of our own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import ClassVar
+
+import polars
+
+from unweave.reproduce.by_study import StudyReproduction
+from unweave.reproduce.frame import Findings
+from unweave.reproduce.label_free_cost import cost_of_runs
+from unweave.reproduce.label_free_design import PRESETS, Scenes, Settings
+from unweave.reproduce.training_dynamics_tables import agreement_rows, noise_rows, task_rows
+from unweave.selection import select
+from unweave.study import Study
+
+SCENES = {
+    "smoke": Scenes(strengths=(0.0, 0.1, 1.0), latents=(4,), steps=30, task={"max_steps": 500, "test_scenes": 200}),
+    "small": Scenes(),
+    "paper": Scenes(data="scenes2d", steps=100_000, latents=(32,)),
+}
+NOTES = (
+    "Table 1: Spearman's correlation over specifications; a lower dynamics score counts as better. The paper does not "
+    "say what its ± is over; ours are 95 % intervals over resampled seeds.",
+    "Table 3: Pearson's correlation over specifications of a score under label noise with the clean one. The dynamics "
+    "score sees no labels: it is the same number under every noise.",
+    "Table 4: Spearman's correlation over specifications, of scores with unfairness (mean total variation) and with the "
+    "steps that a reward predictor needs in the clustering task; negative where better scores go with fairer or faster.",
+)
+
+
+class TrainingDynamics(StudyReproduction):
+    """β-VAEs of several strengths and numbers of latents, ranked by how alike their training is over seeds."""
+
+    source: ClassVar[str] = "[Holtz2022]_, tables 1, 3 and 4"
+    summary: ClassVar[str] = "Models whose training is alike over seeds are disentangled; no label is needed to see it."
+    presets: ClassVar[Mapping[str, Settings]] = {
+        name: replace(settings, scenes=SCENES[name]) for name, settings in PRESETS.items()
+    }
+
+    def study(self, settings: Settings, *, seed: int, out: Path) -> Study:
+        """Return the study of these settings."""
+        return settings.study(seed=seed, out=out)
+
+    def findings(self, settings: Settings, study: Study) -> Findings:
+        """Rank the runs by their traces, and compare with what needs labels."""
+        from unweave.reproduce.training_dynamics_figures import dynamics_figure
+
+        scores = self._dynamics(study)
+        rows = (
+            *agreement_rows(settings, study, self.seed, self.on_progress),
+            *noise_rows(settings, study, self.on_progress),
+            *task_rows(settings, study, scores, self.seed, self.on_progress),
+        )
+        figures = {"dynamics": dynamics_figure(scores, settings)}
+        return Findings(rows, NOTES, figures, {"dynamics.csv": scores.write_csv()})
+
+    def cost(self, settings: Settings) -> str:
+        """Return the number of runs, and how long they would train here."""
+        return cost_of_runs(settings)
+
+    def _dynamics(self, study: Study) -> polars.DataFrame:
+        """Return the dynamics score of every run, its mean over partners: run, specification, value."""
+        chosen = select(study.path / "runs", "dynamics", seed=self.seed, on_progress=self.on_progress)
+        name = polars.col("run").str.split("/").list.last()
+        return chosen.runs.select("data", "specification", "seed", run=name, dynamics="value")
