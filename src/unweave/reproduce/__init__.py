@@ -27,6 +27,8 @@ RESULTS = {
     "geomancer": "unweave.reproduce.geomancer:Geomancer",
     "challenging-assumptions": "unweave.reproduce.challenging_assumptions:ChallengingAssumptions",
     "metric-audit": "unweave.reproduce.metric_audit:MetricAudit",
+    "training-dynamics": "unweave.reproduce.training_dynamics:TrainingDynamics",
+    "label-free-bakeoff": "unweave.reproduce.label_free_bakeoff:LabelFreeBakeoff",
     "thesis-3.1": "unweave.reproduce.thesis.tables:Importance",
     "thesis-3.7": "unweave.reproduce.thesis.chapter3:Adversarial",
     "thesis-3.10": "unweave.reproduce.thesis.chapter3:Spacing",

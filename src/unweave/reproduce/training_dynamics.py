@@ -26,9 +26,9 @@ NOTES = (
     "Table 1: Spearman's correlation over specifications; a lower dynamics score counts as better. The paper does not "
     "say what its ± is over; ours are 95 % intervals over resampled seeds.",
     "Table 3: Pearson's correlation over specifications of a score under label noise with the clean one. The dynamics "
-    "score sees no labels: it is the same number under every noise.",
-    "Table 4: Spearman's correlation over specifications, of scores with unfairness (mean total variation) and with the "
-    "steps that a reward predictor needs in the clustering task; negative where better scores go with fairer or faster.",
+    "score sees no labels, so that noise cannot change it.",
+    "Table 4: Spearman's correlation over specifications of scores with unfairness (mean total variation), and with "
+    "the steps that a reward predictor needs in the clustering task: negative where better scores mean fairer or faster.",
 )
 
 
@@ -55,7 +55,7 @@ class TrainingDynamics(StudyReproduction):
             *noise_rows(settings, study, self.on_progress),
             *task_rows(settings, study, scores, self.seed, self.on_progress),
         )
-        figures = {"dynamics": dynamics_figure(scores, settings)}
+        figures = {"dynamics": dynamics_figure(scores)}
         return Findings(rows, NOTES, figures, {"dynamics.csv": scores.write_csv()})
 
     def cost(self, settings: Settings) -> str:
