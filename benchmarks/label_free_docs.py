@@ -1,0 +1,131 @@
+"""The page of label-free scores, written from stored tables: `python benchmarks/label_free_docs.py`.
+
+    unweave reproduce label-free-bakeoff --preset small
+    unweave reproduce training-dynamics --preset small
+    python benchmarks/label_free_docs.py --results runs/reproduce
+
+The last command stores what these results have in that folder (preset small, seed 0) in docs/results, draws the figure
+and writes the page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pages
+import polars
+
+from unweave.report.style import number
+from unweave.reproduce.label_free_figures import agreement_figure
+from unweave.reproduce.label_free_table import conclusions, overall
+
+DOCS = Path(__file__).parents[1] / "docs"
+RESULTS = DOCS / "results"
+AGREEMENT, COSTS, TABLES = (RESULTS / f"label-free-{name}.csv" for name in ("agreement", "costs", "tables"))
+PAGE = DOCS / "reproduce" / "label-free.md"
+SELECTION = DOCS / "selection.md"
+FIGURE = DOCS / "images" / "label-free.png"
+NOTHING = "No run is stored."
+
+
+def store(results: Path) -> None:
+    """Keep the tables of the two results, as far as they are there."""
+    bakeoff, dynamics = (results / f"{name}-small-0" for name in ("label-free-bakeoff", "training-dynamics"))
+    for name, kept in (("agreement.csv", AGREEMENT), ("costs.csv", COSTS)):
+        if (bakeoff / name).is_file():
+            kept.write_bytes((bakeoff / name).read_bytes())
+    if (dynamics / "result.json").is_file():
+        rows = json.loads((dynamics / "result.json").read_text(encoding="utf-8"))["rows"]
+        keys = ("what", "published", "ours", "low", "high")
+        table = polars.DataFrame([{key: row[key] for key in keys} for row in rows], infer_schema_length=None)
+        table.write_csv(TABLES, float_precision=6)
+
+
+def read(path: Path) -> polars.DataFrame:
+    """Return a stored table; empty before the first run."""
+    return polars.read_csv(path, infer_schema_length=None) if path.is_file() else polars.DataFrame()
+
+
+def blocks() -> dict[str, str]:
+    """Return what stands between the marks of the page, by their names."""
+    agreement, costs, tables = read(AGREEMENT), read(COSTS), read(TABLES)
+    found = {"notes": NOTHING, "agreement": NOTHING, "tables": NOTHING}
+    if len(agreement):
+        notes = "\n".join(f"- {note}" for note in conclusions(agreement, costs))
+        picture = f"![Rank correlation of every label-free score with supervised ones](../images/{FIGURE.name})"
+        found |= {"notes": f"{notes}\n\n{picture}", "agreement": agreement_table(agreement)}
+    if len(tables):
+        found["tables"] = published_table(tables)
+    return found
+
+
+def ranking() -> str:
+    """Return the scores, the one that agrees best first, for the page about selection."""
+    agreement, costs = read(AGREEMENT), read(COSTS)
+    if not len(agreement):
+        return NOTHING
+    heads = ["score", "mean correlation", "least", "gain", "CPU s a run"]
+    lines = [f"| {' | '.join(heads)} |", f"|---|{'--:|' * (len(heads) - 1)}"]
+    for row in overall(agreement).join(costs, on="score").iter_rows(named=True):
+        gain = "–" if row["gain"] is None else f"{100 * row['gain']:.0f} %".replace("-", "−")
+        cells = [number(row["correlation"], 2), number(row["least"], 2), gain, number(row["seconds"] / row["runs"], 2)]
+        lines.append(f"| `{row['score']}` | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def agreement_table(agreement: polars.DataFrame) -> str:
+    """Return the correlation of each score with each supervised one, with its interval, by data set."""
+    cells = agreement.filter(polars.col("over") == "specifications")
+    supervised = cells["supervised"].unique(maintain_order=True).to_list()
+    texts = []
+    for (data,), part in cells.group_by("data", maintain_order=True):
+        lines = [f"**{data}**", "", f"| score | {' | '.join(supervised)} |", f"|---|{'--:|' * len(supervised)}"]
+        for score in overall(agreement)["score"]:
+            rows = {row["supervised"]: row for row in part.filter(polars.col("score") == score).iter_rows(named=True)}
+            lines.append(f"| `{score}` | {' | '.join(_cell(rows.get(name)) for name in supervised)} |")
+        texts.append("\n".join(lines))
+    return "\n\n".join(texts)
+
+
+def published_table(rows: polars.DataFrame) -> str:
+    """Return tables 1, 3 and 4 of the paper beside ours."""
+    lines = ["| | paper | ours | 95 % over seeds |", "|---|--:|--:|--:|"]
+    for row in rows.iter_rows(named=True):
+        published = "–" if row["published"] is None else f"{row['published']:.2f}".replace("-", "−")
+        lines.append(f"| {row['what']} | {published} | {_two(row['ours'])} | {_interval(row)} |")
+    return "\n".join(lines)
+
+
+def _cell(row: dict[str, float | None] | None) -> str:
+    if row is None or row["correlation"] is None:
+        return "–"
+    return _two(row["correlation"]) + (f" ({_interval(row)})" if row["low"] is not None else "")
+
+
+def _interval(row: dict[str, float | None]) -> str:
+    low, high = row["low"], row["high"]
+    return "–" if low is None or high is None else f"{_two(low)} … {_two(high)}"
+
+
+def _two(value: float | None) -> str:
+    return "–" if value is None or value != value else f"{value:.2f}".replace("-", "−")
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--results", type=Path, help="the folder of results, to be stored first")
+    options = parser.parse_args(words)
+    if options.results:
+        store(options.results)
+    for name, text in blocks().items():
+        pages.put(PAGE, name, text)
+    pages.put(SELECTION, "bake-off", ranking())
+    if len(agreement := read(AGREEMENT)):
+        agreement_figure(agreement).savefig(FIGURE, dpi=90, facecolor="white")
+
+
+if __name__ == "__main__":
+    main()
