@@ -176,7 +176,7 @@ def _specification(row: Mapping[str, Any]) -> dict[str, str]:
         "value": _decimals(row["value"]),
         "95 % over seeds": _interval(row),
         "seeds": str(row["seeds"]),
-        "best in": "–" if row["chance"] is None else f"{row['chance']:.0%}",
+        "best in": "–" if row["chance"] is None else f"{100 * row['chance']:.0f} %",
     }
 
 

@@ -41,7 +41,8 @@ def selection_figure(selection: Selection, score: str, data: str | None = None) 
     Returns
     -------
     Chart
-        A matplotlib figure: large dots are specifications, small ones their runs.
+        A matplotlib figure: large dots are specifications, small ones above them their runs; on the right, how often
+        each is the best when seeds are drawn again.
     """
     rows = selection.ranked(score, data).drop_nulls("value")
     if not len(rows):
@@ -55,7 +56,10 @@ def selection_figure(selection: Selection, score: str, data: str | None = None) 
         _specification(axes, place, row, runs.filter(polars.col("specification") == row["specification"]))
     names = [_short(name) for name in rows["specification"]]
     axes.set_yticks(range(len(rows)), names, parse_math=False)
-    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.set_ylim(len(rows) - 0.5, -0.55)
+    axes.set_title(rows["data"][0], fontsize=9, color=LIGHT["ink"], loc="left", parse_math=False)
+    if rows["chance"].drop_nulls().len():
+        axes.set_title("best in", fontsize=9, color=LIGHT["muted"], loc="right")
     axes.set_xlabel(f"{score} ({_direction(score)})", color=LIGHT["muted"], fontsize=9)
     plain(axes)
     axes.grid(visible=True, axis="x", color=LIGHT["line"], linewidth=0.8)
@@ -67,13 +71,13 @@ def _specification(axes: Axes, place: int, row: Mapping[str, Any], runs: polars.
     """Draw a specification: its runs, its interval and its score, and how often it is the best."""
     colour = LIGHT["accent"] if row["rank"] == 1 else LIGHT["muted"]
     values = runs["value"].drop_nulls().to_numpy()
-    axes.scatter(values, [place] * len(values), s=12, color=colour, alpha=0.35, linewidths=0, zorder=2)
+    axes.scatter(values, [place - 0.22] * len(values), s=10, color=colour, alpha=0.6, linewidths=0, zorder=2)
     if row["low"] is not None:
         axes.plot([row["low"], row["high"]], [place, place], color=colour, linewidth=2, zorder=3)
     axes.scatter([row["value"]], [place], s=42, color=colour, linewidths=0, zorder=4)
     if row["chance"] is not None:
         axes.annotate(
-            f"{row['chance']:.0%}",
+            f"{100 * row['chance']:.0f} %",
             (1.0, place),
             (4, 0),
             xycoords=("axes fraction", "data"),
@@ -111,7 +115,8 @@ def _parts(selection: Selection, title: str) -> list[str]:
     notes = "".join(f"<li>{escape(note)}</li>" for note in selection.notes)
     about = (
         "Large dots are specifications, all that decides a run but its seed; lines are 95 % intervals over resampled "
-        "seeds, small dots runs. A percentage is how often a specification is the best when seeds are drawn again."
+        "seeds, small dots above them runs. A percentage is how often a specification is the best when seeds are drawn "
+        "again."
     )
     head = f"<header><h1>{escape(title)}</h1>\n{paragraph(about)}</header>"
     parts = [head, section("The choice", "", f"<ul>{sentences}</ul>" + (f"<ul>{notes}</ul>" if notes else ""))]

@@ -86,7 +86,7 @@ class Estimate:
         assert self.pairs is not None
         return _mean(over_partners(self.pairs[drawn[:, :, None], drawn[:, None, :]], self.average), 1)
 
-    def run_intervals(self, seed: int) -> list[Interval]:
+    def run_intervals(self, seed: int, bounds: tuple[float, float]) -> list[Interval]:
         """Return the score of each run and, where it is of pairs and seeds suffice, its interval over partners."""
         found: list[Interval] = []
         for place, value in enumerate(self.values):
@@ -97,7 +97,7 @@ class Estimate:
                     rng = np.random.default_rng([seed, place])
                     drawn = partners[rng.integers(len(partners), size=(RESAMPLES, len(partners)))]
                     scores = over_partners(drawn[:, :, None], self.average)[:, 0]
-                    low, high = ends(scores, float(value), len(partners))
+                    low, high = ends(scores, float(value), len(partners), bounds)
             found.append((float(value), low, high))
         return found
 
@@ -118,9 +118,9 @@ def _mean(values: np.ndarray, axis: int) -> np.ndarray:
     return np.where(count > 0, np.where(there, values, 0.0).sum(axis) / np.maximum(count, 1), np.nan)
 
 
-def ends(resampled: np.ndarray, value: float, seeds: int) -> tuple[float, float]:
-    """Return the 95 % interval of a resampled score, as far from its value as so few seeds ask for."""
-    low, high = value + stretch(seeds) * (np.quantile(resampled, [0.025, 0.975]) - value)
+def ends(resampled: np.ndarray, value: float, seeds: int, bounds: tuple[float, float]) -> tuple[float, float]:
+    """Return the 95 % interval of a resampled score, as far from its value as so few seeds ask for, within bounds."""
+    low, high = np.clip(value + stretch(seeds) * (np.quantile(resampled, [0.025, 0.975]) - value), *bounds)
     return float(low), float(high)
 
 

@@ -71,7 +71,7 @@ class Choice:
         if self.chance is None:
             found = f"{self.specification} comes first, with {self.seeds} seed{'' if self.seeds == 1 else 's'}"
             return f"{found}: how sure that is takes {FEW_SEEDS} or more of every specification"
-        often = f"{self.specification} is best in {self.chance:.0%} of resampled seeds"
+        often = f"{self.specification} is best in {100 * self.chance:.0f} % of resampled seeds"
         if self.chance >= SURE:
             return f"{often}, a sure choice"
         if self.chance >= LIKELY:

@@ -154,7 +154,7 @@ def _of_specifications(measured: Measured, name: str, estimate: Estimate, resamp
     for number, each in enumerate(measured.specifications):
         value, low, high = float(values[number]), np.nan, np.nan
         if np.isfinite(value) and seeds[number] >= FEW_SEEDS:
-            low, high = ends(resampled[:, number], value, int(seeds[number]))
+            low, high = ends(resampled[:, number], value, int(seeds[number]), SCORES[name].bounds)
         row = {"value": value, "low": low, "high": high, "chance": float(often[number])}
         known = {key: number if np.isfinite(number) else None for key, number in row.items()}
         told = {"data": each.data, "specification": each.label, "score": name}
@@ -163,7 +163,7 @@ def _of_specifications(measured: Measured, name: str, estimate: Estimate, resamp
 
 
 def _of_runs(measured: Measured, name: str, estimate: Estimate, seed: int) -> list[Row]:
-    higher, intervals = SCORES[name].higher_is_better, estimate.run_intervals(seed)
+    higher, intervals = SCORES[name].higher_is_better, estimate.run_intervals(seed, SCORES[name].bounds)
     rows = []
     for each, part in zip(measured.specifications, estimate.parts, strict=True):
         places = ranks(estimate.values[part], higher)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Literal
 
 from unweave.errors import UsageError, unknown
@@ -27,6 +28,8 @@ class LabelFree:
     """The row of a run's saved scores that it is; empty: it compares pairs of runs."""
     metric: str = ""
     """The metric that computes this row."""
+    bounds: tuple[float, float] = (-inf, inf)
+    """The lowest and the highest value that it can have."""
     average: Average = "mean"
     """How the pairs of a run with its partners become its score."""
 
@@ -38,13 +41,19 @@ class LabelFree:
 
 SCORES: dict[str, LabelFree] = {
     "udr-lasso": LabelFree(
-        "do other seeds find the same latents, by lasso?", "Duan et al. 2020", True, "codes", average="median"
+        "do other seeds find the same latents, by lasso?",
+        "Duan et al. 2020",
+        True,
+        "codes",
+        bounds=(0, 1),
+        average="median",
     ),
     "udr-spearman": LabelFree(
         "do other seeds find the same latents, by ranks?",
         "Duan et al. 2020",
         True,
         "codes",
+        bounds=(0, 1),
         average="median",
     ),
     "agreement": LabelFree(
@@ -52,18 +61,17 @@ SCORES: dict[str, LabelFree] = {
         "Hyvärinen & Morioka 2016",
         True,
         "codes",
+        bounds=(0, 1),
     ),
     "model-centrality": LabelFree(
         "FactorVAE score on images that other seeds generate by their latents",
         "Lin et al. 2020",
         True,
         "codes and decoder",
+        bounds=(0, 1),
     ),
     "dynamics": LabelFree(
-        "how differently decoders of several seeds learn: MMD² of traces",
-        "Holtz et al. 2022",
-        False,
-        "traces",
+        "how differently decoders of several seeds learn: MMD² of traces", "Holtz et al. 2022", False, "traces"
     ),
     "elbo": LabelFree("evidence lower bound", "Kingma & Welling 2014", True, "posterior", "elbo-bound", "elbo"),
     "reconstruction": LabelFree(
