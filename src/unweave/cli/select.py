@@ -38,6 +38,8 @@ SCORES = (
 )
 """The label-free scores, as `unweave.selection.SCORES` has them: listed here, for help and completion stay light."""
 TABLES, PICTURES = (".csv", ".parquet"), (".png", ".svg", ".pdf")
+LARGE = 100
+"""From here on, one decimal is enough."""
 NUMBERS = ("rank", "value", "95 % over seeds", "seeds", "best in", "correlation", "count", "seed")
 
 
@@ -205,7 +207,7 @@ def _interval(row: Mapping[str, Any]) -> str:
 def _decimals(value: float | None) -> str:
     if value is None:
         return "–"
-    return f"{value:.3f}" if 0.001 <= abs(value) < 1000 or value == 0 else f"{value:.3g}"
+    return f"{value:.3f}" if abs(value) < LARGE else f"{value:.1f}"
 
 
 def _notes(found: Selection) -> Sequence[str]:
