@@ -7,6 +7,7 @@ the two run by turns, block by block, so that both see the same machine. The rat
     python benchmarks/train.py                         # batch 64 and 256, shapes2d
     python benchmarks/train.py --batch 64 --data rooms3d --threads 1
     python benchmarks/train.py --snapshots             # a snapshot after each block of 100 steps, and none, by turns
+    python benchmarks/train.py --traces                # a trace of 100 images after each block, and none, by turns
 """
 
 from __future__ import annotations
@@ -88,16 +89,19 @@ def trained(pipe: Connection, data_name: str, batch: int, block: int, blocks: in
         )
 
 
-def with_snapshots(pipe: Connection, data: str, block: int, blocks: int, kept: bool) -> None:
-    """Train, with a snapshot in each block or without; tell the processor time of each block, and of its snapshot."""
+def with_records(pipe: Connection, data: str, block: int, blocks: int, kept: bool, what: str, samples: int) -> None:
+    """Train, with a record in each block or without; tell the processor time of each block, and of its record."""
     import unweave
     from unweave.training.state import TrainingState
+    from unweave.training.traces import Tracer
 
-    saving, save, last = [0.0], TrainingState.save_snapshot, [0.0]
+    owner: Any = Tracer if what == "trace" else TrainingState
+    name = "save" if what == "trace" else "save_snapshot"
+    saving, save, last = [0.0], getattr(owner, name), [0.0]
 
-    def timed(self: TrainingState, folder: Path) -> None:
+    def timed(*arguments: Any) -> None:
         start = time.process_time()
-        save(self, folder)
+        save(*arguments)
         saving[0] += time.process_time() - start
 
     def gate(row: dict[str, float]) -> None:
@@ -109,29 +113,33 @@ def with_snapshots(pipe: Connection, data: str, block: int, blocks: int, kept: b
                 pipe.recv()
             last[0] = time.process_time()
 
-    TrainingState.save_snapshot = timed
+    setattr(owner, name, timed)
     with tempfile.TemporaryDirectory() as folder:
         pipe.recv()
-        steps = range(block - 1, block * blocks, block) if kept else ()
+        steps = range(block - 1, block * blocks, block)
+        traces = {"trace_every": block - 1, "trace_samples": samples}  # one within each of the first hundred blocks
+        records: dict[str, Any] = traces if what == "trace" else {"snapshots": steps}
         common = {"data": data, "batch": 64, "threads": 1, "device": "cpu", "progress": False}
         unweave.train(
             "beta-vae",
             out=Path(folder) / "run",
             steps=block * blocks,
             log_every=block,
-            snapshots=steps,
             on_result=gate,
             **common,
+            **(records if kept else {}),
         )
 
 
-def snapshots(data: str, block: int, blocks: int) -> None:
-    """Print the processor time of blocks with and without a snapshot, by turns, and the part that saving takes."""
+def records(data: str, block: int, blocks: int, what: str, samples: int) -> None:
+    """Print the processor time of blocks with and without a record, by turns, and the part that saving takes."""
     context = multiprocessing.get_context("spawn")
     pipes: list[Any] = []
     for kept in (False, True):
         mine, there = context.Pipe()
-        context.Process(target=with_snapshots, args=(there, data, block, blocks, kept), daemon=True).start()
+        context.Process(
+            target=with_records, args=(there, data, block, blocks, kept, what, samples), daemon=True
+        ).start()
         pipes.append(mine)
     told: list[list[tuple[float, float]]] = [[], []]
     for _ in range(blocks):
@@ -140,7 +148,7 @@ def snapshots(data: str, block: int, blocks: int) -> None:
             times.append(pipe.recv())
     plain, kept = (statistics.median(total for total, _ in times[1:]) for times in told)
     saving = statistics.median(part for _, part in told[1][1:])
-    print(f"{block} steps: {plain:.2f} CPU s without and {kept:.2f} with a snapshot ({kept / plain - 1:+.1%})")
+    print(f"{block} steps: {plain:.2f} CPU s without and {kept:.2f} with a {what} ({kept / plain - 1:+.1%})")
     share = saving / plain
     print(f"saving it: {1000 * saving:.1f} ms, {share:.2%} of {block} steps")
 
@@ -176,9 +184,12 @@ def main() -> None:
     parser.add_argument("--block", type=int, default=20, help="steps a block at batch 64; fewer at larger ones")
     parser.add_argument("--blocks", type=int, default=9)
     parser.add_argument("--snapshots", action="store_true", help="what snapshots cost")
+    parser.add_argument("--traces", action="store_true", help="what traces cost")
+    parser.add_argument("--samples", type=int, default=100, help="images that are traced")
     options = parser.parse_args()
-    if options.snapshots:
-        return snapshots(options.data, 100, options.blocks)
+    if options.snapshots or options.traces:
+        what = "trace" if options.traces else "snapshot"
+        return records(options.data, 100, options.blocks, what, options.samples)
     print(f"data {options.data}, {options.threads} threads, medians of {options.blocks - 1} interleaved blocks")
     print(f"{'batch':>6} {'floor steps/s':>14} {'unweave steps/s':>16} {'ratio':>6}   ratio of each pair of blocks")
     for batch in options.batch:

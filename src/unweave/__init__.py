@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from unweave import presets as presets
     from unweave import report as report
     from unweave import reproduce as reproduce
+    from unweave import selection as selection
     from unweave import study as study
     from unweave import training as training
     from unweave.data import load as load
@@ -51,6 +52,7 @@ _MODULES = (
     "presets",
     "report",
     "reproduce",
+    "selection",
     "study",
     "training",
 )

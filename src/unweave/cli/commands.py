@@ -82,6 +82,13 @@ COMMANDS = {
         "unweave study table studies/sweep --out scores.csv",
         "unweave.cli.study:Write",
     ),
+    "select": Command(
+        "unweave.cli.select:select",
+        "rank models below a folder without labels, and say which to keep, and how sure that is",
+        "unweave select studies/sweep --score udr-lasso --out selection.html",
+        "unweave.cli.select:Select",
+        plugins=True,
+    ),
     "data list": Command(
         "unweave.cli.data:list_all",
         "list the data sets",

@@ -18,6 +18,7 @@ from unweave.report.perception import (
     factors_seen,
     learnt_scatter,
 )
+from unweave.report.selection import selection_figure, write_selection
 from unweave.report.study import (
     Section,
     agreement_map,
@@ -58,6 +59,7 @@ __all__ = [
     "scores_by_method",
     "scores_by_setting",
     "scores_by_step",
+    "selection_figure",
     "show",
     "state_matrix",
     "survey",
@@ -66,5 +68,6 @@ __all__ = [
     "traversals",
     "write_comparison",
     "write_page",
+    "write_selection",
     "write_study_page",
 ]

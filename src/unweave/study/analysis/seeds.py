@@ -160,10 +160,18 @@ def _finite(scores: Scores) -> np.ndarray:
     return values
 
 
-def _stretched(resampled: np.ndarray, value: float, n: int) -> tuple[float, float]:
-    """Return the 95 % percentiles of a resampled statistic, as far from its value as n seeds ask for."""
+def stretch(n: int) -> float:
+    """Return by how much the spread of a statistic over n resampled seeds is too narrow.
+
+    >>> round(stretch(5), 2), round(stretch(1000), 2)
+    (1.58, 1.0)
+    """
     from scipy.special import ndtri, stdtrit
 
-    factor = np.sqrt(n / (n - 1)) * stdtrit(n - 1, 0.975) / ndtri(0.975)
-    low, high = value + factor * (np.quantile(resampled, [0.025, 0.975]) - value)
+    return float(np.sqrt(n / (n - 1)) * stdtrit(n - 1, 0.975) / ndtri(0.975))
+
+
+def _stretched(resampled: np.ndarray, value: float, n: int) -> tuple[float, float]:
+    """Return the 95 % percentiles of a resampled statistic, as far from its value as n seeds ask for."""
+    low, high = value + stretch(n) * (np.quantile(resampled, [0.025, 0.975]) - value)
     return float(low), float(high)

@@ -1,0 +1,125 @@
+"""What a selection found: tables of specifications and runs, and the choice in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars
+
+from unweave.selection.table import SCORES
+from unweave.study.analysis.seeds import FEW_SEEDS
+
+SPECIFICATIONS = {
+    "data": polars.String,
+    "specification": polars.String,
+    "score": polars.String,
+    "value": polars.Float64,
+    "low": polars.Float64,
+    "high": polars.Float64,
+    "seeds": polars.Int64,
+    "rank": polars.Int64,
+    "chance": polars.Float64,
+}
+RUNS = {
+    "data": polars.String,
+    "specification": polars.String,
+    "run": polars.String,
+    "seed": polars.Int64,
+    "score": polars.String,
+    "value": polars.Float64,
+    "low": polars.Float64,
+    "high": polars.Float64,
+    "rank": polars.Int64,
+}
+AGAINST = {
+    "data": polars.String,
+    "score": polars.String,
+    "supervised": polars.String,
+    "over": polars.String,
+    "count": polars.Int64,
+    "correlation": polars.Float64,
+    "low": polars.Float64,
+    "high": polars.Float64,
+}
+SURE, LIKELY = 0.95, 0.8
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The best specification on a data set by one score, and the run of it to keep."""
+
+    data: str
+    score: str
+    specification: str
+    run: Path
+    chance: float | None
+    """How often it is the best when seeds are drawn again; None where there are too few."""
+    second: str
+    """The next best specification; empty where there is none."""
+    seeds: int
+
+    @property
+    def sentence(self) -> str:
+        """How sure the choice is, and which run to keep."""
+        return f"{self.data}, by {self.score}: {self._how_sure}; keep {self.run}"
+
+    @property
+    def _how_sure(self) -> str:
+        if not self.second:
+            return f"{self.specification} is the only specification that has this score"
+        if self.chance is None:
+            found = f"{self.specification} comes first, with {self.seeds} seed{'' if self.seeds == 1 else 's'}"
+            return f"{found}: how sure that is takes {FEW_SEEDS} or more of every specification"
+        often = f"{self.specification} is best in {100 * self.chance:.0f} % of resampled seeds"
+        if self.chance >= SURE:
+            return f"{often}, a sure choice"
+        if self.chance >= LIKELY:
+            return f"{often}, a likely choice before {self.second}"
+        return f"{often}, and {self.second} comes next: not sure, train more seeds of both"
+
+
+@dataclass(frozen=True)
+class Selection:
+    """A ranking of specifications, and of the runs within them, without labels."""
+
+    specifications: polars.DataFrame
+    """data, specification, score, value, low, high (95 % over resampled seeds), seeds, rank, chance of being best."""
+    runs: polars.DataFrame
+    """data, specification, run, seed, score, value, low, high (over resampled partners), rank in its specification."""
+    against: polars.DataFrame
+    """data, score, supervised, over (specifications or runs), count, correlation, low, high: Spearman's rank
+    correlation, positive where what a score calls better has the higher supervised score."""
+    notes: tuple[str, ...] = ()
+    """What was left out, and why."""
+
+    @property
+    def choices(self) -> list[Choice]:
+        """The choice on each data set by each score."""
+        found = []
+        first = self.specifications.filter(polars.col("rank") == 1)
+        for row in first.unique(["data", "score"], keep="first", maintain_order=True).iter_rows(named=True):
+            same = (polars.col("data") == row["data"]) & (polars.col("score") == row["score"])
+            others = self.specifications.filter(same).drop_nulls("rank").sort("rank", maintain_order=True)
+            inside = self.runs.filter(same & (polars.col("specification") == row["specification"]))
+            best = inside.filter(polars.col("rank") == 1)["run"][0]
+            second = others["specification"][1] if len(others) > 1 else ""
+            found.append(
+                Choice(row["data"], row["score"], row["specification"], Path(best), row["chance"], second, row["seeds"])
+            )
+        return found
+
+    def ranked(self, score: str, data: str | None = None) -> polars.DataFrame:
+        """Return the specifications by one score, the best first; those without it come last."""
+        rows = self.specifications.filter(polars.col("score") == score)
+        rows = rows if data is None else rows.filter(polars.col("data") == data)
+        return rows.sort("data", "rank", nulls_last=True, maintain_order=True)
+
+
+def direction(score: str) -> str:
+    """Return in words which direction of a score is better.
+
+    >>> direction("dynamics")
+    'lower is better'
+    """
+    return "higher is better" if SCORES[score].higher_is_better else "lower is better"
