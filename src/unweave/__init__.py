@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from unweave import report as report
     from unweave import reproduce as reproduce
     from unweave import study as study
+    from unweave import tasks as tasks
     from unweave import training as training
     from unweave.data import load as load
     from unweave.errors import UsageError as UsageError
@@ -52,6 +53,7 @@ _MODULES = (
     "report",
     "reproduce",
     "study",
+    "tasks",
     "training",
 )
 

@@ -144,6 +144,13 @@ COMMANDS = {
         "unweave.cli.learn_loss:LearnLoss",
         plugins=True,
     ),
+    "task clustering": Command(
+        "unweave.cli.task:clustering",
+        "measure how fast a reward predictor learns on the codes of runs on scenes2d",
+        "unweave task clustering runs/scenes --by colour",
+        "unweave.cli.task:Clustering",
+        plugins=True,
+    ),
     "gaussian": Command(
         "unweave.cli.gaussian:gaussian",
         "solve the linear-Gaussian VAE exactly on a grid, and score it",

@@ -48,7 +48,9 @@ class Scenes2D(Dataset):
         self._canvas = 64 * self._zoom
         margin = self._zoom * (BOX - SIDE) // 2
         box = slice(margin, -margin)
-        self.masks = np.array([draw_sprite(SHAPES[shape], SCALE, 0.0, self._zoom)[box, box] > 0 for _, shape in SPRITES])
+        self.masks = np.array(
+            [draw_sprite(SHAPES[shape], SCALE, 0.0, self._zoom)[box, box] > 0 for _, shape in SPRITES]
+        )
         """Where a sprite's box (sprites, height, width) is filled."""
         # Of each sprite, how far its pixels are from the upper left corner of its box, in a flat image of one channel.
         self._pixels = [self._canvas * rows + columns for rows, columns in map(np.nonzero, self.masks)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +19,7 @@ from unweave.errors import UsageError, unknown
 from unweave.fields import OneOf
 
 Floats = NDArray[np.float64]
+T = TypeVar("T", float, Floats)
 Groups = tuple[tuple[int, ...], ...]
 
 GROUPINGS: dict[str, tuple[Groups, ...]] = {
@@ -77,7 +78,7 @@ class Clustering:
 
     def reward(self, places: ArrayLike) -> Floats:
         """Return the reward (n,) of being in scenes (n, sprites, 2): 5 (1 / Davies-Bouldin - 2.5), at most 37.5."""
-        return SCALE * (self.quality(places) - THRESHOLD)
+        return reward_of(self.quality(places))
 
     def images(self, places: ArrayLike) -> NDArray[np.uint8]:
         """Return the images (n, H, W, 3) of scenes (n, sprites, 2)."""
@@ -133,6 +134,11 @@ class Clustering:
             inside[inside] = mask[y[inside], x[inside]]
             selected[inside] = number  # painted later, so above
         return selected
+
+
+def reward_of(quality: T) -> T:
+    """Return the reward of scenes with this 1 / Davies-Bouldin."""
+    return SCALE * (quality - THRESHOLD)
 
 
 def _separation(points: Floats, groups: Groups) -> Floats:
