@@ -82,6 +82,13 @@ COMMANDS = {
         "unweave study table studies/sweep --out scores.csv",
         "unweave.cli.study:Write",
     ),
+    "study noise": Command(
+        "unweave.cli.study_noise:noise",
+        "score the runs of a study under label noise: do supervised scores survive wrong labels?",
+        "unweave study noise studies/sweep --metrics beta-vae-score factor-vae-score mig",
+        "unweave.cli.study_noise:Noise",
+        plugins=True,
+    ),
     "data list": Command(
         "unweave.cli.data:list_all",
         "list the data sets",

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unweave.data.dataset import SIZES, Dataset, Images, fit, integer_option
+from unweave.data.dataset import SIZES, Dataset, Images, integer_option
 from unweave.data.factors import FactorSpace, Integers, integers
 from unweave.data.shapes2d import BOX, draw_sprite, ellipse, square
 from unweave.errors import UsageError
@@ -21,6 +21,8 @@ SCALE = 0.5  # of the sprites of shapes2d: the area of a square of side 8.5
 SIDE = 15  # a sprite's box, in pixels of the 64×64 image
 PLACES = 64 - SIDE + 1
 SCENES = 200_000
+SHADES = np.array([0, 64, 128, 191, 255], dtype=np.uint8)
+"""Of a pixel that stands for 2×2, by how many of them are lit: the rounded mean."""
 
 
 class Scenes2D(Dataset):
@@ -74,22 +76,41 @@ class Scenes2D(Dataset):
             raise UsageError(f"places must have the shape (n, {len(SPRITES)}, 2), not {corners.shape}")
         if corners.size and not (corners.min() >= 0 and corners.max() < PLACES):
             raise UsageError(f"places must lie between 0 and {PLACES - 1}")
-        return fit(self._painted(corners), self.shape)
+        return self._painted(corners)
 
     def _draw(self, indices: Integers) -> Images:
         return self._painted(self.values(indices).reshape(-1, len(SPRITES), 2))
 
     def _painted(self, corners: Integers) -> Images:
-        """Return the images on the canvas, which is as large as `shape` or twice as large."""
-        images = np.zeros((len(corners), self._canvas, self._canvas, 3), dtype=np.uint8)
-        flat = images.reshape(-1)
+        """Return the images of sprites whose boxes have these upper left corners (n, sprites, 2)."""
+        planes = self._planes(corners)
+        if self.shape[0] < 64:
+            planes = SHADES[_sums_of_blocks(planes)]
+        else:
+            planes *= 255
+        images = np.zeros((len(corners), *self.shape), dtype=np.uint8)
+        for number, channel in enumerate(COLOURS.values()):
+            images[..., channel] = planes[number]
+        return images
+
+    def _planes(self, corners: Integers) -> Images:
+        """Return for each colour where it is seen: 0 or 1, (colours, n, height, width) at 64 pixels or more."""
+        planes = np.zeros((len(COLOURS), len(corners), self._canvas, self._canvas), dtype=np.uint8)
+        flat = planes.reshape(len(COLOURS), -1)
         first = np.arange(len(corners)) * self._canvas**2
         for number, (colour, _) in enumerate(SPRITES):
             x, y = self._zoom * corners[:, number].T
-            pixels = 3 * ((first + self._canvas * y + x)[:, None] + self._pixels[number])
-            for name, channel in COLOURS.items():
-                flat[pixels + channel] = 255 if name == colour else 0
-        return images
+            pixels = (first + self._canvas * y + x)[:, None] + self._pixels[number]
+            for plane, name in enumerate(COLOURS):
+                flat[plane][pixels] = name == colour
+        return planes
+
+
+def _sums_of_blocks(planes: Images) -> NDArray[np.uint16]:
+    """Return the sums of 2×2 pixels of planes of 0 and 1; two columns are added as the bytes of one number."""
+    rows = planes[..., ::2, :] + planes[..., 1::2, :]
+    pairs = rows.view(np.uint16)
+    return (pairs & 255) + (pairs >> 8)
 
 
 def _scrambled(numbers: Integers) -> NDArray[np.uint64]:
