@@ -47,15 +47,17 @@ def test_equal_seeds_begin_alike_and_no_beginning_is_clustered():
 
 @pytest.mark.parametrize("by", ["colour", "shape"])
 def test_a_scripted_policy_succeeds_within_an_episode(by):
-    """Take the sprites of one group to one corner and the others to the other, the uppermost first."""
+    """Take the sprites of one group to one corner and the others to the other, side by side, in a random order."""
     task, env = Clustering(by, 32), ClusteringEnv(by, 32)
     group_of = {sprite: corner for corner, group in enumerate(GROUPINGS[by][0]) for sprite in group}
+    target = np.array([CORNERS[group_of[sprite]] for sprite in range(4)])
+    for group in GROUPINGS[by][0]:
+        target[group[1], 0] += 12 if target[group[1], 0] == 0 else -12
+    rng = np.random.default_rng(0)
     for seed in range(5):
         places, ended, steps = env.reset(seed=seed)[1]["places"], False, 0
         while not ended and steps < 50:
-            target = np.array([CORNERS[group_of[sprite]] for sprite in range(4)])
-            left = np.abs(target - places).max(axis=1)
-            sprite = max((sprite for sprite in range(4) if left[sprite] > 0), default=0)
+            sprite = rng.choice(np.flatnonzero((target != places).any(axis=1)))
             action = task.aim(places[None], [sprite], (target - places)[None, sprite])[0]
             _, reward, ended, _, info = env.step(action)
             places, steps = info["places"], steps + 1
