@@ -11,7 +11,7 @@ from tyro.conf import Positional, arg
 
 from unweave.cli.arrays import check_scores_path, write_scores
 from unweave.cli.parsing import Flag, Plugins, parse, refuse_below
-from unweave.errors import UsageError
+from unweave.errors import UsageError, unknown
 from unweave.fields import OneOf
 from unweave.progress import Bar
 from unweave.text import facts, table, to_json
@@ -55,6 +55,8 @@ class Clustering:
     """Print one JSON object instead of a table."""
 
     def __post_init__(self) -> None:
+        if self.by not in WAYS:
+            raise unknown("way to cluster", self.by, WAYS)
         refuse_below(0, seed=self.seed)
         refuse_below(1, max_steps=self.max_steps, every=self.every, seeds=self.seeds)
         if not 0.5 < self.target <= 1:
