@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from unweave import reproduce as reproduce
     from unweave import selection as selection
     from unweave import study as study
+    from unweave import tasks as tasks
     from unweave import training as training
     from unweave.data import load as load
     from unweave.errors import UsageError as UsageError
@@ -54,6 +55,7 @@ _MODULES = (
     "reproduce",
     "selection",
     "study",
+    "tasks",
     "training",
 )
 

@@ -17,7 +17,7 @@ def test_list_names_every_data_set_with_its_size(cli):
     lines = out.splitlines()
     assert lines[0].split() == ["name", "images", "factors", "files", "about"]
     for line, (name, kind) in zip(lines[1:], DATASETS.items(), strict=False):
-        assert line.split()[:3] == [name, f"{len(kind.factors):,}", str(len(kind.factors.names))]
+        assert line.split()[:3] == [name, f"{kind.count or len(kind.factors):,}", str(len(kind.factors.names))]
     assert lines[-1] == "next: unweave data info shapes2d"
 
 

@@ -77,7 +77,7 @@ def test_shapes2d_shows_its_orientation_where_it_has_the_pixels_to():
     assert 0.97 < turn.share < 1.0
 
 
-DRAWN = ["xysquares", "xyobject", "xyobject-shaded", "shapes2d", "rooms3d"]
+DRAWN = ["xysquares", "xyobject", "xyobject-shaded", "shapes2d", "rooms3d", "scenes2d"]
 
 
 def page_of(name: str) -> str:

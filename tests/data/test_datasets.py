@@ -16,6 +16,7 @@ COUNTS = {
     "xyobject-shaded": 75_000,
     "shapes2d": 737_280,
     "rooms3d": 480_000,
+    "scenes2d": 200_000,
 }
 
 
@@ -89,7 +90,7 @@ def test_squares_at_128_are_doubled_pixels(get: Callable[..., Dataset], name: st
     np.testing.assert_array_equal(get(name, size=128).images(indices), doubled)
 
 
-@pytest.mark.parametrize("name", ["shapes2d", "rooms3d"])
+@pytest.mark.parametrize("name", ["shapes2d", "rooms3d", "scenes2d"])
 def test_a_finer_drawing_shows_the_same_thing(get: Callable[..., Dataset], name: str):
     small, large = get(name, size=64), get(name, size=128)
     indices = indices_of(small)

@@ -82,6 +82,13 @@ COMMANDS = {
         "unweave study table studies/sweep --out scores.csv",
         "unweave.cli.study:Write",
     ),
+    "study noise": Command(
+        "unweave.cli.study_noise:noise",
+        "score the runs of a study under label noise: do supervised scores survive wrong labels?",
+        "unweave study noise studies/sweep --metrics beta-vae-score factor-vae-score mig",
+        "unweave.cli.study_noise:Noise",
+        plugins=True,
+    ),
     "select": Command(
         "unweave.cli.select:select",
         "rank models below a folder without labels, and say which to keep, and how sure that is",
@@ -149,6 +156,13 @@ COMMANDS = {
         "learn a reconstruction loss whose distances follow the factors",
         "unweave learn-loss xysquares --radius 31 --out xy8.loss",
         "unweave.cli.learn_loss:LearnLoss",
+        plugins=True,
+    ),
+    "task clustering": Command(
+        "unweave.cli.task:clustering",
+        "measure how fast a reward predictor learns on the codes of runs on scenes2d",
+        "unweave task clustering runs/scenes --by colour",
+        "unweave.cli.task:Clustering",
         plugins=True,
     ),
     "gaussian": Command(

@@ -45,7 +45,7 @@ def list_all(words: list[str]) -> None:
     rows = [
         {
             "name": name,
-            "images": f"{len(kind.factors):,}",
+            "images": f"{_count(kind):,}",
             "factors": str(len(kind.factors.names)),
             "files": files.status(name).partition(",")[0] + _download(name),
             "about": first_line(kind),
@@ -113,7 +113,7 @@ def _info_before_fetching(kind: type[Dataset], options: Info) -> None:
     origin = {"files": files.status(kind.name), "source": files.source(kind.name), "licence": kind.licence}
     if options.json:
         return print(to_json({**_outline(kind), **origin, "download": files.size_to_fetch(kind.name)}))
-    texts = {"images": f"{len(kind.factors):,}", **origin, "files": origin["files"] + _download(kind.name)}
+    texts = {"images": f"{_count(kind):,}", **origin, "files": origin["files"] + _download(kind.name)}
     next_command = f"next: unweave data fetch {kind.name}"
     print(f"{kind.name}: {first_line(kind)}", _factor_table(kind), facts(texts), next_command, sep="\n\n")
 
@@ -202,7 +202,7 @@ def _files(data: Dataset) -> str:
 
 def _count(data: Dataset | type[Dataset]) -> int:
     """Return how many images there are; a class that has not been opened yet is a full grid."""
-    return len(data.factors) if isinstance(data, type) else len(data)
+    return (data.count or len(data.factors)) if isinstance(data, type) else len(data)
 
 
 def _of_pixels(found: Statistics) -> dict[str, str]:

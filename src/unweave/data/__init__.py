@@ -26,6 +26,7 @@ from unweave.data.objects3d import Objects3D
 from unweave.data.own import FORMATS, data_of_path
 from unweave.data.restricted import Correlated, Restricted
 from unweave.data.rooms3d import Rooms3D
+from unweave.data.scenes2d import Scenes2D
 from unweave.data.shapes2d import Shapes2D
 from unweave.data.shapes3d import Shapes3D
 from unweave.data.smallnorb import SmallNORB
@@ -67,6 +68,7 @@ DATASETS: dict[str, type[Dataset]] = {
     "shapes2d": Shapes2D,
     "rooms3d": Rooms3D,
     "objects3d": Objects3D,
+    "scenes2d": Scenes2D,
     "dsprites": DSprites,
     "shapes3d": Shapes3D,
     "cars3d": Cars3D,

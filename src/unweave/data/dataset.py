@@ -42,6 +42,8 @@ class Dataset(ABC):
     options: dict[str, Option]
     earlier: ClassVar[dict[str, Option]] = {}
     """Options that came after the first runs were recorded, and the values that records without them have."""
+    count: ClassVar[int | None] = None
+    """How many images a set has that is no full grid and knows so before it is loaded."""
     is_grid: bool = True
     """True when index i is cell i of the grid of factors, so that one factor can be changed and the others kept."""
     is_function: bool = True
@@ -67,7 +69,7 @@ class Dataset(ABC):
             KIND.define(cls.name, cls)
 
     def __len__(self) -> int:
-        return len(self.factors)
+        return type(self).count or len(self.factors)
 
     def __repr__(self) -> str:
         options = ",".join(f"{key}={value}" for key, value in self.options.items())

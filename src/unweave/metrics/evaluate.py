@@ -299,7 +299,7 @@ def describe(metric: Metric[..., Any], inputs: Mapping[str, Any], settings: Mapp
         described |= {"rows": len(inputs["codes"])}
     if "test" in metric.needs:
         described |= {"test": "split" if inputs["test"] is None else "given"}
-    if "factors" in metric.needs and inputs["label_noise"] is not None:
+    if not {"factors", "source"}.isdisjoint(metric.needs) and inputs.get("label_noise") is not None:
         described |= {"label_noise": inputs["label_noise"]}
     if metric.representation == "sampled":
         described |= {"representation": "sampled"}

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from unweave.data.factors import Integers
 from unweave.metrics.codebook import Codebook
 from unweave.metrics.inputs import FLOOR, generator
 from unweave.metrics.metric import Metric
@@ -156,6 +157,13 @@ class _Derived(Codebook):
 
     def images(self, cells: ArrayLike) -> np.ndarray:
         return self._book.images(cells)
+
+    # By the other book, since its labels may be noisy.
+    def draw_pairs(self, count: int, batch: int, rng: np.random.Generator) -> tuple[Integers, Integers]:
+        return self._book.draw_pairs(count, batch, rng)
+
+    def draw_batches(self, count: int, batch: int, rng: np.random.Generator) -> tuple[Integers, Integers]:
+        return self._book.draw_batches(count, batch, rng)
 
 
 class _ShuffledBook(_Derived):

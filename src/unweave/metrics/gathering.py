@@ -19,7 +19,7 @@ from unweave.metrics.inputs import (
     generator,
     is_continuous,
 )
-from unweave.metrics.label_noise import noisy_labels
+from unweave.metrics.mislabelled import with_label_noise
 from unweave.metrics.pool import Pool
 from unweave.metrics.request import Request
 from unweave.metrics.table import metric_of
@@ -42,16 +42,23 @@ def gather(
 ) -> dict[str, Any]:
     """Return all inputs that metrics may ask for, by their parameters' names, checked."""
     inputs: dict[str, Any] = {"seed": request.seed, "encode": codebook, "jacobians": jacobians, "names": names}
-    inputs |= _rows(codes, factors, test, request, names)
+    inputs |= _rows(codes, factors, test, request)
     _check_names(names, inputs.get("factors"))
     inputs |= _posterior(inputs["codes"], log_variances, reconstruction, request.seed)
-    if not any("source" in metric_of(name).needs for name in request.choose()):
-        return inputs
+    if any("source" in metric_of(name).needs for name in request.choose()):
+        inputs |= _source(inputs, request, codebook, pool)
+    return inputs if request.label_noise is None else with_label_noise(inputs, request.label_noise)
+
+
+def _source(
+    inputs: Mapping[str, Any], request: Request, codebook: Codebook | None, pool: GivenPair | None
+) -> dict[str, Any]:
+    """Return what batches that share a factor's value are drawn from, where there is anything."""
     if codebook is not None and request.preset != "fast":
-        return inputs | {"source": codebook}
-    if factors is None or inputs["continuous"]:
-        return inputs
-    return inputs | {"source": _all_rows(inputs) if pool is None else Pool(*pool)}
+        return {"source": codebook}
+    if inputs.get("factors") is None or inputs["continuous"]:
+        return {}
+    return {"source": _all_rows(inputs) if pool is None else Pool(*pool)}
 
 
 def _all_rows(inputs: Mapping[str, Any]) -> Pool:
@@ -66,10 +73,8 @@ def _check_names(names: Sequence[str] | None, factors: np.ndarray | None) -> Non
         raise UsageError(f"there are {factors.shape[1]} factors but {len(names)} names: give one name for each")
 
 
-def _rows(
-    codes: ArrayLike, factors: ArrayLike | None, test: GivenPair | None, request: Request, names: Sequence[str] | None
-) -> dict[str, Any]:
-    """Return codes, factors and test rows, checked, with groups for continuous factors and noise where asked for."""
+def _rows(codes: ArrayLike, factors: ArrayLike | None, test: GivenPair | None, request: Request) -> dict[str, Any]:
+    """Return codes, factors and test rows, checked, with groups for continuous factors where asked for."""
     if factors is None:
         if test is not None or request.label_noise is not None:
             raise UsageError("test rows and label noise mean nothing without factors")
@@ -82,21 +87,8 @@ def _rows(
     if request.bin_factors is not None and held_out is not None:
         labels, test_labels = bin_pair(labels, test_labels, request.bin_factors)
     continuous = bool(is_continuous(labels).any())
-    if request.label_noise is not None:
-        labels, test_labels = _with_noise(labels, test_labels, request, names, continuous)
     given = {"codes": values, "means": values, "factors": labels, "continuous": continuous}
-    return given | {"test": held_out and (test_codes, test_labels), "label_noise": request.label_noise}
-
-
-def _with_noise(
-    factors: np.ndarray, test_factors: np.ndarray, request: Request, names: Sequence[str] | None, continuous: bool
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the factors of train and test rows under one draw of noise."""
-    if continuous:
-        raise UsageError("label noise is for factors that are classes; set bin_factors (--bin-factors)")
-    regime: Any = request.label_noise
-    noisy = noisy_labels(np.concatenate([factors, test_factors]), regime=regime, names=names, seed=request.seed)
-    return noisy[: len(factors)], noisy[len(factors) :]
+    return given | {"test": held_out and (test_codes, test_labels), "label_noise": None}
 
 
 def _posterior(

@@ -78,8 +78,8 @@ def noisy_labels(
     labels = check_factors(factors)
     k = labels.shape[1]
     known = _known_names(names, k)
-    levels = _levels(regime, known, k)
-    drawn = _positions(categorical, known, k)
+    levels = levels_of(regime, known, k)
+    drawn = categorical_factors(categorical, known, k)
     rng = generator(seed, DRAW)
     noisy = np.empty_like(labels)
     for j in range(k):
@@ -167,7 +167,7 @@ def _known_names(names: Sequence[str] | None, k: int) -> tuple[str, ...]:
     return tuple(str(name) for name in names)
 
 
-def _levels(regime: Regime, names: tuple[str, ...], k: int) -> np.ndarray:
+def levels_of(regime: Regime, names: Sequence[str], k: int) -> np.ndarray:
     """Return each factor's level of noise (k,)."""
     if isinstance(regime, Mapping):
         for name in regime:
@@ -192,7 +192,7 @@ def _kind(name: str) -> str:
     return next((kind for kind in REGIMES[1] if kind in name), OTHER)
 
 
-def _positions(categorical: Collection[str | int] | None, names: tuple[str, ...], k: int) -> set[int]:
+def categorical_factors(categorical: Collection[str | int] | None, names: Sequence[str], k: int) -> set[int]:
     """Return the positions of the categorical factors."""
     if categorical is None:
         return {j for j, name in enumerate(names) if "shape" in name}
@@ -201,7 +201,7 @@ def _positions(categorical: Collection[str | int] | None, names: tuple[str, ...]
         if isinstance(factor, str):
             if factor not in names:
                 raise unknown("factor", factor, [name for name in names if name])
-            positions.add(names.index(factor))
+            positions.add(list(names).index(factor))
         elif 0 <= factor < k:
             positions.add(int(factor))
         else:

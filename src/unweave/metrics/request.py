@@ -114,6 +114,8 @@ class Request:
 
 def lacking(metric: Metric[..., Any], inputs: Mapping[str, Any]) -> str:
     """Return what a metric needs that is not among the inputs, in words, or nothing."""
+    if inputs.get("label_noise") is not None and "encode" in metric.needs:
+        return "clean labels: it intervenes on the factors themselves; score it without label noise"
     missing = metric.missing(inputs)
     of_rows = "factors" in metric.needs or ("source" in metric.needs and inputs.get("source") is None)
     if of_rows and not metric.continuous and inputs.get("continuous") and {*missing} <= {INPUTS["source"]}:

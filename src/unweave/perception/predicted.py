@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,15 +18,14 @@ from unweave.metrics.information import bin_codes, information, known
 from unweave.metrics.inputs import DRAW, generator, whole_number
 from unweave.perception.perceive import Perception, perceive
 from unweave.progress import OnProgress, reporting
-from unweave.runs import CONFIG, Run
-from unweave.study import Study
+from unweave.runs import Run
 from unweave.study.analysis import over_seeds, rank_correlation
+from unweave.study.opening import Given, open_runs
 from unweave.text import data_name
 
 if TYPE_CHECKING:
     import polars
 
-Given = Study | Run | str | Path
 PREDICTED = ("signal", "order", "rank", "relative", "worth")
 """What is known of a factor before training."""
 LEARNT = ("information", "gap")
@@ -132,7 +130,7 @@ def predicted_and_learned(
     Predictions
         With `rows`, one a factor and run, `agreement()` and `by_verdict()`.
     """
-    found = _usable(list(_opened([runs] if isinstance(runs, Given) else runs)))
+    found = _usable(open_runs(runs))
     samples = whole_number(samples, "samples", 2)
     seen: dict[str, Perception] = {}
     rows: list[dict[str, object]] = []
@@ -182,27 +180,6 @@ def _compared(run: Run, seen: Perception, samples: int, seed: int) -> list[dict[
         }
         for factor in seen.factors
     ]
-
-
-def _opened(runs: Iterable[Given]) -> Iterable[Run]:
-    """Yield all runs of studies, folders and runs."""
-    for given in runs:
-        if isinstance(given, Run):
-            yield given
-            continue
-        folder = given.path if isinstance(given, Study) else Path(given)
-        if not folder.is_dir():
-            raise UsageError(f"there is no folder '{folder}'")
-        places = [folder] if (folder / CONFIG).is_file() else _below(folder)
-        if not places:
-            raise UsageError(f"'{folder}' holds no runs: it must be a run, a study, or a folder of runs")
-        yield from (Run.open(place) for place in places)
-
-
-def _below(folder: Path) -> list[Path]:
-    """Return the run folders in a study, or in a folder."""
-    inner = folder / "runs" if (folder / "runs").is_dir() else folder
-    return sorted(place for place in inner.iterdir() if (place / CONFIG).is_file())
 
 
 def _usable(runs: Sequence[Run]) -> list[Run]:

@@ -83,9 +83,19 @@ def score_table(records: Records, names: Sequence[str] | None = None) -> polars.
         empty = [*described.columns, "step", "metric", *NUMBERS]
         return polars.DataFrame(schema=dict.fromkeys(empty, polars.String))
     rest = [name for name in ("step", "metric", *NUMBERS, "floor", "ceiling") if name in records.scores.columns]
-    scores = records.scores.select("run", *rest)
+    scores = _clean_last(records.scores).select("run", *rest)
     scores = scores.unique(["run", "step", "metric"], keep="last", maintain_order=True)  # scored again: the newest
     return described.join(scores, on="run", how="inner").sort("run", "step", "metric", maintain_order=True)
+
+
+def _clean_last(scores: polars.DataFrame) -> polars.DataFrame:
+    """Return the scores in their order, but those with noisy labels first: where there are clean ones, these count."""
+    import polars
+
+    if "options" not in scores.columns:
+        return scores
+    clean = ~polars.col("options").str.contains('"label_noise"', literal=True).fill_null(value=False)
+    return scores.sort(clean, maintain_order=True)
 
 
 def run_frame(configs: Mapping[str, Mapping[str, Any]]) -> polars.DataFrame:

@@ -10,6 +10,7 @@ from unweave.study.analysis.compare import Best, best_cell, compare_cells, holm
 from unweave.study.analysis.components import Components, variance_components
 from unweave.study.analysis.downstream import downstream_agreement
 from unweave.study.analysis.label_free import label_free_agreement
+from unweave.study.analysis.noise import noise_robustness
 from unweave.study.analysis.power import effect_interval, effect_size, power_of, seeds_for_power
 from unweave.study.analysis.rank_correlation import RankCorrelation, rank_correlation
 from unweave.study.analysis.seeds import FEW_SEEDS, Interval, improvement, interquartile_mean, over_seeds, summary
@@ -38,6 +39,7 @@ __all__ = [
     "interquartile_mean",
     "label_free_agreement",
     "metric_agreement",
+    "noise_robustness",
     "one_row_a_run",
     "over_seeds",
     "power_of",

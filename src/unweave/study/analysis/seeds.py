@@ -82,7 +82,7 @@ def over_seeds(scores: Scores, statistic: Statistic = mean, *, seed: int = 0) ->
     if n < FEW_SEEDS:
         return Interval(value, None, None, n)
     resampled = statistic(values[np.random.default_rng(seed).integers(n, size=(RESAMPLES, n))])
-    low, high = _stretched(resampled, value, n)
+    low, high = stretched(resampled, value, n)
     return Interval(value, low, high, n)
 
 
@@ -171,7 +171,7 @@ def stretch(n: int) -> float:
     return float(np.sqrt(n / (n - 1)) * stdtrit(n - 1, 0.975) / ndtri(0.975))
 
 
-def _stretched(resampled: np.ndarray, value: float, n: int) -> tuple[float, float]:
+def stretched(resampled: np.ndarray, value: float, n: int) -> tuple[float, float]:
     """Return the 95 % percentiles of a resampled statistic, as far from its value as n seeds ask for."""
     low, high = value + stretch(n) * (np.quantile(resampled, [0.025, 0.975]) - value)
     return float(low), float(high)

@@ -1,0 +1,59 @@
+"""Downstream tasks: of how much use a representation is to an agent.
+
+The clustering task of four sprites: its rules on many scenes at once (`Clustering`), an environment of Gymnasium
+(`ClusteringEnv`, extra `rl`), and how fast a reward predictor learns on frozen codes (`sample_efficiency`).
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from unweave.tasks.clustering import Clustering as Clustering
+    from unweave.tasks.efficiency import SampleEfficiency as SampleEfficiency
+    from unweave.tasks.efficiency import sample_efficiency as sample_efficiency
+    from unweave.tasks.environment import ClusteringEnv as ClusteringEnv
+    from unweave.tasks.exploration import Experience as Experience
+    from unweave.tasks.exploration import experience as experience
+    from unweave.tasks.exploration import explore as explore
+    from unweave.tasks.over_runs import sample_efficiency_table as sample_efficiency_table
+    from unweave.tasks.over_runs import score_clustering as score_clustering
+    from unweave.tasks.predictor import Learner as Learner
+
+_HOME = {
+    "Clustering": "clustering",
+    "ClusteringEnv": "environment",
+    "Experience": "exploration",
+    "Learner": "predictor",
+    "SampleEfficiency": "efficiency",
+    "experience": "exploration",
+    "explore": "exploration",
+    "sample_efficiency": "efficiency",
+    "sample_efficiency_table": "over_runs",
+    "score_clustering": "over_runs",
+}
+
+__all__ = [
+    "Clustering",
+    "ClusteringEnv",
+    "Experience",
+    "Learner",
+    "SampleEfficiency",
+    "experience",
+    "explore",
+    "sample_efficiency",
+    "sample_efficiency_table",
+    "score_clustering",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name on first use: only the environment needs Gymnasium."""
+    if name in _HOME:
+        return getattr(import_module(f"unweave.tasks.{_HOME[name]}"), name)
+    raise AttributeError(f"module 'unweave.tasks' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
