@@ -1,7 +1,7 @@
 """How well learnt losses follow the factors: the tables and the picture of docs/learn-loss.md.
 
-    python benchmarks/learnt_loss.py                  learn and measure all (minutes each), and write the page
-    python benchmarks/learnt_loss.py --only NAME      a part of it: r31, r63, rooms3d:size=32, shapes2d:size=32
+    python benchmarks/learnt_loss.py                  learn and measure all, from an empty file, and write the page
+    python benchmarks/learnt_loss.py --only NAME      a part of it: r31, r63, full, rooms3d:size=32, shapes2d:size=32
     python benchmarks/learnt_loss.py --page           write the tables of the page from the stored numbers
 
 All of it is stored in docs/results/learnt-loss.csv. One thread.
@@ -26,6 +26,8 @@ from unweave.report.learnt_loss import learnt_loss_picture
 DOCS = Path(__file__).parents[1] / "docs"
 STORE, PAGE, PICTURE = DOCS / "results" / "learnt-loss.csv", DOCS / "learn-loss.md", DOCS / "images" / "learnt-loss.png"
 PAIRS = 65_536
+THESIS_PAIRS = 2**20
+"""Pairs of the thesis' table 6.1, as its author's script draws them: 128 of each of 8,192 traversals, self-pairs kept."""
 SELF_PAIRS = 1 / 32
 """The share of random pairs that are one image twice, in the thesis."""
 SQUARES = "xysquares"
@@ -41,6 +43,7 @@ THESIS = {
     "learnt, radius 31": (0.97, 0.98, 0.96, 0.96),
     "learnt, radius 63": (1.00, 0.99, 1.00, 1.00),
 }
+FULL, MANY = "learnt, radius 63, full", "learnt, radius 63, 1,048,576 pairs"
 """[Michlo2022], table 6.1: linear and rank along a factor, linear and rank of random pairs."""
 
 
@@ -59,10 +62,10 @@ def measured(data: str, loss: str, name: str, **more: object) -> dict[str, objec
     return row
 
 
-def learnt(data: str, name: str, **settings: Any) -> dict[str, object]:
+def learnt(data: str, name: str, out: Path | None = None, **settings: Any) -> dict[str, object]:
     """Learn a loss, and return its row."""
     with tempfile.TemporaryDirectory() as folder:
-        path, start = Path(folder) / "a.loss", process_time()
+        path, start = out or Path(folder) / "a.loss", process_time()
         found = learn_loss(data, out=path, progress=False, **settings)
         seconds = round(process_time() - start)
         if name == "learnt, radius 31":
@@ -72,11 +75,28 @@ def learnt(data: str, name: str, **settings: Any) -> dict[str, object]:
         return measured(data, str(path), name, steps=steps, seconds=seconds, sum=total)
 
 
-def of_squares(radius: int) -> list[dict[str, object]]:
-    rows = [learnt(SQUARES, f"learnt, radius {radius}", radius=radius)]
-    return (
-        rows if radius != 31 else [*(measured(SQUARES, name, name) for name in ("mse", "mse-gauss", "mse-box")), *rows]
-    )
+def of_radius_31() -> list[dict[str, object]]:
+    """Return rows of losses that are not learnt, and of a kernel as wide as the box."""
+    by_hand = [measured(SQUARES, name, name) for name in ("mse", "mse-gauss", "mse-box")]
+    return [*by_hand, learnt(SQUARES, "learnt, radius 31", radius=31)]
+
+
+def of_radius_63() -> list[dict[str, object]]:
+    """Return rows of a kernel that reaches everywhere; the second is of the pairs of the thesis."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "63.loss"
+        rows = [learnt(SQUARES, "learnt, radius 63", path, radius=63)]
+        found = correlations(
+            SQUARES, str(path), pairs=THESIS_PAIRS, factors=["x_R"], self_pairs=SELF_PAIRS, progress=False
+        )
+    shown = dict(zip(("linear factor", "rank factor", "linear self", "rank self"), _numbers(found), strict=True))
+    print(MANY, shown, flush=True)
+    return [*rows, {**dict.fromkeys(rows[0]), "data": SQUARES, "loss": MANY, **shown}]
+
+
+def _numbers(found: polars.DataFrame) -> list[float]:
+    """Return the linear and the rank correlation along a factor, and those of random pairs."""
+    return [round(float(value), 4) for row in (0, -1) for value in found.row(row)[1:]]
 
 
 def of_others(data: str) -> list[dict[str, object]]:
@@ -97,8 +117,9 @@ def store(rows: list[dict[str, object]]) -> None:
     if STORE.exists():
         table = polars.concat([polars.read_csv(STORE).cast(kinds), table])  # pyright: ignore[reportArgumentType]
     kept = table.unique(KEY, keep="last", maintain_order=True)
-    order = polars.col("data").replace_strict({name: i for i, name in enumerate((SQUARES, *OTHERS))})
-    kept.sort(order, maintain_order=True).write_csv(STORE)
+    data = polars.col("data").replace_strict({name: i for i, name in enumerate((SQUARES, *OTHERS))})
+    loss = polars.col("loss").replace_strict({name: i for i, name in enumerate((*THESIS, MANY, FULL))}, default=0)
+    kept.sort(data, loss, maintain_order=True).write_csv(STORE)
 
 
 def squares_table(table: polars.DataFrame) -> str:
@@ -108,9 +129,10 @@ def squares_table(table: polars.DataFrame) -> str:
         "| loss | factor: linear | rank | random: linear | rank | with self-pairs: linear | rank | thesis |",
         "|---|---|---|---|---|---|---|---|",
     ]
-    for name, thesis in THESIS.items():
-        ours = " | ".join(f"{rows[name][value]:.3f}" for value in VALUES)
-        lines.append(f"| {name} | {ours} | {' / '.join(f'{each:.2f}' for each in thesis)} |")
+    printed = {name: " / ".join(f"{each:.2f}" for each in thesis) for name, thesis in THESIS.items()}
+    for name, thesis in {**printed, MANY: printed["learnt, radius 63"], FULL: "–"}.items():
+        ours = " | ".join("–" if rows[name][value] is None else f"{rows[name][value]:.3f}" for value in VALUES)
+        lines.append(f"| {name} | {ours} | {thesis} |")
     return "\n".join(lines)
 
 
@@ -145,12 +167,18 @@ def write_page(page: Path = PAGE) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", choices=["r31", "r63", *OTHERS])
+    parts = {
+        "r31": of_radius_31,
+        "r63": of_radius_63,
+        "full": lambda: [learnt(SQUARES, FULL, radius=63, extent="full")],
+        **{name: lambda name=name: of_others(name) for name in OTHERS},
+    }
+    parser.add_argument("--only", choices=list(parts))
     parser.add_argument("--page", action="store_true")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    parts = {"r31": lambda: of_squares(31), "r63": lambda: of_squares(63)}
-    parts |= {name: lambda name=name: of_others(name) for name in OTHERS}
+    if not options.page and options.only is None:
+        STORE.unlink(missing_ok=True)
     for name, part in parts.items():
         if not options.page and options.only in (None, name):
             store(part())
