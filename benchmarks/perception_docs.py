@@ -23,6 +23,7 @@ from unweave import report
 from unweave.perception import Predictions, correlations, perceive, predicted_and_learned
 from unweave.perception.perceive import NUMBERS
 from unweave.perception.predicted import LEARNT, PREDICTED
+from unweave.perception.verdict import kind_of
 from unweave.text import memory
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -45,6 +46,8 @@ MEASURED = [
     ("xyobject-shaded", "mse"),
     ("objects3d", "mse"),
 ]
+CHOSEN = "thesis-3.10"
+"""The study that the limit of what is seen was chosen on, by its runs of Ada-GVAE; `verdict.CLEAR` says how."""
 HEADS = ("factor", "values", "mean", "std", "relative", "linear", "rank", "order", "signal")
 DIGITS = 4
 WORDS = {
@@ -94,6 +97,12 @@ def compare(studies: Sequence[Path]) -> polars.DataFrame:
 def stored(path: Path) -> polars.DataFrame | None:
     """Return a table that is stored; None before the first run."""
     return polars.read_csv(path) if path.is_file() else None
+
+
+def with_verdicts(rows: polars.DataFrame) -> polars.DataFrame:
+    """Return stored predictions with the verdict that their order and worth have today."""
+    found = [kind_of(order, worth) for order, worth in rows.select("order", "worth").iter_rows()]
+    return rows.with_columns(polars.Series("verdict", found))
 
 
 def blocks() -> dict[str, str]:
@@ -157,13 +166,24 @@ def learnt_tables(found: Predictions) -> str:
         cells += [_number(row["correlation"], 2), _interval(row["low"], row["high"])]
         cells += [_number(row["within"], 2), _interval(row["within_low"], row["within_high"])]
         lines.append(f"| {' | '.join(cells)} |")
-    lines += ["", f"| said to be | factors | {WORDS['information']} | {WORDS['gap']} |", "|---|--:|--:|--:|"]
-    for row in found.by_verdict().iter_rows(named=True):
-        values = [str(row["factors"]), _number(row["information"], 2), _number(row["gap"], 2)]
-        lines.append(f"| {row['verdict']} | {' | '.join(values)} |")
+    lines += ["", f"| runs | said to be | factors | {WORDS['information']} | {WORDS['gap']} |", "|---|---|--:|--:|--:|"]
+    for title, runs in _parts(found.rows).items():
+        for row in Predictions(runs).by_verdict().iter_rows(named=True):
+            values = [str(row["factors"]), _number(row["information"], 2), _number(row["gap"], 2)]
+            lines.append(f"| {title} | {row['verdict']} | {' | '.join(values)} |")
     picture = f"![What the best latent knows of each factor, against its signal](images/{FIGURE.name})"
     source = f"Every number is in [{LEARNED.name}](results/{LEARNED.name}), a row a factor and run."
     return "\n".join([*lines, "", picture, "", source])
+
+
+def _parts(rows: polars.DataFrame) -> dict[str, polars.DataFrame]:
+    """Return the runs that the limit was chosen on, and the others by method, by what they are called."""
+    study = polars.col("run").str.split("/").list.first()
+    chosen = (study == CHOSEN) & (polars.col("method") == "ada-gvae")
+    parts = {f"the limit's own: ada-gvae, {CHOSEN}": rows.filter(chosen)}
+    for method in sorted(rows["method"].unique()):
+        parts[f"others: {method}"] = rows.filter(~chosen, method=method)
+    return {title: part for title, part in parts.items() if len(part)}
 
 
 def _interval(low: float | None, high: float | None) -> str:
@@ -180,11 +200,12 @@ def main(words: Sequence[str] | None = None) -> None:
         measure().write_csv(SEEN)
     if options.random:
         correlate().write_csv(RANDOM)
-    if options.studies:
-        compare(options.studies).write_csv(LEARNED)
+    learned = compare(options.studies) if options.studies else stored(LEARNED)
+    if learned is not None:
+        with_verdicts(learned).write_csv(LEARNED)
     for name, text in blocks().items():
         pages.put(PAGE, name, text)
-    if (learned := stored(LEARNED)) is not None:
+    if learned is not None:
         figure = report.learnt_scatter(learned, "signal", "information").figure
         figure.savefig(FIGURE, dpi=110, facecolor="white")  # pyright: ignore[reportAttributeAccessIssue]
 

@@ -66,7 +66,7 @@ def test_perception_for_machines(cli):
     seen = json.loads(out)
     assert seen["data"]["name"] == "xyobject"
     assert [row["factor"] for row in seen["factors"]][-1] == "random"
-    assert set(seen) == {"data", "loss", "sentence", "notes", "losses", "factors", "files"}
+    assert set(seen) == {"data", "loss", "sentence", "notes", "losses", "learnable", "factors", "files"}
     assert seen["losses"]["mse"] > 0
 
 

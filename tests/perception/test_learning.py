@@ -133,7 +133,7 @@ def test_a_learnt_kernel_follows_the_factors_better_than_mse_and_the_box():
 def test_with_the_full_extent_equal_steps_are_equally_far_and_ranks_follow_a_factor_wholly(tmp_path):
     path = tmp_path / "a.loss"
     learnt = learn_loss(SQUARES, radius=31, extent="full", out=path, progress=False, **QUICK)
-    assert learnt.agreements[LEARNT].factor.rank > 0.9999
+    assert learnt.agreements[LEARNT].factor.rank > 0.995  # without ties 0.988 is the limit
     assert (learnt.file.extent, learnt.file.record["settings"]["extent"]) == ("full", "full")
     seen = Perceived(SQUARES, str(path))
     space = load(SQUARES).factors
