@@ -1,6 +1,7 @@
 """The tables of docs/perception.md, written from stored files: `python benchmarks/perception_docs.py`.
 
     python benchmarks/perception_docs.py --data                        # measures what losses see: five minutes
+    python benchmarks/perception_docs.py --data shapes2d rooms3d       # of these alone; the others stay as stored
     python benchmarks/perception_docs.py --random                      # correlates 1,048,576 pairs: three minutes
     python benchmarks/perception_docs.py --studies studies/a studies/b # compares predictions with what was learnt
 
@@ -64,16 +65,27 @@ WORDS = {
 }
 
 
-def measure() -> polars.DataFrame:
-    """Return what losses see of the data sets of the page, a row a factor; the sentence stands in each row."""
+def measure(names: Sequence[str]) -> polars.DataFrame:
+    """Return what losses see of data sets of the page, a row a factor; the sentence stands in each row."""
     parts = []
-    for name, loss in MEASURED:
+    for name, loss in [each for each in MEASURED if each[0] in names]:
         found = perceive(name, loss)
         about = [
             polars.lit(text).alias(key) for key, text in (("data", name), ("loss", loss), ("says", found.sentence))
         ]
         parts.append(found.table().select(*about, polars.all()))
     return polars.concat(parts).with_columns(polars.col(NUMBERS).round_sig_figs(DIGITS))
+
+
+def store_seen(measured: polars.DataFrame) -> None:
+    """Keep what was measured, in the place of earlier rows of the same data sets, in the order of the page."""
+    earlier = stored(SEEN)
+    if earlier is not None:
+        kept = earlier.filter(~polars.col("data").is_in(measured["data"].unique().implode()))
+        measured = polars.concat([measured, kept.cast(dict(measured.schema))])  # pyright: ignore[reportArgumentType]
+    places = {f"{name} {loss}": place for place, (name, loss) in enumerate(MEASURED)}
+    place = polars.concat_str("data", "loss", separator=" ").replace_strict(places, return_dtype=polars.Int64)
+    measured.sort(place, maintain_order=True).write_csv(SEEN)
 
 
 def correlate() -> polars.DataFrame:
@@ -212,12 +224,13 @@ def _interval(low: float | None, high: float | None) -> str:
 
 def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", action="store_true", help="measure what losses see, and store it")
+    names = list(dict(MEASURED))
+    parser.add_argument("--data", nargs="*", choices=names, help="measure what losses see of these, by default of all")
     parser.add_argument("--random", action="store_true", help="correlate 1,048,576 pairs of xysquares, and store it")
     parser.add_argument("--studies", type=Path, nargs="+", default=[], help="studies or folders of runs to compare")
     options = parser.parse_args(words)
-    if options.data:
-        measure().write_csv(SEEN)
+    if options.data is not None:
+        store_seen(measure(options.data or names))
     if options.random:
         correlate().write_csv(RANDOM)
     learned = compare(options.studies) if options.studies else stored(LEARNED)

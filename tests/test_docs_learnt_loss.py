@@ -39,7 +39,7 @@ def test_the_page_says_what_the_file_says(tmp_path):
 
 def test_every_row_is_there_once():
     assert TABLE.select(DOCS["KEY"]).is_unique().all()
-    assert TABLE.filter(data="xysquares")["loss"].to_list() == [*DOCS["THESIS"], DOCS["MANY"], DOCS["FULL"]]
+    assert TABLE.filter(data="xysquares")["loss"].to_list() == [*DOCS["THESIS"], DOCS["FULL"]]
     for data in DOCS["OTHERS"]:
         losses = ["mse", "mse-box", "learnt kernel", "learnt autoencoder"]
         assert TABLE.filter(data=data)["loss"].to_list() == losses
@@ -58,8 +58,6 @@ def test_a_learnt_kernel_is_at_least_as_good_as_the_box_and_as_the_thesis():
     assert wide["linear factor"] >= 0.99
     assert wide["rank factor"] == pytest.approx(CEILING, abs=2e-4)
     assert all(row("xysquares", DOCS["FULL"])[value] >= 0.99 for value in VALUES)
-    for value in ("linear factor", "rank factor", "linear self", "rank self"):
-        assert row("xysquares", DOCS["MANY"])[value] == pytest.approx(wide[value], abs=1e-3)
     for name, found in {"learnt, radius 31": narrow, "learnt, radius 63": wide}.items():
         ours = [found[value] for value in ("linear factor", "rank factor", "linear self", "rank self")]
         assert ours == pytest.approx(DOCS["THESIS"][name], abs=0.006)

@@ -119,7 +119,11 @@ def factor(name: str, kind: str) -> Factor:
             "No: of table the loss mse confuses all 2 factors (a, b), as distances do not follow values;",
         ),
         ("h", {}, "Hardly: of table the loss mse half sees a, as only a part of the distances is in order; no other"),
-        ("hc", {}, "Hardly: of table the loss mse half sees a, as only a part of the distances is in order and confuses"),
+        (
+            "hc",
+            {},
+            "Hardly: of table the loss mse half sees a, as only a part of the distances is in order and confuses",
+        ),
         ("shc", {}, "In part: of table the loss mse sees a, half sees b but confuses c; no other loss"),
         ("co", {}, "No: of table the loss mse confuses a, as distances do not follow values and overlooks b"),
     ],
@@ -164,7 +168,7 @@ def test_images_without_factors_get_their_distances_and_a_line():
     assert found.table()["factor"].to_list() == ["random"]
     assert found.random[0] > 0
     assert found.sentence == "Unknown: table has no factors that distances could follow."
-    assert found.notes == ("'table' has no factors: only the distances of random pairs are known",)
+    assert found.notes[0].startswith("'table' has no factors: only the distances of random pairs are known; a table of")
 
 
 def test_rows_that_are_no_grid_get_what_can_be_had_and_a_line():

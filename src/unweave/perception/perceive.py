@@ -172,10 +172,8 @@ def _tried(
     return dict(sorted(found.items(), key=lambda item: -item[1].rank))
 
 
-def _learnable(
-    seen: Perceived, known: Sequence[Factor], tried: Mapping[str, _Tried], best: str
-) -> Learnable | None:
-    """Return the kind of loss to learn: a kernel where a blur is best, and else what is no blur; None if none is needed.
+def _learnable(seen: Perceived, known: Sequence[Factor], tried: Mapping[str, _Tried], best: str) -> Learnable | None:
+    """Return the kind of loss to learn: a kernel where a blur is best, else what is no blur; None if none is needed.
 
     What is learnt already is not learnt again.
     """
@@ -205,7 +203,8 @@ def _factors(seen: Perceived, found: Measured) -> tuple[Factor, ...]:
 def _notes(data: Dataset, found: Measured) -> tuple[str, ...]:
     missing = [name for name, each in found.along.items() if each is None]
     if not data.is_labelled:
-        return (f"'{data.name}' has no factors: only the distances of random pairs are known",)
+        told = f"'{data_title(data.description)}' has no factors: only the distances of random pairs are known"
+        return (f"{told}; a table of factors beside the images would tell more",)
     if not missing:
         return ()
     return (f"{few_pairs(data, missing)}: their correlations are over random pairs, the other factors held constant",)
