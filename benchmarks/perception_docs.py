@@ -153,18 +153,17 @@ def random_table(table: polars.DataFrame) -> str:
 
 
 def cost(table: polars.DataFrame) -> str:
-    """Return what a correlation costs in a sentence."""
-    listed = []
-    for loss in PRINTED:
-        most = table.filter(loss=loss).select("wall_seconds", "cpu_seconds").max().row(0)
-        listed.append(f"{most[0]:.0f} s for `{loss}` ({most[1]:.0f} s of processor time)")
-    low, high = table["load"].min(), table["load"].max()
-    pairs = (
-        f"Correlations over {PAIRS:,} pairs along one factor of `xysquares` at 64 × 64, and over as many random ones,"
-    )
-    busy = f"on two cores that other work kept busy, a load of {low} to {high} for each"
-    space = memory(int(table["bytes"].max()))  # pyright: ignore[reportArgumentType]
-    return f"{pairs} take {' and '.join(listed)}, {busy}; and {space}."
+    """Return what a correlation costs, in processor time and, with the load of the machine, by the clock."""
+    most = {loss: table.filter(loss=loss).max().row(0, named=True) for loss in PRINTED}
+    listed = " and ".join(f"{row['cpu_seconds']:.0f} s for `{loss}`" for loss, row in most.items())
+    pairs = f"Correlations over {PAIRS:,} pairs along one factor of `xysquares` at 64 × 64 and as many random pairs"
+    space = memory(max(row["bytes"] for row in most.values()))
+    told = f"{pairs} take {listed} of processor time, both together, and {space}."
+    if "load" not in table.columns:
+        return told
+    clock = " and ".join(f"{row['wall_seconds']:.0f} s" for row in most.values())
+    load = f"{table['load'].min()} to {table['load'].max()} processes wanted each of its two cores"
+    return f"{told} By the clock it was {clock}, on a machine where {load} meanwhile."
 
 
 def seen_tables(table: polars.DataFrame) -> str:

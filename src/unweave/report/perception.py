@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 KINDS: dict[Kind, str] = {
     "seen": LIGHT["accent"],
-    "half seen": to_hex(0.5 * (np.array(to_rgb(LIGHT["accent"])) + 1)),
+    "half seen": to_hex(tuple((1 + part) / 2 for part in to_rgb(LIGHT["accent"]))),
     "confused": LIGHT["alert"],
     "overlooked": LIGHT["muted"],
 }
