@@ -1,6 +1,7 @@
 """The tables of docs/perception.md, written from stored files: `python benchmarks/perception_docs.py`.
 
     python benchmarks/perception_docs.py --data                        # measures what losses see: five minutes
+    python benchmarks/perception_docs.py --data shapes2d rooms3d       # of these alone; the others stay as stored
     python benchmarks/perception_docs.py --random                      # correlates 1,048,576 pairs: three minutes
     python benchmarks/perception_docs.py --studies studies/a studies/b # compares predictions with what was learnt
 
@@ -12,17 +13,20 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from itertools import product
+from os import cpu_count, getloadavg
 from pathlib import Path
 from resource import RUSAGE_SELF, getrusage
-from time import process_time
+from time import perf_counter, process_time
 
 import pages
 import polars
+import torch
 
 from unweave import report
 from unweave.perception import Predictions, correlations, perceive, predicted_and_learned
 from unweave.perception.perceive import NUMBERS
 from unweave.perception.predicted import LEARNT, PREDICTED
+from unweave.perception.verdict import kind_of
 from unweave.text import memory
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -31,6 +35,7 @@ SEEN = DOCS / "results" / "perception-data.csv"
 LEARNED = DOCS / "results" / "perception.csv"
 RANDOM = DOCS / "results" / "perception-random.csv"
 PAIRS = 2**20
+THREADS = 2
 PRINTED = {"mse": "0.55, 0.36", "mse-box": "0.95, 0.94"}
 """Linear and rank correlation of random pairs in table 6.1 of the thesis."""
 FIGURE = DOCS / "images" / "perception-learnt.png"
@@ -45,6 +50,8 @@ MEASURED = [
     ("xyobject-shaded", "mse"),
     ("objects3d", "mse"),
 ]
+CHOSEN = "thesis-3.10"
+"""The study that the limit of what is seen was chosen on, by its runs of Ada-GVAE; `verdict.CLEAR` says how."""
 HEADS = ("factor", "values", "mean", "std", "relative", "linear", "rank", "order", "signal")
 DIGITS = 4
 WORDS = {
@@ -58,10 +65,10 @@ WORDS = {
 }
 
 
-def measure() -> polars.DataFrame:
-    """Return what losses see of the data sets of the page, a row a factor; the sentence stands in each row."""
+def measure(names: Sequence[str]) -> polars.DataFrame:
+    """Return what losses see of data sets of the page, a row a factor; the sentence stands in each row."""
     parts = []
-    for name, loss in MEASURED:
+    for name, loss in [each for each in MEASURED if each[0] in names]:
         found = perceive(name, loss)
         about = [
             polars.lit(text).alias(key) for key, text in (("data", name), ("loss", loss), ("says", found.sentence))
@@ -70,13 +77,34 @@ def measure() -> polars.DataFrame:
     return polars.concat(parts).with_columns(polars.col(NUMBERS).round_sig_figs(DIGITS))
 
 
+def store_seen(measured: polars.DataFrame) -> None:
+    """Keep what was measured, in the place of earlier rows of the same data sets, in the order of the page."""
+    earlier = stored(SEEN)
+    if earlier is not None:
+        kept = earlier.filter(~polars.col("data").is_in(measured["data"].unique().implode()))
+        measured = polars.concat([measured, kept.cast(dict(measured.schema))])  # pyright: ignore[reportArgumentType]
+    places = {f"{name} {loss}": place for place, (name, loss) in enumerate(MEASURED)}
+    place = polars.concat_str("data", "loss", separator=" ").replace_strict(places, return_dtype=polars.Int64)
+    measured.sort(place, maintain_order=True).write_csv(SEEN)
+
+
 def correlate() -> polars.DataFrame:
-    """Return the correlations of x_R and of random pairs of xysquares, without and with pairs of one image."""
+    """Return the correlations of x_R and of random pairs of xysquares, without and with pairs of one image.
+
+    The load is that of the whole machine, per core, while it was measured: above 1 it had to share cores.
+    """
+    torch.set_num_threads(THREADS)
     parts = []
     for loss, share in product(("mse", BOX), (0.0, 1 / 32)):
-        started = process_time()
+        started, began = process_time(), perf_counter()
         found = correlations("xysquares", loss, pairs=PAIRS, factors=["x_R"], self_pairs=share)
-        about = {"loss": loss, "self_pairs": share, "cpu_seconds": round(process_time() - started, 1)}
+        about = {
+            "loss": loss,
+            "self_pairs": share,
+            "cpu_seconds": round(process_time() - started, 1),
+            "wall_seconds": round(perf_counter() - began, 1),
+            "load": round(getloadavg()[0] / (cpu_count() or 1), 1),
+        }
         parts.append(found.with_columns(polars.lit(value).alias(key) for key, value in about.items()))
     largest = getrusage(RUSAGE_SELF).ru_maxrss * 1024
     return polars.concat(parts).with_columns(
@@ -94,6 +122,12 @@ def compare(studies: Sequence[Path]) -> polars.DataFrame:
 def stored(path: Path) -> polars.DataFrame | None:
     """Return a table that is stored; None before the first run."""
     return polars.read_csv(path) if path.is_file() else None
+
+
+def with_verdicts(rows: polars.DataFrame) -> polars.DataFrame:
+    """Return stored predictions with the verdict that their order and worth have today."""
+    found = [kind_of(order, worth) for order, worth in rows.select("order", "worth").iter_rows()]
+    return rows.with_columns(polars.Series("verdict", found))
 
 
 def blocks() -> dict[str, str]:
@@ -119,11 +153,17 @@ def random_table(table: polars.DataFrame) -> str:
 
 
 def cost(table: polars.DataFrame) -> str:
-    """Return what a correlation costs in a sentence."""
-    seconds = {loss: table.filter(loss=loss)["cpu_seconds"].max() for loss in PRINTED}
-    listed = " and ".join(f"{value:.0f} s for `{loss}`" for loss, value in seconds.items())
-    pairs = f"A correlation over {PAIRS:,} pairs (one factor of `xysquares` at 64 × 64, and as many random pairs)"
-    return f"{pairs} takes {listed}, of one core, and {memory(int(table['bytes'].max()))}."  # pyright: ignore[reportArgumentType]
+    """Return what a correlation costs, in processor time and, with the load of the machine, by the clock."""
+    most = {loss: table.filter(loss=loss).max().row(0, named=True) for loss in PRINTED}
+    listed = " and ".join(f"{row['cpu_seconds']:.0f} s for `{loss}`" for loss, row in most.items())
+    pairs = f"Correlations over {PAIRS:,} pairs along one factor of `xysquares` at 64 × 64 and as many random pairs"
+    space = memory(max(row["bytes"] for row in most.values()))
+    told = f"{pairs} take {listed} of processor time, both together, and {space}."
+    if "load" not in table.columns:
+        return told
+    clock = " and ".join(f"{row['wall_seconds']:.0f} s" for row in most.values())
+    load = f"{table['load'].min()} to {table['load'].max()} processes wanted each of its two cores"
+    return f"{told} By the clock it was {clock}, on a machine where {load} meanwhile."
 
 
 def seen_tables(table: polars.DataFrame) -> str:
@@ -157,13 +197,24 @@ def learnt_tables(found: Predictions) -> str:
         cells += [_number(row["correlation"], 2), _interval(row["low"], row["high"])]
         cells += [_number(row["within"], 2), _interval(row["within_low"], row["within_high"])]
         lines.append(f"| {' | '.join(cells)} |")
-    lines += ["", f"| said to be | factors | {WORDS['information']} | {WORDS['gap']} |", "|---|--:|--:|--:|"]
-    for row in found.by_verdict().iter_rows(named=True):
-        values = [str(row["factors"]), _number(row["information"], 2), _number(row["gap"], 2)]
-        lines.append(f"| {row['verdict']} | {' | '.join(values)} |")
+    lines += ["", f"| runs | said to be | factors | {WORDS['information']} | {WORDS['gap']} |", "|---|---|--:|--:|--:|"]
+    for title, runs in _parts(found.rows).items():
+        for row in Predictions(runs).by_verdict().iter_rows(named=True):
+            values = [str(row["factors"]), _number(row["information"], 2), _number(row["gap"], 2)]
+            lines.append(f"| {title} | {row['verdict']} | {' | '.join(values)} |")
     picture = f"![What the best latent knows of each factor, against its signal](images/{FIGURE.name})"
     source = f"Every number is in [{LEARNED.name}](results/{LEARNED.name}), a row a factor and run."
     return "\n".join([*lines, "", picture, "", source])
+
+
+def _parts(rows: polars.DataFrame) -> dict[str, polars.DataFrame]:
+    """Return the runs that the limit was chosen on, and the others by method, by what they are called."""
+    study = polars.col("run").str.split("/").list.first()
+    chosen = (study == CHOSEN) & (polars.col("method") == "ada-gvae")
+    parts = {f"the limit's own: ada-gvae, {CHOSEN}": rows.filter(chosen)}
+    for method in sorted(rows["method"].unique()):
+        parts[f"others: {method}"] = rows.filter(~chosen, method=method)
+    return {title: part for title, part in parts.items() if len(part)}
 
 
 def _interval(low: float | None, high: float | None) -> str:
@@ -172,19 +223,21 @@ def _interval(low: float | None, high: float | None) -> str:
 
 def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", action="store_true", help="measure what losses see, and store it")
+    names = list(dict(MEASURED))
+    parser.add_argument("--data", nargs="*", choices=names, help="measure what losses see of these, by default of all")
     parser.add_argument("--random", action="store_true", help="correlate 1,048,576 pairs of xysquares, and store it")
     parser.add_argument("--studies", type=Path, nargs="+", default=[], help="studies or folders of runs to compare")
     options = parser.parse_args(words)
-    if options.data:
-        measure().write_csv(SEEN)
+    if options.data is not None:
+        store_seen(measure(options.data or names))
     if options.random:
         correlate().write_csv(RANDOM)
-    if options.studies:
-        compare(options.studies).write_csv(LEARNED)
+    learned = compare(options.studies) if options.studies else stored(LEARNED)
+    if learned is not None:
+        with_verdicts(learned).write_csv(LEARNED)
     for name, text in blocks().items():
         pages.put(PAGE, name, text)
-    if (learned := stored(LEARNED)) is not None:
+    if learned is not None:
         figure = report.learnt_scatter(learned, "signal", "information").figure
         figure.savefig(FIGURE, dpi=110, facecolor="white")  # pyright: ignore[reportAttributeAccessIssue]
 

@@ -32,6 +32,8 @@ PAGE = DOCS / "reproduce" / "thesis.md"
 NAMES = [name for name in RESULTS if name.startswith("thesis-")]
 FIGURES = [name for name in NAMES if issubclass(find(name), ThesisFigure)]
 NOTHING = "No run is stored."
+EQUAL_BETA = 0.01
+"""The β at which there are runs with every loss."""
 SHORT = {**TITLES, "factor-distance-correlation": "factors – codes", "perceived-correlation": "images – codes"}
 
 
@@ -87,7 +89,18 @@ def blocks() -> dict[str, str]:
         found[name] = about_figure(name, claims[name]) if name in claims else NOTHING
     for name in [each for each in NAMES if each not in FIGURES]:
         found[name] = about_table(name)
-    return found
+    return {**found, "equal-beta": equal_beta()}
+
+
+def equal_beta() -> str:
+    """Return the claims of figure 6.4 at one β: its own runs, and those with mse of figure 3.12, whose settings are."""
+    losses, squared = "thesis-6.4", "thesis-3.12"
+    if not all(stored(name).is_file() for name in (losses, squared)):
+        return NOTHING
+    parts = [shown(losses).filter(beta=EQUAL_BETA), shown(squared).filter(beta=EQUAL_BETA, loss="mse")]
+    claims = figure_of(losses).claims(polars.concat(parts, how="diagonal"))
+    texts = [f"*{claim.says[0].upper()}{claim.says[1:]}*: {claim.verdict}.\n\n{numbers(claim)}" for claim in claims]
+    return "\n\n".join(texts)
 
 
 def counts() -> str:

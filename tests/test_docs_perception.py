@@ -10,6 +10,8 @@ from typing import Any
 import polars
 import pytest
 
+from unweave.perception.verdict import CLEAR
+
 TOP = Path(__file__).parents[1]
 
 
@@ -43,8 +45,9 @@ def test_what_is_stored_can_be(docs):
 def test_what_was_learnt_becomes_two_tables(docs):
     rows = [
         {
-            "run": f"a/runs/{run}",
+            "run": f"{study}/runs/{run}",
             "data": "shapes2d",
+            "method": "ada-gvae",
             "factor": str(k),
             **dict.fromkeys(("signal", "order", "rank", "worth"), k / 4),
             "relative": None,
@@ -52,11 +55,31 @@ def test_what_was_learnt_becomes_two_tables(docs):
             "information": k / 5,
             "gap": k / 10,
         }
+        for study in ("thesis-3.10", "other")
         for run in range(5)
         for k in range(5)
     ]
     text = docs["learnt_tables"](docs["Predictions"](polars.DataFrame(rows)))
-    assert "5 runs on 1 data sets, 25 factors in all." in text
+    assert "10 runs on 1 data sets, 50 factors in all." in text
     assert "| order | share that the best latent knows | 1.00 |" in text
-    assert "| seen | 10 | 0.70 | 0.35 |" in text
-    assert "| confused | 15 | 0.20 | 0.10 |" in text
+    for runs in ("the limit's own: ada-gvae, thesis-3.10", "others: ada-gvae"):
+        assert f"| {runs} | seen | 10 | 0.70 | 0.35 |" in text
+        assert f"| {runs} | confused | 15 | 0.20 | 0.10 |" in text
+
+
+def test_the_limit_of_what_is_seen_is_the_middle_of_two_spacings(docs):
+    """And it tells apart the runs that it was not chosen on."""
+    rows = docs["stored"](docs["LEARNED"]).filter(method="ada-gvae")
+    mean = {name: polars.col(name).mean() for name in ("order", "information")}
+    chosen = rows.filter(polars.col("run").str.starts_with(docs["CHOSEN"])).group_by("data").agg(**mean).sort("order")
+    known = chosen["information"].to_numpy() > 0.5
+    below, above = chosen["order"].to_numpy()[~known].max(), chosen["order"].to_numpy()[known].min()
+    assert round((below + above) / 2, 3) == pytest.approx(CLEAR, abs=0.0015)
+    others = rows.filter(~polars.col("run").str.starts_with(docs["CHOSEN"])).group_by("verdict").agg(**mean)
+    learnt = dict(others.select("verdict", "information").iter_rows())
+    assert learnt["seen"] > 1.5 * learnt["half seen"] > 1.5 * learnt["confused"]
+
+
+def test_stored_verdicts_are_those_of_today(docs):
+    rows = docs["stored"](docs["LEARNED"])
+    assert docs["with_verdicts"](rows).equals(rows)

@@ -66,7 +66,7 @@ def test_perception_for_machines(cli):
     seen = json.loads(out)
     assert seen["data"]["name"] == "xyobject"
     assert [row["factor"] for row in seen["factors"]][-1] == "random"
-    assert set(seen) == {"data", "loss", "sentence", "notes", "losses", "factors", "files"}
+    assert set(seen) == {"data", "loss", "sentence", "notes", "losses", "learnable", "factors", "files"}
     assert seen["losses"]["mse"] > 0
 
 
@@ -93,8 +93,12 @@ def own(tmp_path):
 @pytest.mark.parametrize(
     ("name", "line"),
     [
-        ("own.npz", "fewer than 100 pairs that differ only in"),
+        ("own.npz", "'own.npz' has fewer than 100 pairs that differ only in"),
         ("bare.npz", "Unknown: bare.npz has no factors that distances could follow."),
+        (
+            "bare.npz",
+            "'bare.npz' has no factors: only the distances of random pairs are known; a table of factors beside",
+        ),
         ("same.npz", "No: of same.npz the loss mse overlooks"),
         ("vectors.npz", "mean rank correlation"),
         ("pictures", "pictures, loss mse"),
@@ -120,6 +124,11 @@ def test_own_images_get_what_can_be_had(cli, own, name, line):
         (["OWN/one.npz"], "distances need two images or more, and 'npz' has 1"),
         (["OWN/vectors.npz", "--loss", "mse-box"], "blurs images, and 'vectors' holds vectors"),
         (["OWN/own.npz", "--out", "OWN/own.npz"], "--out must be a folder"),
+        (["xysquares", "--loss", "OWN/k.npy"], "a kernel of your own is mse-kernel:path="),
+        (
+            ["xysquares", "--loss", "OWN/own.npz"],
+            "is no loss: the file of one that unweave learn-loss wrote ends in .loss",
+        ),
         (["OWN/nothing.npz"], "there is no file or folder"),
     ],
 )

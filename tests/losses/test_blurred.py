@@ -11,7 +11,7 @@ from torch.nn import functional
 from unweave.data import load
 from unweave.errors import UsageError
 from unweave.losses import LOSSES, full_name, loss_of
-from unweave.losses.blur import fourier_blur, separable_blur
+from unweave.losses.blur import fourier_blur, full_fourier_blur, separable_blur
 from unweave.losses.blurred import BoxBlurred, GaussBlurred
 
 
@@ -38,6 +38,17 @@ def test_the_fourier_transform_convolves_as_loops_do(shape):
     kernel = np.random.default_rng(1).normal(size=shape).astype(np.float32)
     expected = np.stack([[by_loops(channel, kernel) for channel in image] for image in x.numpy()])
     blurred = fourier_blur(x, torch.from_numpy(kernel))
+    torch.testing.assert_close(blurred, torch.from_numpy(expected), atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 5), (11, 15), (31, 41)])
+def test_a_full_blur_also_has_what_is_spread_beyond_the_border(shape):
+    x = images()
+    up, left = shape[0] // 2, shape[1] // 2
+    kernel = np.random.default_rng(1).normal(size=shape).astype(np.float32)
+    padded = functional.pad(x, (left, left, up, up)).numpy()
+    expected = np.stack([[by_loops(channel, kernel) for channel in image] for image in padded])
+    blurred = full_fourier_blur(x, torch.from_numpy(kernel))
     torch.testing.assert_close(blurred, torch.from_numpy(expected), atol=1e-5, rtol=1e-5)
 
 

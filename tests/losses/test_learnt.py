@@ -26,9 +26,9 @@ from unweave.study.grid import read_grid
 from unweave.training.resolve import resolve_loss
 
 
-def kernel_file(radius: int = 3, weight: float = 1.0) -> LossFile:
+def kernel_file(radius: int = 3, weight: float = 1.0, extent: str = "same") -> LossFile:
     kernel = torch.rand(2 * radius + 1, 2 * radius + 1, generator=torch.Generator().manual_seed(0))
-    return LossFile("kernel", {"kernel": kernel}, weight, {"data": {"name": "xysquares"}})
+    return LossFile("kernel", {"kernel": kernel}, weight, {"data": {"name": "xysquares"}}, extent)
 
 
 def autoencoder_file(channels: int = 3, side: int = 32) -> LossFile:
@@ -45,16 +45,21 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Work in an empty folder with a kernel and an autoencoder in it."""
     monkeypatch.chdir(tmp_path)
     Path("my.loss").write_bytes(kernel_file().to_bytes())
+    Path("full.loss").write_bytes(kernel_file(extent="full").to_bytes())
     Path("coder.loss").write_bytes(autoencoder_file().to_bytes())
     return tmp_path
 
 
-@pytest.mark.parametrize("file", [kernel_file(5, 2.5), autoencoder_file(1, 64)], ids=lambda file: file.kind)
+FILES = [kernel_file(5, 2.5), kernel_file(extent="full"), autoencoder_file(1, 64)]
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.kind}-{file.extent}")
 def test_what_is_written_is_read_and_the_same_loss_is_the_same_bytes(file):
     content = file.to_bytes()
     assert content == file.to_bytes()
     found = parse_loss_file("a.loss", content)
     assert (found.kind, found.weight, found.record) == (file.kind, file.weight, file.record)
+    assert found.extent == file.extent
     assert (found.radius, found.channels) == (file.radius, file.channels)
     assert all(torch.equal(found.tensors[name], tensor) for name, tensor in file.tensors.items())
     known = json.loads(json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])["__metadata__"]["unweave"])
@@ -71,12 +76,24 @@ def test_a_path_is_a_loss_the_sum_of_two_squared_errors():
     torch.testing.assert_close(heavier, 3 * expected - 2 * (x - y).square().sum((1, 2, 3)))
 
 
-@pytest.mark.parametrize("name", ["my.loss", "coder.loss"])
+def test_a_full_extent_makes_distances_the_same_everywhere():
+    """Two squares, moved together from the middle into a corner."""
+    x, y = torch.zeros(2, 3, 1, 32, 32)
+    for image, place in enumerate((14, 5, 0)):
+        x[image, :, place : place + 2, place : place + 2] = 1
+        y[image, :, place : place + 2, place + 3 : place + 5] = 1
+    whole, cut = (loss_of(name).distance(x, y) for name in ("full.loss", "my.loss"))
+    torch.testing.assert_close(whole, whole[:1].expand(3), rtol=1e-5, atol=0)
+    assert cut[0].item() == pytest.approx(whole[0].item(), rel=1e-5)  # far from the border nothing is cut off
+    assert cut[2] < 0.9 * whole[2]
+
+
+@pytest.mark.parametrize("name", ["my.loss", "full.loss", "coder.loss"])
 def test_features_are_as_far_apart_as_the_loss_says(name):
     x, y = images(), images().flip(0)
     loss = loss_of(name)
     assert loss.features is not None
-    apart = (loss.features(x) - loss.features(y)).square().sum((1, 2, 3))
+    apart = (loss.features(x) - loss.features(y)).square().sum(1)
     torch.testing.assert_close(apart, loss.distance(x, y), rtol=1e-4, atol=1e-4)
     assert loss.distance(x, x).abs().max() == 0
 
@@ -204,6 +221,7 @@ def written(tensors: dict[str, Tensor], known: object) -> None:
         ({"kernel": torch.ones(3, 3)}, {"kind": ["kernel"]}, "is no loss file"),
         ({"kernel": torch.ones(3, 3)}, {"kind": "autoencoder"}, "is no loss file"),
         ({"up.0.bias": torch.ones(())}, {"kind": "autoencoder"}, "is no loss file"),
+        ({"kernel": torch.ones(3, 3)}, {"extent": "half"}, "is no loss file"),
         ({"kernel": torch.ones(3, 3)}, {"weight": -1}, "has a weight that is no number from 0 up: -1"),
         ({"kernel": torch.ones(3, 3)}, {"weight": None}, "has a weight that is no number from 0 up"),
         ({"kernel": torch.ones(3, 3)}, {"weight": True}, "has a weight that is no number from 0 up"),

@@ -19,6 +19,7 @@ from unweave.perception.agreement import LEARNT
 from unweave.perception.batches import distinct_planes, whole_images
 from unweave.perception.learning import Learning, trained
 from unweave.perception.pair_squares import pair_squares
+from unweave.perception.perceived import Perceived
 from unweave.perception.trainable import TrainableAutoencoder, TrainableKernel
 
 SQUARES = "xysquares:size=32"
@@ -129,6 +130,18 @@ def test_a_learnt_kernel_follows_the_factors_better_than_mse_and_the_box():
     assert np.abs(kernel - kernel[::-1]).mean() < 0.1 * kernel.mean()  # which symmetry is there for
 
 
+def test_with_the_full_extent_equal_steps_are_equally_far_and_ranks_follow_a_factor_wholly(tmp_path):
+    path = tmp_path / "a.loss"
+    learnt = learn_loss(SQUARES, radius=31, extent="full", out=path, progress=False, **QUICK)
+    assert learnt.agreements[LEARNT].factor.rank > 0.995  # without ties 0.988 is the limit
+    assert (learnt.file.extent, learnt.file.record["settings"]["extent"]) == ("full", "full")
+    seen = Perceived(SQUARES, str(path))
+    space = load(SQUARES).factors
+    line = space.to_index(space.traversal("x_R", [0, 3, 1, 6, 2, 2]))
+    apart = seen.distances([[line[start], line[start + 2]] for start in range(6)])
+    assert apart == pytest.approx(np.full(6, apart[0]), rel=1e-5)
+
+
 def test_an_adversarial_loss_follows_them_less():
     kinder, crueller = (
         learn_loss(SQUARES, steps=30, lr=0.02, batch=128, pairs=1024, adversarial=cruel, progress=False)
@@ -210,6 +223,8 @@ def test_an_autoencoder_of_any_size_of_image_gives_images_of_that_size():
     ("options", "message"),
     [
         ({"kind": "kernle"}, "did you mean 'kernel'"),
+        ({"extent": "ful"}, "did you mean 'full'"),
+        ({"extent": "full", "kind": "autoencoder"}, "images of the same size; leave out extent"),
         ({"decay": "linear"}, "no decay of the learning rate is called 'linear'"),
         ({"step": 3}, "did you mean 'steps'"),
         ({"steps": 0}, "steps must be a whole number from 1 up"),

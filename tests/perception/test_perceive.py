@@ -101,7 +101,7 @@ def test_a_correlation_of_one_half_is_the_limit_of_order():
 
 
 def factor(name: str, kind: str) -> Factor:
-    orders = {"seen": (0.9, 50.0), "confused": (0.5, 50.0), "overlooked": (0.9, 1.0)}
+    orders = {"seen": (0.95, 50.0), "half seen": (0.8, 50.0), "confused": (0.5, 50.0), "overlooked": (0.95, 1.0)}
     order, pays = orders[kind]
     return Factor(name, 8, 0.1, 0.0, 0.3, pays, 0.5, 0.5, order)
 
@@ -118,12 +118,19 @@ def factor(name: str, kind: str) -> Factor:
             {},
             "No: of table the loss mse confuses all 2 factors (a, b), as distances do not follow values;",
         ),
+        ("h", {}, "Hardly: of table the loss mse half sees a, as only a part of the distances is in order; no other"),
+        (
+            "hc",
+            {},
+            "Hardly: of table the loss mse half sees a, as only a part of the distances is in order and confuses",
+        ),
+        ("shc", {}, "In part: of table the loss mse sees a, half sees b but confuses c; no other loss"),
         ("co", {}, "No: of table the loss mse confuses a, as distances do not follow values and overlooks b"),
     ],
 )
 def test_the_sentence_names_every_factor(kinds, better, expected):
     data = Table(squares(4), VALUES)
-    words = {"s": "seen", "c": "confused", "o": "overlooked"}
+    words = {"s": "seen", "h": "half seen", "c": "confused", "o": "overlooked"}
     known = [factor(name, words[kind]) for name, kind in zip("abc", kinds, strict=False)]
     found = sentence(data, "mse", known, better, 0.5)
     assert found.startswith(expected)
@@ -131,12 +138,37 @@ def test_the_sentence_names_every_factor(kinds, better, expected):
     assert "\n" not in found
 
 
+@pytest.mark.parametrize(
+    ("kinds", "better", "learnable", "end"),
+    [
+        ("c", {}, "kernel", "follows its factors better; one that is learnt may: unweave learn-loss."),
+        ("c", {}, "autoencoder", "one that is learnt may: unweave learn-loss --kind autoencoder."),
+        ("c", {"mae": 0.6}, "kernel", "not 0.50), and one that is learnt may do more: unweave learn-loss."),
+        ("c", {}, None, "no other loss that was tried follows its factors better."),
+        ("s", {}, None, "no other loss is needed."),
+    ],
+)
+def test_the_sentence_ends_with_what_to_do(kinds, better, learnable, end):
+    known = [factor("a", {"s": "seen", "c": "confused"}[kinds])]
+    assert sentence(Table(squares(4), VALUES), "mse", known, better, 0.5, learnable).endswith(end)
+
+
+def test_a_loss_is_to_be_learnt_where_none_that_was_tried_sees_all():
+    blurred = perceive("xysquares:size=32", pairs=512)
+    assert blurred.learnable is None  # the box does
+    shapes = perceive("shapes2d:size=32", pairs=512)
+    assert shapes.learnable == "autoencoder"  # and no blur is better than mse
+    assert "unweave learn-loss --kind autoencoder" in shapes.sentence
+    vectors = Vectors(np.random.default_rng(0).normal(size=(50, 3)), np.arange(50)[:, None] % 5)
+    assert perceive(vectors, pairs=200).learnable is None
+
+
 def test_images_without_factors_get_their_distances_and_a_line():
     found = perceive(squares(4), pairs=100)
     assert found.table()["factor"].to_list() == ["random"]
     assert found.random[0] > 0
     assert found.sentence == "Unknown: table has no factors that distances could follow."
-    assert found.notes == ("'table' has no factors: only the distances of random pairs are known",)
+    assert found.notes[0].startswith("'table' has no factors: only the distances of random pairs are known; a table of")
 
 
 def test_rows_that_are_no_grid_get_what_can_be_had_and_a_line():

@@ -34,7 +34,7 @@ def band(weights: Weights, size: int, device: torch.device) -> Tensor:
 
 
 def fourier_blur(images: Tensor, kernel: Tensor) -> Tensor:
-    """Return the images convolved with a kernel of odd height and width, its centre in the middle."""
+    """Return the images (n, C, H, W) convolved with a kernel of odd height and width, its centre in the middle."""
     height, width = images.shape[-2:]
     kernel = _within(kernel, height, width)
     up, left = kernel.shape[0] // 2, kernel.shape[1] // 2
@@ -42,6 +42,17 @@ def fourier_blur(images: Tensor, kernel: Tensor) -> Tensor:
     padded = (next_fast_len(height + up, real=True), next_fast_len(width + left, real=True))
     spectrum = torch.fft.rfft2(images, s=padded) * torch.fft.rfft2(kernel.to(images), s=padded)
     return torch.fft.irfft2(spectrum, s=padded)[..., up : up + height, left : left + width]
+
+
+def full_fourier_blur(images: Tensor, kernel: Tensor) -> Tensor:
+    """Return the images (n, C, H, W) and what a kernel (a, b) spreads beyond them: (n, C, H + a - 1, W + b - 1).
+
+    Nothing is cut off, so the squared distance of two of them is the same wherever in the image they differ.
+    """
+    height, width = (images.shape[-2 + axis] + kernel.shape[axis] - 1 for axis in (0, 1))
+    padded = (next_fast_len(height, real=True), next_fast_len(width, real=True))
+    spectrum = torch.fft.rfft2(images, s=padded) * torch.fft.rfft2(kernel.to(images), s=padded)
+    return torch.fft.irfft2(spectrum, s=padded)[..., :height, :width]
 
 
 def _within(kernel: Tensor, height: int, width: int) -> Tensor:

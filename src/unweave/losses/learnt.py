@@ -46,7 +46,7 @@ class Learnt:
         return self._file_for(x).distance(x, mean)
 
     def features(self, x: Tensor) -> Tensor:
-        """Return pixels and what is made of them, weighted, (n, 2 C, H, W): their squared distance is the loss."""
+        """Return pixels and what is made of them, weighted, (n, values): their squared distance is the loss."""
         return self._file_for(x).features(x)
 
     def check(self, shape: tuple[int, ...], standardise: bool) -> None:

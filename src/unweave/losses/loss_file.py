@@ -18,7 +18,7 @@ from torch import Tensor
 from unweave.errors import UsageError
 from unweave.files import refuse_special
 from unweave.losses.autoencoder import WIDTHS, autoencode, autoencoder_shapes
-from unweave.losses.blur import fourier_blur
+from unweave.losses.blur import fourier_blur, full_fourier_blur
 from unweave.losses.pixelwise import total
 
 KEY = "unweave"
@@ -27,6 +27,8 @@ SUFFIX = ".loss"
 LARGEST = 2**26
 """Bytes of the largest file that is read."""
 KINDS = ("kernel", "autoencoder")
+EXTENTS = ("same", "full")
+"""What of blurred images is compared: the pixels of the image, or all that the kernel reaches."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,8 @@ class LossFile:
     weight: float = 1.0
     record: dict[str, Any] = field(default_factory=dict)
     """What the loss was learnt on, and how: plain JSON."""
+    extent: str = "same"
+    """Whether what a kernel spreads beyond the border is cut off, or compared too ("full")."""
 
     @property
     def radius(self) -> int | None:
@@ -53,7 +57,8 @@ class LossFile:
     def augmented(self, images: Tensor) -> Tensor:
         """Return h of images (n, C, H, W)."""
         if self.kind == "kernel":
-            return fourier_blur(images, self.tensors["kernel"])
+            blur = full_fourier_blur if self.extent == "full" else fourier_blur
+            return blur(images, self.tensors["kernel"])
         return autoencode(images, self.tensors)
 
     def distance(self, x: Tensor, mean: Tensor) -> Tensor:
@@ -66,8 +71,8 @@ class LossFile:
             return total(difference.square()) + self.weight * total(seen.square())
 
     def features(self, x: Tensor) -> Tensor:
-        """Return pixels and what h makes of them, weighted, (n, 2 C, H, W): their squared distance is the loss."""
-        return torch.cat([x, math.sqrt(self.weight) * self.augmented(x)], 1)
+        """Return pixels and what h makes of them, weighted, (n, values): their squared distance is the loss."""
+        return torch.cat([x.flatten(1), math.sqrt(self.weight) * self.augmented(x).flatten(1)], 1)
 
     def to(self, device: torch.device) -> LossFile:
         """Return the same loss on a device."""
@@ -76,6 +81,7 @@ class LossFile:
     def to_bytes(self) -> bytes:
         """Return the content of the file: the same bytes for the same loss."""
         known = {"version": VERSION, "kind": self.kind, "radius": self.radius, "channels": self.channels}
+        known |= {"extent": self.extent} if self.kind == "kernel" else {}
         text = json.dumps({**known, "weight": self.weight, **self.record}, allow_nan=False, ensure_ascii=False)
         # One key: safetensors writes several in random order.
         return save_tensors({name: tensor.contiguous() for name, tensor in self.tensors.items()}, {KEY: text})
@@ -110,15 +116,15 @@ def parse_loss_file(path: str, content: bytes) -> LossFile:
         tensors = load_tensors(content)
     except (SafetensorError, ValueError, KeyError) as error:
         raise UsageError(f"the loss file '{path}' is damaged; learn it again: unweave learn-loss") from error
-    kind, weight = known.pop("kind", None), known.pop("weight", None)
-    if kind not in KINDS or not _are_weights(kind, tensors):
+    kind, weight, extent = known.pop("kind", None), known.pop("weight", None), known.pop("extent", "same")
+    if kind not in KINDS or extent not in EXTENTS or not _are_weights(kind, tensors):
         raise _no_loss(path)
     if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < math.inf:
         raise UsageError(f"the loss file '{path}' has a weight that is no number from 0 up: {weight!r}")
     if not all(tensor.isfinite().all() for tensor in tensors.values()):
         raise UsageError(f"the loss file '{path}' holds weights that are no finite numbers")
     record = {name: value for name, value in known.items() if name not in ("version", "radius", "channels")}
-    return LossFile(kind, tensors, float(weight), record)
+    return LossFile(kind, tensors, float(weight), record, extent)
 
 
 def _known(path: str, content: bytes) -> dict[str, Any]:

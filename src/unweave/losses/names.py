@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 from typing import Protocol
 
 from unweave.errors import UsageError, unknown
@@ -106,10 +107,19 @@ def _read(text: str) -> Loss | Family:
     if name in FAMILIES:
         return _with_options(FAMILIES[name], name, written)
     if name not in LOSSES:
-        raise unknown("reconstruction loss", name, ["auto", *LOSSES, *FAMILIES])
+        raise _no_name(text, name)
     if written:
         raise UsageError(f"the loss {name} has no options, but '{text.partition(':')[2]}' is given")
     return LOSSES[name]
+
+
+def _no_name(text: str, name: str) -> UsageError:
+    """Return what is wrong with a name that no loss has: often it is a file."""
+    if text.endswith(".npy"):
+        return UsageError(f"'{text}' is no name of a loss; a kernel of your own is mse-kernel:path={text}")
+    if Path(text).expanduser().exists():
+        return UsageError(f"'{text}' is no loss: the file of one that unweave learn-loss wrote ends in {SUFFIX}")
+    return unknown("reconstruction loss", name, ["auto", *LOSSES, *FAMILIES])
 
 
 def _with_options(family: type[Family], name: str, written: Mapping[str, str]) -> Family:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,7 +18,7 @@ from unweave.data.table import require_factors
 from unweave.errors import UsageError, unknown
 from unweave.fields import OneOf
 from unweave.files import refuse_special, write_atomically
-from unweave.losses.loss_file import KINDS, SUFFIX, LossFile
+from unweave.losses.loss_file import EXTENTS, KINDS, SUFFIX, LossFile
 from unweave.metrics.inputs import generator, whole_number
 from unweave.perception.agreement import LEARNT, Agreement, agreements
 from unweave.perception.association import correlation
@@ -44,6 +44,8 @@ class Learning:
     """What is learnt: one kernel for all channels, or a small convolutional autoencoder."""
     radius: int | None = None
     """Pixels from the kernel's centre to its edge; by default it reaches half the image: 31 at 64 pixels."""
+    extent: Annotated[str, OneOf(EXTENTS)] = "same"
+    """What of blurred images is compared: the pixels of the image, or all that the kernel reaches."""
     steps: int = 500
     """Steps of Adam."""
     batch: int = 512
@@ -72,6 +74,10 @@ class Learning:
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise unknown("kind of loss to learn", self.kind, KINDS)
+        if self.extent not in EXTENTS:
+            raise unknown("extent of a blurred image", self.extent, EXTENTS)
+        if self.extent != "same" and self.kind != "kernel":
+            raise UsageError(f"an {self.kind} gives images of the same size; leave out extent, or learn a kernel")
         if self.decay not in DECAYS:
             raise unknown("decay of the learning rate", self.decay, DECAYS)
         for name, least in {"steps": 1, "batch": 2, "pairs": 2, "seed": 0}.items():
@@ -132,8 +138,8 @@ def learn_loss(
     progress, on_progress
         A bar or none, and who is told of progress instead.
     settings
-        The fields of `Learning`: kind, radius, steps, batch, pairs, lr, decay, symmetry, shrinkage, weight, strength,
-        scaled, adversarial, seed.
+        The fields of `Learning`: kind, radius, extent, steps, batch, pairs, lr, decay, symmetry, shrinkage, weight,
+        strength, scaled, adversarial, seed.
 
     Returns
     -------
@@ -154,10 +160,10 @@ def learn_loss(
     with reporting(on_progress, progress, "learning a loss") as told:
         learnt = trained(chosen, found, radius, told)
         tensors = learnt.tensors()
-        plain = LossFile(chosen.kind, tensors, chosen.weight)
+        plain = LossFile(chosen.kind, tensors, chosen.weight, extent=chosen.extent)
         measured = agreements(found, plain, scaled=chosen.scaled, seed=chosen.seed, on_progress=told)
     record = {"data": found.description, "shape": list(found.shape), "settings": asdict(chosen) | {"radius": radius}}
-    file = LossFile(chosen.kind, tensors, chosen.weight, record | {"correlations": measured[LEARNT].to_json()})
+    file = replace(plain, record=record | {"correlations": measured[LEARNT].to_json()})
     result = LearntLoss(file, measured)
     if place is not None:
         result.save(place)
@@ -208,7 +214,9 @@ def trained(chosen: Learning, data: Dataset, radius: int | None, on_progress: On
     """Return what was learnt in all steps."""
     keep_freed_memory()
     start = torch.Generator().manual_seed(int(generator(chosen.seed, STREAM).integers(2**62)))
-    learnt = TrainableAutoencoder(data.shape, start) if radius is None else TrainableKernel(radius, start)
+    learnt = (
+        TrainableAutoencoder(data.shape, start) if radius is None else TrainableKernel(radius, start, chosen.extent)
+    )
     adam = torch.optim.Adam(learnt.parameters, chosen.lr)
     sign, shown = (1 if chosen.adversarial else -1), "rank correlation"
     for step, (images, pairs, truth) in enumerate(_batches(chosen, data)):

@@ -18,6 +18,7 @@ from unweave.perception.ground_truth import ranges, total
 from unweave.perception.pairs import ENOUGH, Along, Traversals, along, random_pairs, varying_factors
 from unweave.perception.perceived import Floats, Perceived
 from unweave.progress import OnProgress
+from unweave.text import data_title
 
 RANDOM = "random"
 """The row for pairs of any two images."""
@@ -135,7 +136,7 @@ def measurable(data: Dataset, factor: int) -> Along | None:
 
 def few_pairs(data: Dataset, factors: Sequence[str]) -> str:
     """Return the line about factors that cannot be measured along themselves."""
-    return f"'{data.name}' has fewer than {ENOUGH} pairs that differ only in {', '.join(factors)}"
+    return f"'{data_title(data.description)}' has fewer than {ENOUGH} pairs that differ only in {', '.join(factors)}"
 
 
 def warn_of_few(data: Dataset, factors: Sequence[str], instead: str) -> None:

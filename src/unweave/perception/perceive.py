@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from unweave.perception.association import Correlation
 from unweave.perception.measured import RANDOM, Measured, chosen_factors, few_pairs, mean_and_spread, measure
 from unweave.perception.pairs import varying_factors
 from unweave.perception.perceived import Floats, Perceived
-from unweave.perception.verdict import BETTER, Factor, order_of_correlation, sentence
+from unweave.perception.verdict import BETTER, CLEAR, Factor, Learnable, order_of_correlation, sentence
 from unweave.progress import OnProgress, reporting
 from unweave.text import data_title
 
@@ -41,6 +41,8 @@ class Perception:
     """Mean rank correlation over factors, by loss, the best first: of the loss itself and of those that were tried."""
     better: dict[str, float]
     """Those of them that follow the factors clearly better."""
+    learnable: Learnable | None
+    """The kind of loss to learn with `learn_loss`, where no loss that was tried sees all factors; else None."""
     distances: dict[str, Floats]
     """Perceived distances of different images, by factor and of random pairs, from which cumulative plots are drawn."""
     sentence: str
@@ -114,8 +116,10 @@ def perceive(
         found = measure(seen, axes, pairs=pairs, seed=seed, on_progress=told)
         known = _factors(seen, found)
         name = loss if loss != "auto" else seen.loss_name
-        losses = _losses(name, seen, axes, min(pairs, FEW), seed, told) if others and axes else {}
+        tried = _tried(name, seen, axes, min(pairs, FEW), seed, told) if others and axes else {}
+    losses = {each: found.rank for each, found in tried.items()}
     better = {each: rank for each, rank in losses.items() if rank > losses[name] + BETTER}
+    learnable = _learnable(seen, known, tried, next(iter(better), name)) if tried else None
     distances = {each: part.between_different for each, part in found.along.items() if part is not None}
     return Perception(
         given,
@@ -125,8 +129,9 @@ def perceive(
         found.random.correlation() if axes else None,
         losses,
         better,
+        learnable,
         distances | {RANDOM: found.random.perceived},
-        sentence(given, name, known, better, losses.get(name, np.nan)) if axes else _untold(given),
+        sentence(given, name, known, better, losses.get(name, np.nan), learnable) if axes else _untold(given),
         _notes(given, found),
     )
 
@@ -139,22 +144,43 @@ def candidates(data: Dataset) -> list[str]:
     return ["mse", "mae", f"mse-box:radius={radius}", f"mse-gauss:radius={radius}"]
 
 
-def _losses(
+class _Tried(NamedTuple):
+    """How a loss that was tried follows the factors."""
+
+    rank: float
+    """Mean rank correlation over factors."""
+    sees_all: bool
+    """Whether every factor is clearly in order."""
+
+
+def _tried(
     own: str, seen: Perceived, axes: Sequence[int], pairs: int, seed: int, on_progress: OnProgress
-) -> dict[str, float]:
-    """Return the mean rank correlation of the own loss and of others, on the same pairs; the best first."""
+) -> dict[str, _Tried]:
+    """Return how the own loss and others follow the factors, on the same pairs; that of the highest rank first."""
     others = {name: Perceived(seen.data, name, standardise=seen.standardise) for name in candidates(seen.data)}
     tried = {own: seen} | {name: other for name, other in others.items() if other.loss_name != seen.loss_name}
 
-    def mean_rank(other: Perceived) -> float:
+    def result(other: Perceived) -> _Tried:
         def told(what: str, done: float, total: float | None) -> None:
             on_progress(f"{other.loss_name}: {what}", done, total)
 
         found = measure(other, axes, pairs=pairs, seed=seed, on_progress=told)
-        return float(np.mean([each.rank for each in found.correlations().values()]))
+        known = _factors(other, found)
+        return _Tried(float(np.mean([each.rank for each in known])), all(each.order >= CLEAR for each in known))
 
-    found = {name: mean_rank(other) for name, other in tried.items()}
-    return dict(sorted(found.items(), key=lambda item: -item[1]))
+    found = {name: result(other) for name, other in tried.items()}
+    return dict(sorted(found.items(), key=lambda item: -item[1].rank))
+
+
+def _learnable(seen: Perceived, known: Sequence[Factor], tried: Mapping[str, _Tried], best: str) -> Learnable | None:
+    """Return the kind of loss to learn: a kernel where a blur is best, else what is no blur; None if none is needed.
+
+    What is learnt already is not learnt again.
+    """
+    done = all(each.kind == "seen" for each in known) or tried[best].sees_all
+    if done or not seen.data.has_images or seen.loss_name.startswith("learnt"):
+        return None
+    return "kernel" if best.startswith(("mse-box", "mse-gauss")) else "autoencoder"
 
 
 def _factors(seen: Perceived, found: Measured) -> tuple[Factor, ...]:
@@ -177,7 +203,8 @@ def _factors(seen: Perceived, found: Measured) -> tuple[Factor, ...]:
 def _notes(data: Dataset, found: Measured) -> tuple[str, ...]:
     missing = [name for name, each in found.along.items() if each is None]
     if not data.is_labelled:
-        return (f"'{data.name}' has no factors: only the distances of random pairs are known",)
+        told = f"'{data_title(data.description)}' has no factors: only the distances of random pairs are known"
+        return (f"{told}; a table of factors beside the images would tell more",)
     if not missing:
         return ()
     return (f"{few_pairs(data, missing)}: their correlations are over random pairs, the other factors held constant",)

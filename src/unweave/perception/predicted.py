@@ -17,6 +17,7 @@ from unweave.metrics.gaps import top_gap
 from unweave.metrics.information import bin_codes, information, known
 from unweave.metrics.inputs import DRAW, generator, whole_number
 from unweave.perception.perceive import Perception, perceive
+from unweave.perception.verdict import WORDS
 from unweave.progress import OnProgress, reporting
 from unweave.runs import Run
 from unweave.study.analysis import over_seeds, rank_correlation
@@ -92,11 +93,12 @@ class Predictions:
         }
 
     def by_verdict(self) -> polars.DataFrame:
-        """Return what was learnt, on average, of factors that the loss was said to see, confuse or overlook."""
+        """Return what was learnt, on average, of factors that the loss was said to see, half see, confuse, overlook."""
         import polars
 
         means = [polars.col(name).mean() for name in LEARNT]
-        return self.rows.group_by("verdict").agg(polars.len().alias("factors"), *means).sort("verdict", descending=True)
+        found = self.rows.group_by("verdict").agg(polars.len().alias("factors"), *means)
+        return found.sort(polars.col("verdict").replace_strict({kind: place for place, kind in enumerate(WORDS)}))
 
 
 def predicted_and_learned(

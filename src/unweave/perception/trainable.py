@@ -10,7 +10,7 @@ from torch import Tensor
 from unweave.data.dataset import Images
 from unweave.data.factors import Integers
 from unweave.losses.autoencoder import autoencode, autoencoder_depth, initial_autoencoder
-from unweave.losses.blur import fourier_blur
+from unweave.losses.blur import fourier_blur, full_fourier_blur
 from unweave.perception.batches import PairedRows, distinct_planes, whole_images
 from unweave.perception.pair_squares import pair_squares
 
@@ -50,14 +50,16 @@ class Trainable(ABC):
 class TrainableKernel(Trainable):
     r"""A convolution of every channel with one kernel k = |theta|, (2 r + 1) x (2 r + 1) [Michlo2022]_, section 6.1.
 
-    It starts as |1 + 0.001 n| / sum, n standard normal: nearly a box blur that adds up to one.
+    It starts as |1 + 0.001 n| / sum, n standard normal: nearly a box blur that adds up to one. With the extent "full",
+    what it spreads beyond the border is compared too.
     """
 
-    def __init__(self, radius: int, generator: torch.Generator) -> None:
+    def __init__(self, radius: int, generator: torch.Generator, extent: str = "same") -> None:
         side = 2 * radius + 1
         noisy = 1 + 0.001 * torch.randn(side, side, generator=generator)
         self.theta = (noisy / noisy.sum()).abs().requires_grad_()
         self.parameters = [self.theta]
+        self.blur = full_fourier_blur if extent == "full" else fourier_blur
 
     def paired(self, images: Images, pairs: Integers) -> PairedRows:
         """Return the distinct planes of a batch."""
@@ -66,7 +68,7 @@ class TrainableKernel(Trainable):
     def augmented(self, rows: Tensor) -> Tensor:
         """Return blurred planes."""
         kernel = self.theta.abs()
-        return torch.cat([fourier_blur(part, kernel) for part in rows.split(TOGETHER)])
+        return torch.cat([self.blur(part, kernel) for part in rows.split(TOGETHER)])
 
     def penalties(self, symmetry: float, shrinkage: float) -> Tensor:
         r"""Return symmetry * sum of mean |f(k) - k'| + shrinkage * mean k^2, f(k) either mirror image, k' k and k^T."""

@@ -71,12 +71,14 @@ def _lines(data: Dataset, columns: int, seed: int) -> dict[str, Integers]:
 
 
 def _seen(loss: LossFile, images: Images) -> Images:
-    """Return what h makes of images, from black at the least value of all to white at the largest."""
+    """Return what h makes of images, within their border, from black at the least value to white at the largest."""
     import torch
 
     pixels = torch.from_numpy(images).permute(0, 3, 1, 2).float() / 255
     with torch.inference_mode():
-        return _bytes(loss.augmented(pixels).permute(0, 2, 3, 1).numpy())
+        seen = loss.augmented(pixels).permute(0, 2, 3, 1).numpy()
+    cut = [(have - want) // 2 for have, want in zip(seen.shape[1:3], images.shape[1:3], strict=True)]
+    return _bytes(seen[:, cut[0] : cut[0] + images.shape[1], cut[1] : cut[1] + images.shape[2]])
 
 
 def _bytes(values: np.ndarray) -> Images:

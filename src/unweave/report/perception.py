@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars
 from matplotlib.axes import Axes
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike, NDArray
 
@@ -20,7 +21,13 @@ from unweave.report.style import LIGHT, number, plain
 if TYPE_CHECKING:
     from unweave.perception.verdict import Kind
 
-KINDS: dict[Kind, str] = {"seen": LIGHT["accent"], "confused": LIGHT["alert"], "overlooked": LIGHT["muted"]}
+KINDS: dict[Kind, str] = {
+    "seen": LIGHT["accent"],
+    "half seen": to_hex(tuple((1 + part) / 2 for part in to_rgb(LIGHT["accent"]))),
+    "confused": LIGHT["alert"],
+    "overlooked": LIGHT["muted"],
+}
+"""The colour of a factor; half of it where it is half seen."""
 CELL = 1.15
 """Side of a distance matrix in inches."""
 POINTS = 400
@@ -134,14 +141,15 @@ def factors_seen(table: polars.DataFrame, ax: Axes | None = None) -> Axes:
     Returns
     -------
     Axes
-        The axes: right of the line a loss sees a factor, left of it it confuses the factor's values. A factor without
-        a known importance is drawn at 0.
+        The axes: right of both lines a loss sees a factor, between them it half sees it, left of them it confuses the
+        factor's values. A factor without a known importance is drawn at 0.
     """
-    from unweave.perception.verdict import ORDERED  # which loads torch
+    from unweave.perception.verdict import CLEAR, ORDERED  # which loads torch
 
     axes = ax or Chart(6.4, 3.6).add_subplot()
     rows = table.filter(polars.col("verdict").is_not_null())
-    axes.axvline(ORDERED, color=LIGHT["line"], linewidth=1.6)
+    for limit in (ORDERED, CLEAR):
+        axes.axvline(limit, color=LIGHT["line"], linewidth=1.6)
     for kind, colour in KINDS.items():
         if not len(found := rows.filter(verdict=kind)):
             continue
