@@ -69,7 +69,7 @@ def ranking() -> str:
         return NOTHING
     heads = ["score", "mean correlation", "least", "gain", "CPU s a run"]
     lines = [f"| {' | '.join(heads)} |", f"|---|{'--:|' * (len(heads) - 1)}"]
-    for row in overall(agreement).join(costs, on="score").iter_rows(named=True):
+    for row in overall(agreement).join(costs, on="score", maintain_order="left").iter_rows(named=True):
         gain = "–" if row["gain"] is None else f"{100 * row['gain']:.0f} %".replace("-", "−")
         cells = [number(row["correlation"], 2), number(row["least"], 2), gain, number(row["seconds"] / row["runs"], 2)]
         lines.append(f"| `{row['score']}` | {' | '.join(cells)} |")
