@@ -63,17 +63,17 @@ class Settings:
 
         grid = {"name": "beta-vae", "beta": list(self.strengths), "latents": list(self.latents)}
         methods = [{**grid, "data": [data], "steps": self.shorter.get(data, self.steps)} for data in self.data]
-        data, metrics = self.data, METRICS
+        data = self.data
         if self.scenes is not None:
             used = self.scenes
             encoders = {"beta": list(used.strengths), "latents": list(used.latents), "steps": used.steps}
             methods.append({"name": "beta-vae", **encoders, "data": [used.data]})
-            data, metrics = (*data, used.data), (*METRICS, "unfairness")
+            data = (*data, used.data)
         return Study(
             data=data,
             methods=methods,
             seeds=range(seed, seed + self.seeds),
-            metrics=(*metrics, *BASELINES),
+            metrics=(*METRICS, *BASELINES),
             trace_every=self.steps // self.moments,
             trace_samples=self.trace_samples,
             evaluate={"intervals": False, "floors": False, **self.evaluate},
@@ -87,11 +87,11 @@ PRESETS = {
         data=("shapes2d:size=32",),
         strengths=(0.25, 4.0),
         latents=(2, 4),
-        seeds=3,
+        seeds=2,
         steps=30,
         moments=5,
         trace_samples=20,
-        sizes=(2, 3),
+        sizes=(2,),
         evaluate={"preset": "fast", "samples": 400, "test_samples": 200},
         options={"net": "mlp", "width": 0.05, "batch": 16},
     ),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container
 from math import nan
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from unweave.progress import OnProgress
 from unweave.reproduce.frame import Row
 from unweave.reproduce.label_free_design import Settings
 from unweave.reproduce.label_free_table import PUBLISHED, as_published
+from unweave.runs import Run
 from unweave.selection import select
 from unweave.selection.correlation import spearman
 from unweave.selection.estimates import FEW_SEEDS, Estimate
@@ -38,11 +40,7 @@ def agreement_rows(settings: Settings, study: Study, seed: int, on_progress: OnP
     """Return table 1: the rank correlation of the dynamics score with supervised ones, for each number of seeds."""
     found = []
     for size in settings.sizes:
-        chosen = [
-            study.folder.run_of(task)
-            for task in study.plan.tasks
-            if task.config["training"]["seed"] < seed + size and not _is_scene(settings, task.config["data"])
-        ]
+        chosen = _folders(settings, study, scenes=False, seeds=range(seed, seed + size))
         table = select(chosen, "dynamics", against=PRINTED, seed=seed, on_progress=on_progress).against
         for row in table.filter(polars.col("over") == "specifications").iter_rows(named=True):
             published, interval = as_published("dynamics", row["supervised"], size)
@@ -56,9 +54,8 @@ def noise_rows(settings: Settings, study: Study, on_progress: OnProgress) -> lis
     from unweave.study import score_under_noise
     from unweave.study.analysis import noise_robustness
 
-    chosen = [study.folder.run_of(task) for task in study.plan.tasks if not _is_scene(settings, task.config["data"])]
-    scoring = dict(settings.evaluate)
-    noisy = score_under_noise(chosen, PRINTED, on_progress=on_progress, **scoring)
+    chosen = _folders(settings, study, scenes=False)
+    noisy = score_under_noise(chosen, PRINTED, on_progress=on_progress, **settings.evaluate)
     found = []
     for row in noise_robustness(noisy).iter_rows(named=True):
         regime = row["label_noise"]
@@ -72,16 +69,14 @@ def task_rows(
     settings: Settings, study: Study, dynamics: polars.DataFrame, seed: int, on_progress: OnProgress
 ) -> list[Row]:
     """Return table 4: the rank correlation of scores with unfairness, and with steps of the clustering task."""
-    tasks = _wide(study).join(dynamics.select("run", dynamics=-polars.col("dynamics")), on="run", how="left")
+    scores = _wide(study).join(dynamics.select("run", dynamics=-polars.col("dynamics")), on="run", how="left")
+    outcomes = {UNFAIRNESS: _unfairness(settings, study, on_progress)}
+    if settings.scenes is not None:
+        outcomes[CLUSTERING] = _clustering(settings, study, on_progress)
     found = []
-    for outcome, printed in WITH_TASKS.items():
-        table = tasks
-        if outcome == CLUSTERING:
-            if settings.scenes is None:
-                continue
-            table = tasks.join(_clustering(settings, study, on_progress), on="run")
-        for data, part in _by_data(table, settings, scenes=outcome == CLUSTERING):
-            for score, published in printed.items():
+    for outcome, measured in outcomes.items():
+        for (data,), part in scores.join(measured, on="run").group_by("data", maintain_order=True):
+            for score, published in WITH_TASKS[outcome].items():
                 numbers = over_specifications(part, score, outcome, seed)
                 found.append(Row(f"table 4, {data}: {score} with {outcome}", published, *numbers))
     return found
@@ -116,35 +111,58 @@ def over_specifications(table: polars.DataFrame, first: str, second: str, seed: 
 
 
 def _wide(study: Study) -> polars.DataFrame:
-    """Return a row for each run: data, specification, and the scores of table 4."""
+    """Return a row for each run: run, data, specification and the supervised scores."""
     from unweave.study.analysis.tidy import one_row_a_run, settings_of_cells
 
     scores = study.scores()
-    table = one_row_a_run(scores, [*PRINTED, UNFAIRNESS])
+    table = one_row_a_run(scores, PRINTED)
     return table.with_columns(specification=polars.struct(settings_of_cells(scores)).rank("dense"))
 
 
+def _unfairness(settings: Settings, study: Study, on_progress: OnProgress) -> polars.DataFrame:
+    """Return the unfairness of every run of the grid, saved or computed: run and the score."""
+    folders, rows = _folders(settings, study, scenes=False), []
+    for number, folder in enumerate(folders):
+        on_progress("unfairness", number, len(folders))
+        run = Run.open(folder)
+        value = _saved(run, UNFAIRNESS)
+        if value is None:
+            run.evaluate("unfairness", intervals=False, floors=False, progress=False, **settings.evaluate)
+            value = _saved(run, UNFAIRNESS)
+        rows.append({"run": folder.name, UNFAIRNESS: value})
+    return polars.DataFrame(rows, schema={"run": polars.String, UNFAIRNESS: polars.Float64})
+
+
+def _saved(run: Run, metric: str) -> float | None:
+    """Return the saved score of a run's present weights."""
+    table = run.scores()
+    if table is None:
+        return None
+    values = table.filter((polars.col("metric") == metric) & polars.col("current"))["value"]
+    return values[-1] if len(values) else None
+
+
 def _clustering(settings: Settings, study: Study, on_progress: OnProgress) -> polars.DataFrame:
-    """Return the mean steps of the clustering task of every run on scenes: run, steps."""
+    """Return the mean steps of the clustering task of every run on scenes: run and steps."""
     from unweave.tasks import sample_efficiency_table
 
     assert settings.scenes is not None
-    chosen = [study.folder.run_of(task) for task in study.plan.tasks if _is_scene(settings, task.config["data"])]
+    chosen = _folders(settings, study, scenes=True)
     table = sample_efficiency_table(chosen, on_progress=on_progress, **settings.scenes.task)
     return table.group_by("run").agg(polars.col("steps").mean().alias(CLUSTERING))
 
 
-def _by_data(table: polars.DataFrame, settings: Settings, *, scenes: bool) -> Iterator[tuple[str, polars.DataFrame]]:
-    """Yield the runs on each data set: those on scenes, or the others."""
+def _folders(settings: Settings, study: Study, *, scenes: bool, seeds: Container[int] | None = None) -> list[Path]:
+    """Return the folders of finished runs: the encoders of the clustering task, or the others."""
     name = settings.scenes.data.partition(":")[0] if settings.scenes else ""
-    for (data,), part in table.group_by("data", maintain_order=True):
-        if str(data).startswith(name) == scenes or not name:
-            yield str(data), part
-
-
-def _is_scene(settings: Settings, data: dict[str, Any]) -> bool:
-    """Tell whether a run is an encoder of the clustering task."""
-    return settings.scenes is not None and data["name"] == settings.scenes.data.partition(":")[0]
+    wanted = study.plan.wanted()
+    return [
+        study.folder.run_of(task)
+        for task in study.plan.tasks
+        if (task.config["data"]["name"] == name) == scenes
+        and (seeds is None or task.config["training"]["seed"] in seeds)
+        and study.folder.is_done(task, study.plan, wanted)
+    ]
 
 
 def _numbers(row: dict[str, Any], value: str) -> tuple[float, float, float]:

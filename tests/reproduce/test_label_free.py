@@ -1,0 +1,165 @@
+"""The comparison of label-free scores: planted agreement is found, and the page is that of the stored tables."""
+
+from __future__ import annotations
+
+import json
+from math import isnan
+from pathlib import Path
+from typing import Any
+
+import label_free_docs as docs
+import numpy as np
+import pages
+import polars
+import pytest
+from scipy.stats import spearmanr
+
+from unweave.reproduce import find, reproduce
+from unweave.reproduce.label_free_bakeoff import rows_of
+from unweave.reproduce.label_free_design import METRICS, PRESETS, SUPERVISED
+from unweave.reproduce.label_free_figures import agreement_figure
+from unweave.reproduce.label_free_table import AGREEMENT, COSTS, PUBLISHED, as_published, conclusions, overall
+from unweave.reproduce.training_dynamics_tables import over_specifications
+from unweave.selection import SCORES
+
+
+def agreement(count: int = 12) -> polars.DataFrame:
+    """Return a table in which "elbo" agrees better than "kl"."""
+    rows: list[dict[str, Any]] = [
+        {"data": data, "score": score, "supervised": supervised, "over": "specifications", "count": count,
+         "correlation": value - 0.1 * place, "low": value - 0.3, "high": None if score == "kl" else value + 0.1,
+         "gain": value}
+        for data in ("one", "other")
+        for place, supervised in enumerate(("mig", "factor-vae-score"))
+        for score, value in (("kl", -0.4), ("elbo", 0.7), ("dynamics", 0.2))
+    ]  # fmt: skip
+    return polars.DataFrame(rows, schema=AGREEMENT)
+
+
+def costs() -> polars.DataFrame:
+    rows = [{"score": score, "runs": 10, "seconds": 2.0} for score in ("dynamics", "kl", "elbo")]
+    return polars.DataFrame(rows, schema=COSTS)
+
+
+def test_scores_come_in_the_order_of_their_mean_correlation():
+    ranked = overall(agreement())
+    assert ranked["score"].to_list() == ["elbo", "dynamics", "kl"]
+    assert ranked["correlation"].to_list() == pytest.approx([0.65, 0.15, -0.45])
+    assert ranked["least"].to_list() == pytest.approx([0.6, 0.1, -0.5])
+    said = conclusions(agreement(), costs())
+    assert said[0].startswith("elbo agrees best")
+    assert [line.partition(":")[0] for line in said[1:4]] == ["elbo", "dynamics", "kl"]
+    assert "0.2 CPU s a run" in said[1]
+    assert "within ±0.59" in said[-1]
+
+
+def test_of_few_specifications_no_chance_is_told_and_of_none_nothing():
+    assert "unrelated" not in " ".join(conclusions(agreement(4), costs()))
+    assert conclusions(agreement().head(0), costs()) == ["No score could be compared with a supervised one."]
+
+
+def test_the_published_number_stands_beside_ours_where_there_is_one():
+    rows = {row.what: row for row in rows_of(agreement(), 5)}
+    assert rows["one: dynamics with mig"].published == 0.60
+    assert rows["one: dynamics with mig"].published_interval == pytest.approx((0.53, 0.67))
+    assert rows["one: elbo with mig"].published is None
+    assert isnan(rows["one: kl with mig"].high)
+    assert as_published("dynamics", "mig", 7) == (None, None)
+    assert {*PUBLISHED[5]} < {*SUPERVISED}
+
+
+def test_the_correlation_over_specifications_is_that_of_means():
+    rng = np.random.default_rng(0)
+    truth = rng.normal(size=8)
+    rows = [
+        {"specification": place, "first": truth[place] + 0.1 * rng.normal(), "second": -truth[place]}
+        for _ in range(5) for place in range(8)
+    ]  # fmt: skip
+    table = polars.DataFrame(rows)
+    means = table.group_by("specification").mean()
+    value, low, high = over_specifications(table, "first", "second", seed=0)
+    assert value == pytest.approx(spearmanr(means["first"], means["second"]).statistic)
+    assert -1 <= low <= value <= high < -0.5
+    assert over_specifications(table, "first", "second", seed=0) == (value, low, high)
+
+
+def test_a_run_without_a_score_is_left_out_and_few_seeds_have_no_interval():
+    table = polars.DataFrame(
+        {"specification": [0, 0, 1, 1, 2, 2], "first": [1.0, None, 2.0, 2.0, 3.0, 3.0], "second": [1, 9, 2, 2, 3, 3]}
+    )
+    value, low, high = over_specifications(table, "first", "second", seed=0)
+    assert value == pytest.approx(1)
+    assert isnan(low)
+    assert isnan(high)
+    constant = table.with_columns(second=polars.lit(1.0))
+    assert isnan(over_specifications(constant, "first", "second", seed=0)[0])
+
+
+def test_presets_are_those_of_the_page():
+    assert PRESETS["small"].count() == 120
+    assert PRESETS["paper"].count() == 625
+    small = find("training-dynamics").presets["small"]
+    assert small.count() == 140
+    for settings in PRESETS.values():
+        assert all(steps % (settings.steps // settings.moments) == 0 for steps in settings.shorter.values())
+        assert max(settings.sizes) <= settings.seeds
+    names = {part.removesuffix("-disentanglement") for part in SUPERVISED}
+    assert names == {*METRICS}
+
+
+def test_the_page_is_that_of_the_stored_tables():
+    """If not: `python benchmarks/label_free_docs.py` writes the pages from the files."""
+    page = docs.PAGE.read_text(encoding="utf-8")
+    for name, text in docs.blocks().items():
+        assert pages.block(name, text) in page
+    assert pages.block("bake-off", docs.ranking()) in docs.SELECTION.read_text(encoding="utf-8")
+
+
+def test_stored_tables_are_written_into_the_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    results = tmp_path / "results"
+    for name in ("label-free-bakeoff", "training-dynamics"):
+        (results / f"{name}-small-0").mkdir(parents=True)
+    agreement().write_csv(results / "label-free-bakeoff-small-0" / "agreement.csv")
+    costs().write_csv(results / "label-free-bakeoff-small-0" / "costs.csv")
+    row = {"what": "table 1", "published": -0.6, "ours": -0.25, "low": None, "high": None, "difference": 0.35}
+    (results / "training-dynamics-small-0" / "result.json").write_text(json.dumps({"rows": [row]}))
+    for name in ("AGREEMENT", "COSTS", "TABLES", "PAGE", "SELECTION", "FIGURE"):
+        original = getattr(docs, name)
+        copy = tmp_path / original.name
+        if original.suffix == ".md":
+            copy.write_text(original.read_text())
+        monkeypatch.setattr(docs, name, copy)
+    docs.main(["--results", str(results)])
+    page = (tmp_path / "label-free.md").read_text()
+    assert "| table 1 | −0.60 | −0.25 | – |" in page
+    assert "| `elbo` | 0.70 (0.40 … 0.80) | 0.60 (0.40 … 0.80) |" in page
+    assert "| `elbo` | 0.65 | 0.6 | 70 % | 0.2 |" in (tmp_path / "selection.md").read_text()
+    assert (tmp_path / "label-free.png").stat().st_size > 5_000
+
+
+def test_the_figure_has_a_panel_for_each_data_set():
+    figure = agreement_figure(agreement())
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["one", "other"]
+    assert [text.get_text() for text in figure.axes[0].get_yticklabels()] == ["elbo", "dynamics", "kl"]
+
+
+def test_smoke_compares_every_score(tmp_path: Path):
+    outcome = reproduce("label-free-bakeoff", preset="smoke", out=tmp_path / "result", workers=1)
+    table = polars.read_csv(tmp_path / "result" / "agreement.csv")
+    assert {*table["score"]} == {*SCORES}
+    assert {*table["supervised"]} == {*SUPERVISED}
+    assert len(outcome.findings.rows) == len(SCORES) * len(SUPERVISED)
+    assert (polars.read_csv(tmp_path / "result" / "costs.csv")["seconds"] > 0).all()
+    known = table["correlation"].drop_nulls()
+    assert known.is_between(-1, 1).all()
+    assert (table["gain"].drop_nulls() <= 1 + 1e-9).all()
+
+
+def test_smoke_of_the_paper_has_its_three_tables(tmp_path: Path):
+    outcome = reproduce("training-dynamics", preset="smoke", out=tmp_path / "result", workers=1)
+    rows = outcome.findings.rows
+    counts = {table: sum(row.what.startswith(table) for row in rows) for table in ("table 1", "table 3", "table 4")}
+    assert counts == {"table 1": 3, "table 3": 9, "table 4": 8}
+    scores = polars.read_csv(tmp_path / "result" / "dynamics.csv")
+    assert len(scores) == find("training-dynamics").presets["smoke"].count()
+    assert not any("failed" in note for note in outcome.findings.notes)
