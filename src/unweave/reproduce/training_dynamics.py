@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -50,11 +51,13 @@ class TrainingDynamics(StudyReproduction):
         from unweave.reproduce.training_dynamics_figures import dynamics_figure
 
         scores = self._dynamics(study)
-        rows = (
-            *agreement_rows(settings, study, self.seed, self.on_progress),
-            *noise_rows(settings, study, self.on_progress),
-            *task_rows(settings, study, scores, self.seed, self.on_progress),
-        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of collapsed models and few rows, which are part of the comparison
+            rows = (
+                *agreement_rows(settings, study, self.seed, self.on_progress),
+                *noise_rows(settings, study, self.on_progress),
+                *task_rows(settings, study, scores, self.seed, self.on_progress),
+            )
         figures = {"dynamics": dynamics_figure(scores)}
         return Findings(rows, NOTES, figures, {"dynamics.csv": scores.write_csv()})
 

@@ -97,7 +97,7 @@ def over_specifications(table: polars.DataFrame, first: str, second: str, seed: 
     rows = table.sort("specification", maintain_order=True).select("specification", first, second)
     rows = rows.with_columns(polars.col(first, second).cast(polars.Float64).fill_null(nan))
     sizes = tuple(len(part) for _, part in rows.group_by("specification", maintain_order=True))
-    pair = rows.select(first, second).to_numpy()
+    pair = rows.select(first, second).to_numpy(writable=True)
     pair[~np.isfinite(pair).all(axis=1)] = nan
     ours, theirs = (Estimate(sizes, column) for column in pair.T)
     known = np.isfinite(ours.specifications)
