@@ -46,8 +46,8 @@ def test_true_factors_need_fewer_steps_than_projections_of_pixels_and_noise(lear
     assert abs(noise.accuracy - 0.5) < 0.1
 
 
-def test_a_rotation_and_a_scale_of_all_codes_change_little(truth, learnt):
-    """Distances of sprites are told from any rotation of their places; the scale and the shift are taken off."""
+def test_the_shift_and_the_scale_of_all_codes_change_little(truth, learnt):
+    """Both are taken off before anything is learnt."""
     moved = sample_efficiency(lambda images: 1e-3 * truth(images) + 7, **BRIEF)
     np.testing.assert_allclose(moved.table["steps"], learnt.table["steps"], rtol=0.1)
 
