@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import polars
 import pytest
@@ -13,7 +15,7 @@ from unweave.tasks.efficiency import steps_to
 from unweave.tasks.exploration import held_out
 from unweave.tasks.predictor import _batches, balanced_accuracy
 
-BRIEF = {"size": 32, "max_steps": 1_500, "every": 100, "seeds": 2, "test_scenes": 400, "target": 0.65}
+BRIEF: dict[str, Any] = {"size": 32, "max_steps": 1_500, "every": 100, "seeds": 2, "test_scenes": 400, "target": 0.65}
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +111,7 @@ def test_mistakes_get_one_clear_line(encode, options, message):
 
 
 OPTIONS = {"net": "mlp", "width": 0.05, "latents": 3, "steps": 2, "batch": 4, "device": "cpu", "threads": 1}
-FEW = {"max_steps": 200, "every": 100, "seeds": 2, "test_scenes": 40}
+FEW: dict[str, Any] = {"max_steps": 200, "every": 100, "seeds": 2, "test_scenes": 40}
 
 
 @pytest.fixture(scope="module")
