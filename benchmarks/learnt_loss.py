@@ -42,7 +42,7 @@ THESIS = {
     "learnt, radius 31": (0.97, 0.98, 0.96, 0.96),
     "learnt, radius 63": (1.00, 0.99, 1.00, 1.00),
 }
-FULL = "learnt, radius 63, full"
+FULL, KERNEL, CODER = "learnt, radius 63, full", "learnt kernel", "learnt autoencoder"
 """[Michlo2022], table 6.1: linear and rank along a factor, linear and rank of random pairs."""
 
 
@@ -85,13 +85,13 @@ def of_others(data: str) -> list[dict[str, object]]:
     return [
         measured(data, "mse", "mse"),
         measured(data, "mse-box:radius=15", "mse-box"),
-        learnt(data, "learnt kernel"),
-        learnt(data, "learnt autoencoder", kind="autoencoder", steps=AUTOENCODER),
+        learnt(data, KERNEL),
+        learnt(data, CODER, kind="autoencoder", steps=AUTOENCODER),
     ]
 
 
 def store(rows: list[dict[str, object]]) -> None:
-    """Put rows into the file, in place of earlier ones of the same data and loss."""
+    """Put rows into the file, in place of earlier ones of the same data and loss, in the order of the page."""
     kinds = {"steps": polars.Int64, "seconds": polars.Int64, "sum": polars.Float64}
     kinds |= dict.fromkeys(VALUES, polars.Float64)
     table = polars.DataFrame(rows, infer_schema_length=None).cast(kinds)  # pyright: ignore[reportArgumentType]
@@ -99,7 +99,7 @@ def store(rows: list[dict[str, object]]) -> None:
         table = polars.concat([polars.read_csv(STORE).cast(kinds), table])  # pyright: ignore[reportArgumentType]
     kept = table.unique(KEY, keep="last", maintain_order=True)
     data = polars.col("data").replace_strict({name: i for i, name in enumerate((SQUARES, *OTHERS))})
-    loss = polars.col("loss").replace_strict({name: i for i, name in enumerate((*THESIS, FULL))}, default=0)
+    loss = polars.col("loss").replace_strict({name: i for i, name in enumerate((*THESIS, FULL, KERNEL, CODER))})
     kept.sort(data, loss, maintain_order=True).write_csv(STORE)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import polars
 import pytest
@@ -13,7 +15,7 @@ from unweave.tasks.efficiency import steps_to
 from unweave.tasks.exploration import held_out
 from unweave.tasks.predictor import _batches, balanced_accuracy
 
-BRIEF = {"size": 32, "max_steps": 1_500, "every": 100, "seeds": 2, "test_scenes": 400, "target": 0.65}
+BRIEF: dict[str, Any] = {"size": 32, "max_steps": 1_500, "every": 100, "seeds": 2, "test_scenes": 400, "target": 0.65}
 
 
 @pytest.fixture(scope="module")
@@ -46,8 +48,8 @@ def test_true_factors_need_fewer_steps_than_projections_of_pixels_and_noise(lear
     assert abs(noise.accuracy - 0.5) < 0.1
 
 
-def test_a_rotation_and_a_scale_of_all_codes_change_little(truth, learnt):
-    """Distances of sprites are told from any rotation of their places; the scale and the shift are taken off."""
+def test_the_shift_and_the_scale_of_all_codes_change_little(truth, learnt):
+    """Both are taken off before anything is learnt."""
     moved = sample_efficiency(lambda images: 1e-3 * truth(images) + 7, **BRIEF)
     np.testing.assert_allclose(moved.table["steps"], learnt.table["steps"], rtol=0.1)
 
@@ -109,7 +111,7 @@ def test_mistakes_get_one_clear_line(encode, options, message):
 
 
 OPTIONS = {"net": "mlp", "width": 0.05, "latents": 3, "steps": 2, "batch": 4, "device": "cpu", "threads": 1}
-FEW = {"max_steps": 200, "every": 100, "seeds": 2, "test_scenes": 40}
+FEW: dict[str, Any] = {"max_steps": 200, "every": 100, "seeds": 2, "test_scenes": 40}
 
 
 @pytest.fixture(scope="module")

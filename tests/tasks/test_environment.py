@@ -55,12 +55,13 @@ def test_a_scripted_policy_succeeds_within_an_episode(by):
         target[group[1], 0] += 12 if target[group[1], 0] == 0 else -12
     rng = np.random.default_rng(0)
     for seed in range(5):
-        places, ended, steps = env.reset(seed=seed)[1]["places"], False, 0
+        info, reward, ended, steps = env.reset(seed=seed)[1], -1.0, False, 0
         while not ended and steps < 50:
+            places = info["places"]
             sprite = rng.choice(np.flatnonzero((target != places).any(axis=1)))
             action = task.aim(places[None], [sprite], (target - places)[None, sprite])[0]
             _, reward, ended, _, info = env.step(action)
-            places, steps = info["places"], steps + 1
+            steps += 1
         assert ended
         assert info["success"]
         assert reward >= 0

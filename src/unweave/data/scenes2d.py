@@ -110,7 +110,7 @@ def _sums_of_blocks(planes: Images) -> NDArray[np.uint16]:
     """Return the sums of 2×2 pixels of planes of 0 and 1; two columns are added as the bytes of one number."""
     rows = planes[..., ::2, :] + planes[..., 1::2, :]
     pairs = rows.view(np.uint16)
-    return (pairs & 255) + (pairs >> 8)
+    return (pairs & np.uint16(255)) + (pairs >> np.uint16(8))
 
 
 def _scrambled(numbers: Integers) -> NDArray[np.uint64]:

@@ -177,7 +177,7 @@ def _learnable(seen: Perceived, known: Sequence[Factor], tried: Mapping[str, _Tr
 
     What is learnt already is not learnt again.
     """
-    done = all(each.kind == "seen" for each in known) or tried[best].sees_all
+    done = all(each.kind == "seen" for each in known) or any(each.sees_all for each in tried.values())
     if done or not seen.data.has_images or seen.loss_name.startswith("learnt"):
         return None
     return "kernel" if best.startswith(("mse-box", "mse-gauss")) else "autoencoder"

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars
 from matplotlib.axes import Axes
-from matplotlib.colors import to_hex, to_rgb
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike, NDArray
 
@@ -23,11 +22,11 @@ if TYPE_CHECKING:
 
 KINDS: dict[Kind, str] = {
     "seen": LIGHT["accent"],
-    "half seen": to_hex(tuple((1 + part) / 2 for part in to_rgb(LIGHT["accent"]))),
+    "half seen": f"{LIGHT['accent']}70",
     "confused": LIGHT["alert"],
     "overlooked": LIGHT["muted"],
 }
-"""The colour of a factor; half of it where it is half seen."""
+"""The colour of a factor; a part of it where it is half seen."""
 CELL = 1.15
 """Side of a distance matrix in inches."""
 POINTS = 400

@@ -153,8 +153,8 @@ def _computed(
             found = score(inputs, replace(request, metrics=name, options=options))
             numbers = found.filter(polars.col("value").is_not_null()).select("metric", "value").iter_rows()
             rows += [{"asked": name, "metric": part, "label_noise": regime, "value": value} for part, value in numbers]
-    schema = dict(zip(SCORED, (polars.String, polars.String, polars.Int64, polars.Float64), strict=True))
-    return polars.DataFrame(rows, schema=schema)
+    kinds = (polars.String, polars.String, polars.Int64, polars.Float64)
+    return polars.DataFrame(rows, schema=list(zip(SCORED, kinds, strict=True)))
 
 
 def _check(request: Request, regimes: Sequence[int]) -> None:
