@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,25 +17,18 @@ from unweave.progress import OnProgress
 from unweave.selection.codes import KL_THRESHOLD, off_diagonal
 
 Draw = Literal["prior", "codes"]
+ArrayFunction: TypeAlias = Callable[[np.ndarray], np.ndarray]
 CHUNK = 4_096
 """Images that are generated at once, about; all models encode them before the next are."""
-
-
-class Codes(Protocol):
-    """What turns images into codes (n, d), or codes into images."""
-
-    def __call__(self, values: np.ndarray, /) -> np.ndarray:
-        """Return the codes of images, or the images of codes."""
-        ...
 
 
 @dataclass(frozen=True)
 class Coder:
     """A model as ModelCentrality sees it: `Coder(run.encode, run.decode, run.encode(images))`."""
 
-    encode: Codes
+    encode: ArrayFunction
     """Images, as `decode` returns them, to codes (n, d)."""
-    decode: Codes
+    decode: ArrayFunction
     """Codes (n, d) to images; those of all models have the same shape."""
     codes: ArrayLike
     """Codes (n, d) of a sample of the data: which latents vary, and with `draw="codes"` over which values."""
@@ -43,7 +36,7 @@ class Coder:
     """Mean KL divergence (d,) of each latent, if known: those with at most 0.01 nats are dead."""
 
 
-def centrality(models: Sequence[Coder], **options: object) -> np.ndarray:
+def centrality(models: Sequence[Coder], **options: Any) -> np.ndarray:
     r"""ModelCentrality [Lin2020]_, in [0, 1]: the mean over the other models of `centrality_pairs`.
 
     Parameters
@@ -58,7 +51,7 @@ def centrality(models: Sequence[Coder], **options: object) -> np.ndarray:
     array
         One score (R,) a model; the largest is the most central, and chosen.
     """
-    return off_diagonal(centrality_pairs(models, **options)).mean(axis=0)  # pyright: ignore[reportArgumentType]
+    return off_diagonal(centrality_pairs(models, **options)).mean(axis=0)
 
 
 def centrality_pairs(
@@ -205,7 +198,7 @@ def _parts(count: int, batch: int) -> Iterator[int]:
         yield min(size, count - start)
 
 
-def _encoded(generator: Coder, encoders: Sequence[Codes], latents: Iterator[np.ndarray]) -> list[np.ndarray]:
+def _encoded(generator: Coder, encoders: Sequence[ArrayFunction], latents: Iterator[np.ndarray]) -> list[np.ndarray]:
     """Return for each encoder the codes (n, d) of the images of all latents."""
     found: list[list[np.ndarray]] = [[] for _ in encoders]
     for part in latents:
@@ -217,7 +210,7 @@ def _encoded(generator: Coder, encoders: Sequence[Codes], latents: Iterator[np.n
 
 def _spreads(
     generator: Coder,
-    encoders: Sequence[Codes],
+    encoders: Sequence[ArrayFunction],
     latents: _Latents,
     kept: Integers,
     batch: int,

@@ -60,38 +60,50 @@ def left_singular_vectors(
     """
     rows = int(np.prod(walks[0].kernel.shape))
     width = min(count + OVERSAMPLING, rows)
-    block = _orthonormal(rng.standard_normal((rows, width)).astype(np.float32))
-    basis, images = np.empty((rows, 0), np.float32), [np.empty((rows, 0), np.float32) for _ in walks]
+    blocks = [_orthonormal(rng.standard_normal((rows, width)).astype(np.float32))]
+    images: list[list[np.ndarray]] = []  # A times each block, by walk
+    gram = np.zeros((0, 0))
     values, vectors = np.zeros(count), np.zeros((0, count))
-    for _ in range(BLOCKS):
-        new = list(mapping(lambda walk, x=block: walk.apply(x), walks))
-        basis = np.concatenate([basis, block], axis=1)
-        images = [np.concatenate(pair, axis=1) for pair in zip(images, new, strict=True)]
-        before, (values, vectors) = values, _right(images, count)
-        if np.abs(values - before).max() <= TOLERANCE * values.max() or basis.shape[1] >= rows:
+    while True:
+        images.append(list(mapping(lambda walk, x=blocks[-1]: walk.apply(x), walks)))
+        gram = _bordered(gram, images)
+        before, (values, vectors) = values, _largest(gram, count)
+        if np.abs(values - before).max() <= TOLERANCE * values.max() or len(blocks) == BLOCKS or len(gram) >= rows:
             break
-        pulled = list(mapping(lambda pair: pair[0].apply_transposed(pair[1]), zip(walks, new, strict=True)))
-        block = _next(basis, np.sum(pulled, axis=0), rows)
+        pulled = mapping(lambda pair: pair[0].apply_transposed(pair[1]), zip(walks, images[-1], strict=True))
+        blocks.append(_next(blocks, np.sum(list(pulled), axis=0), rows - len(gram)))
     kept = values > ROUNDING * values.max()
     scaled = np.where(kept, vectors / np.where(kept, values, 1), 0).astype(np.float32)
-    return np.stack([image @ scaled for image in images]), values
+    parts = np.split(scaled, np.cumsum([block.shape[1] for block in blocks])[:-1])
+    points = [sum(x @ part for x, part in zip(own, parts, strict=True)) for own in zip(*images, strict=True)]
+    return np.stack(points), values
 
 
-def _right(images: list[np.ndarray], count: int) -> tuple[np.ndarray, np.ndarray]:
+def _bordered(gram: np.ndarray, images: list[list[np.ndarray]]) -> np.ndarray:
+    """Return the products of the columns of A times the basis, those of all blocks before the last being known."""
+    new = images[-1]
+    parts = [sum((x.T @ y).astype(np.float64) for x, y in zip(old, new, strict=True)) for old in images]
+    border = np.concatenate(parts)  # (columns so far, columns of the last block)
+    known = len(gram)
+    return np.block([[gram, border[:known]], [border[:known].T, border[known:]]]) if known else border
+
+
+def _largest(gram: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the largest singular values of A on the basis, and the combinations of its columns that have them."""
-    squares = np.sum([image.T @ image for image in images], axis=0, dtype=np.float64)
-    eigenvalues, vectors = np.linalg.eigh((squares + squares.T) / 2)
+    eigenvalues, vectors = np.linalg.eigh((gram + gram.T) / 2)
     order = np.argsort(eigenvalues)[::-1][:count]
     values = np.sqrt(np.maximum(eigenvalues[order], 0))
     missing = count - len(values)
     return np.pad(values, (0, missing)), np.pad(vectors[:, order], ((0, 0), (0, missing)))
 
 
-def _next(basis: np.ndarray, block: np.ndarray, rows: int) -> np.ndarray:
-    """Return a block, orthonormal and orthogonal to the basis; twice, since rounding spoils the first time."""
-    block = block[:, : rows - basis.shape[1]]
+def _next(blocks: list[np.ndarray], block: np.ndarray, room: int) -> np.ndarray:
+    """Return a block, orthonormal and orthogonal to those before; twice, since rounding spoils the first time."""
+    block = block[:, :room]
     for _ in range(2):
-        block = _orthonormal(block - basis @ (basis.T @ block))
+        for known in blocks:
+            block = block - known @ (known.T @ block)
+        block = _orthonormal(block)
     return block
 
 
