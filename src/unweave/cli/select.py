@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from tyro.conf import Positional, arg
 
 from unweave.cli.arrays import check_scores_path, write_scores
+from unweave.cli.evaluate import read_settings
 from unweave.cli.mistakes import writing
 from unweave.cli.parsing import Flag, Plugins, parse, refuse_below
 from unweave.cli.plugins import run_words
@@ -64,6 +65,8 @@ class Select:
     """Whom a run is compared with: seeds of its own specification, or all runs on the data set."""
     samples: int = 2000
     """Random images that every run encodes, the same for all."""
+    set: Annotated[tuple[str, ...], arg(metavar="SCORE.OPTION=VALUE ...", help_behavior_hint="")] = ()
+    """Options of scores by hand, such as udr-lasso.averaging=dlib."""
     data: Annotated[str | None, arg(metavar="PATH", help_behavior_hint="")] = None
     """The runs' data set, where it has moved: it is checked to be the one trained on."""
     seed: int = 0
@@ -105,6 +108,7 @@ def select(words: list[str]) -> None:
         partners=options.partners,  # pyright: ignore[reportArgumentType]
         samples=options.samples,
         seed=options.seed,
+        options=read_settings(options.set),
         data=options.data,
     )
     if options.out is not None:

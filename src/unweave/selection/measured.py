@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
+from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -15,7 +16,7 @@ from unweave.metrics.elbo import kl_per_code
 from unweave.progress import OnProgress
 from unweave.selection.agreement import agreement_pairs
 from unweave.selection.centrality import Coder, centrality_pairs
-from unweave.selection.dynamics import dynamics_pairs
+from unweave.selection.dynamics import Dynamics, dynamics_pairs
 from unweave.selection.estimates import Estimate
 from unweave.selection.saved import Scored, rows_of, saved_or_scored
 from unweave.selection.specifications import Specification
@@ -32,6 +33,15 @@ Pairs = Callable[[list[int], Mapping[str, Any]], np.ndarray]
 """From the places of runs and the options of a score to the scores (R, R) of their pairs."""
 POINT = np.inf
 """The KL of a code that is a point: it counts as informative."""
+
+
+def known_options(name: str) -> list[str]:
+    """Return the options that a score of pairs takes."""
+    if name == "dynamics":
+        return [*(spec.name for spec in fields(Dynamics)), "threads", "layers"]
+    function = {"agreement": agreement_pairs, "model-centrality": centrality_pairs}.get(name, udr_pairs)
+    by_name = [each for each in signature(function).parameters.values() if each.kind == each.KEYWORD_ONLY]
+    return [each.name for each in by_name if each.name not in ("kl", "seed", "symmetric", "on_progress")]
 
 
 @dataclass

@@ -15,7 +15,7 @@ from unweave.metrics.inputs import whole_number
 from unweave.progress import OnProgress, reporting
 from unweave.selection.correlation import agreement_rows
 from unweave.selection.estimates import FEW_SEEDS, Estimate, chances, ends
-from unweave.selection.measured import PARTNERS, Measured, Options, Partners
+from unweave.selection.measured import PARTNERS, Measured, Options, Partners, known_options
 from unweave.selection.result import AGAINST, RUNS, SPECIFICATIONS, Selection
 from unweave.selection.saved import rows_of
 from unweave.selection.specifications import opened, run_folders, specifications, without_copies
@@ -111,23 +111,16 @@ def _checked_options(options: Options, names: Sequence[str]) -> dict[str, Mappin
             raise UsageError(f"the score '{name}' has no options: it is a metric, which a run evaluates")
         if not isinstance(given, Mapping):
             raise UsageError(f"options of {name} must be a mapping, not {given!r}")
+        for option in given:
+            if option not in known_options(name):
+                raise unknown(f"option of {name}", option, known_options(name))
     return dict(options)
 
 
 def _gathered(runs: str | Path | Sequence[Run | str | Path], data: Data | None) -> tuple[list[Run], list[str]]:
     """Return the finished runs, each once, and lines about what is left out."""
     where = "" if not isinstance(runs, str | Path) else f" below '{runs}'"
-    if isinstance(runs, str | Path):
-        found, notes = opened(run_folders(Path(runs)), data)
-    else:
-        found, notes = [], []
-        for run in runs:
-            if isinstance(run, str | Path):
-                more, said = opened([Path(run)], data)
-                found += more
-                notes += said
-            else:
-                found.append(run)
+    found, notes = opened(run_folders(Path(runs)) if isinstance(runs, str | Path) else runs, data)
     if not found:
         raise UsageError(f"there is no finished run{where}{': ' + notes[0] if notes else ''}")
     found, copies = without_copies(found)

@@ -59,27 +59,26 @@ def _below(folder: Path) -> Iterator[Path]:
         inner[:] = [name for name in inner if not name.startswith(".") and name != "replaced"]
 
 
-def opened(folders: Iterable[Path], data: Data | None = None) -> tuple[list[Run], list[str]]:
-    """Return the finished runs in folders, and lines about those that are left out."""
+def opened(given: Iterable[Run | str | Path], data: Data | None = None) -> tuple[list[Run], list[str]]:
+    """Return the finished ones of runs, or of the runs in folders, and lines about those that are left out."""
     from unweave.runs import Run
 
     runs: list[Run] = []
     unfinished: list[Path] = []
     notes: list[str] = []
     loaded: dict[str, Dataset] = {}
-    for folder in folders:
+    for each in given:
         try:
-            run = Run.open(folder)
-            state = run.state
-            if state == "finished" and not are_weights(folder / "weights.safetensors"):
-                raise UsageError(f"'{folder / 'weights.safetensors'}' is damaged, or gone")
-            if state != "finished":
-                unfinished.append(folder)
+            run = Run.open(each) if isinstance(each, str | Path) else each
+            if run.state != "finished":
+                unfinished.append(run.path)
                 continue
-            with called(str(folder)):
-                runs.append(Run.open(folder, data=_shared(run, loaded, data)))
+            if not are_weights(run.path / "weights.safetensors"):
+                raise UsageError(f"'{run.path / 'weights.safetensors'}' is damaged, or gone")
+            with called(str(run.path)):
+                runs.append(Run.open(run.path, data=_shared(run, loaded, data)) if run is not each else run)
         except UsageError as error:
-            notes.append(f"left out, a damaged run: {error}")
+            notes.append(f"left out: {error}")
     if unfinished:
         notes.insert(0, f"left out, {_count(len(unfinished), 'unfinished run')}, the first '{unfinished[0]}'")
     return runs, notes
