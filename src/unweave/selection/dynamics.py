@@ -31,8 +31,9 @@ CHOICES = {
 class Dynamics:
     """Options of the training-dynamics score: all that [Holtz2022]_ leave open."""
 
-    alpha: float = 2.0
-    """Exponent of the kernel within a moment; m-phate has 5. The paper prints |d|^alpha / sigma^2, which depends on the
+    alpha: float = 5.0
+    """Exponent of the kernel within a moment, as in m-phate. With 2, samples of many units are all about equally near,
+    a few steps mix them, and even independent noise scores as alike. The paper prints |d|^alpha / sigma^2, which depends on the
     unit of activations unless alpha is 2; here it is (|d| / sigma)^alpha, as in m-phate."""
     neighbours: int = 5
     """The bandwidth sigma is the distance to the neighbour of this rank; m-phate has 2."""
