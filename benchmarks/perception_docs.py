@@ -20,7 +20,6 @@ from time import perf_counter, process_time
 
 import pages
 import polars
-import torch
 
 from unweave import report
 from unweave.perception import Predictions, correlations, perceive, predicted_and_learned
@@ -35,7 +34,6 @@ SEEN = DOCS / "results" / "perception-data.csv"
 LEARNED = DOCS / "results" / "perception.csv"
 RANDOM = DOCS / "results" / "perception-random.csv"
 PAIRS = 2**20
-THREADS = 2
 PRINTED = {"mse": "0.55, 0.36", "mse-box": "0.95, 0.94"}
 """Linear and rank correlation of random pairs in table 6.1 of the thesis."""
 FIGURE = DOCS / "images" / "perception-learnt.png"
@@ -93,7 +91,6 @@ def correlate() -> polars.DataFrame:
 
     The load is that of the whole machine, per core, while it was measured: above 1 it had to share cores.
     """
-    torch.set_num_threads(THREADS)
     parts = []
     for loss, share in product(("mse", BOX), (0.0, 1 / 32)):
         started, began = process_time(), perf_counter()
