@@ -34,7 +34,7 @@ WITH_TASKS: dict[str, dict[str, float | None]] = {
     STEPS: {"dynamics": -0.59, "beta-vae-score": -0.51, "factor-vae-score": -0.56, "mig": -0.48},
     ERROR: {"dynamics": None, "beta-vae-score": None, "factor-vae-score": None, "mig": None},
 }
-"""Table 4. Where no predictor reaches the accuracy all steps are the largest, and the last error still tells runs apart."""
+"""Table 4. Where no predictor reaches the accuracy all steps are the same; the last error still tells runs apart."""
 
 
 def agreement_rows(settings: Settings, study: Study, seed: int, on_progress: OnProgress) -> list[Row]:
