@@ -9,9 +9,6 @@ from pathlib import Path
 import polars
 import pytest
 
-import unweave
-from unweave.cli.select import SCORES
-
 from .conftest import TINY, call, main
 
 
@@ -28,11 +25,6 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 main(["train", "beta-vae", "--beta", beta, "--seed", str(seed), *TINY, *traced, "--steps", "10",
                       "--out", str(out)])  # fmt: skip
     return folder
-
-
-def test_the_scores_are_those_of_the_table():
-    assert list(unweave.selection.SCORES) == list(SCORES)
-    assert unweave.selection.DEFAULT == "udr-lasso"
 
 
 def test_it_ranks_and_says_what_to_keep(cli, runs):

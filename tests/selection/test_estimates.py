@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -119,7 +121,7 @@ def test_spearman_of_rows():
     from scipy.stats import spearmanr
 
     first, second = np.random.default_rng(0).integers(5, size=(2, 7, 6)).astype(float)
-    expected = [spearmanr(a, b)[0] for a, b in zip(first, second, strict=True)]
+    expected: Any = [spearmanr(a, b)[0] for a, b in zip(first, second, strict=True)]
     np.testing.assert_allclose(spearman(first, second), expected)
     assert np.isnan(spearman(np.ones((1, 4)), second[:1, :4])).all()
     assert np.isnan(spearman(first[:, :2], second[:, :2])).all()

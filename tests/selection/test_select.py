@@ -201,7 +201,7 @@ def test_a_folder_without_runs(tmp_path: Path, many: Path):
         ({"partners": "some"}, "no kind of partners is called 'some'"),
         ({"samples": 1}, "samples must be"),
         ({"options": {"dynamics": {}}}, "there are options for 'dynamics', which is not among the scores asked for"),
-        ({"options": {"udr-lasso": {"avraging": "dlib"}}}, "no option of udr-lasso is called 'avraging'; did you mean"),
+        ({"options": {"udr-lasso": {"avraging": 1}}}, "no option of udr-lasso is called 'avraging'; did you mean"),
         ({"options": {"udr-lasso": {"averaging": "no"}}}, "no averaging of UDR is called 'no'"),
         ({"scores": "elbo", "options": {"elbo": {}}}, "the score 'elbo' has no options"),
         ({"scores": "dynamics", "options": {"dynamics": {"layers": ["9"]}}}, "no layer is called '9'"),

@@ -37,7 +37,8 @@ def counted(function):
 for name in ("fsync", "replace", "unlink"):
     setattr(os, name, counted(getattr(os, name)))
 unweave.train(BetaVAE(beta=2), data="xysquares:size=32", out=sys.argv[1], steps=60, batch=8, net="mlp",
-              latents=4, width=0.02, device="cpu", threads=1, checkpoint_every=5, log_every=3)
+              latents=4, width=0.02, device="cpu", threads=1, checkpoint_every=5, log_every=3,
+              trace_every=4, trace_samples=5)
 """
 """Trains, and dies by its own hand before or after a chosen one of the calls that make files last."""
 
@@ -48,7 +49,7 @@ def start(folder: Path, last_call: int = -1) -> int:
 
 def assert_nothing_is_corrupt(folder: Path) -> None:
     """Every file that carries a name of the run's is whole, whatever moment the process died at."""
-    for path in folder.iterdir():
+    for path in filter(Path.is_file, folder.rglob("*")):
         if path.suffix == ".json":
             assert json.loads(path.read_text())
         elif path.suffix == ".parquet":
@@ -66,7 +67,7 @@ def test_ten_kills_change_nothing(tmp_path):
     assert start(whole) == 0
     chance = random.Random(0)
     for _ in range(10):
-        # A checkpoint takes 24 such calls (four files, each flushed, renamed and its folder flushed): one or two.
+        # A checkpoint takes 24 such calls (four files, each flushed, renamed and its folder flushed), a trace 6.
         assert start(cut, chance.randrange(50)) == -signal.SIGKILL
         assert_nothing_is_corrupt(cut)
     assert start(cut) == 0
@@ -74,4 +75,7 @@ def test_ten_kills_change_nothing(tmp_path):
     for name, value in first.items():
         np.testing.assert_array_equal(value, second[name], err_msg=name)
     assert unweave.Run.open(whole).log().equals(unweave.Run.open(cut).log())
-    assert not list(cut.glob(".*.tmp"))
+    traces = [{path.name: path.read_bytes() for path in (run / "traces").iterdir()} for run in (whole, cut)]
+    assert traces[0] == traces[1]
+    assert len(traces[0]) == 16
+    assert not list(cut.rglob(".*.tmp"))

@@ -19,25 +19,12 @@ from unweave.cli.plugins import run_words
 from unweave.errors import UsageError
 from unweave.fields import OneOf
 from unweave.files import write_atomically
+from unweave.selection.table import ALL, DEFAULT, SCORES
 from unweave.text import table, to_json
 
 if TYPE_CHECKING:
     from unweave.selection import Selection
 
-SCORES = (
-    "udr-lasso",
-    "udr-spearman",
-    "agreement",
-    "model-centrality",
-    "dynamics",
-    "elbo",
-    "reconstruction",
-    "kl",
-    "total-correlation",
-    "active-units",
-    "jacobian-orthogonality",
-)
-"""The label-free scores, as `unweave.selection.SCORES` has them: listed here, for help and completion stay light."""
 TABLES, PICTURES = (".csv", ".parquet"), (".png", ".svg", ".pdf")
 LARGE = 100
 """From here on, one decimal is enough."""
@@ -55,9 +42,9 @@ class Select:
     """A folder with runs below it, such as that of a study."""
     score: Annotated[
         tuple[str, ...],
-        OneOf(SCORES, ("all",), listed=True),
-        arg(metavar="NAME ...", help_behavior_hint="(default: udr-lasso)"),
-    ] = ("udr-lasso",)
+        OneOf(SCORES, (ALL,)),
+        arg(metavar="NAME ...", help_behavior_hint=f"(default: {DEFAULT})"),
+    ] = (DEFAULT,)
     """The label-free scores to rank by, or all."""
     against: Annotated[tuple[str, ...], arg(metavar="METRIC,METRIC", help_behavior_hint="(default: none)")] = ()
     """Supervised metrics to correlate the ranking with, such as mig,dci: where the data set has labels."""

@@ -12,14 +12,23 @@ array([0.9, 0.9, 0.9])
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from unweave.selection.agreement import agreement, agreement_pairs
 from unweave.selection.centrality import Coder, centrality, centrality_pairs
 from unweave.selection.dynamics import Dynamics, dynamics, dynamics_embedding, dynamics_pairs
 from unweave.selection.mmd import mmd2
-from unweave.selection.result import Choice, Selection
-from unweave.selection.select import select
 from unweave.selection.table import DEFAULT, SCORES, LabelFree
 from unweave.selection.udr import udr, udr_pairs
+
+if TYPE_CHECKING:
+    from unweave.selection.ranking import select as select
+    from unweave.selection.result import Choice as Choice
+    from unweave.selection.result import Selection as Selection
+
+_LATER = {"Choice": "result", "Selection": "result", "select": "ranking"}
+"""What needs polars, and where it is."""
 
 __all__ = [
     "DEFAULT",
@@ -41,3 +50,10 @@ __all__ = [
     "udr",
     "udr_pairs",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Import what ranks runs on first use: the pure functions need neither tables nor torch."""
+    if name in _LATER:
+        return getattr(import_module(f"unweave.selection.{_LATER[name]}"), name)
+    raise AttributeError(f"module 'unweave.selection' has no attribute '{name}'")
