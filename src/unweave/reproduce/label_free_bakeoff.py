@@ -17,7 +17,7 @@ from unweave.reproduce.label_free_cost import cost_of_runs
 from unweave.reproduce.label_free_design import PRESETS, SUPERVISED, Settings
 from unweave.reproduce.label_free_table import AGREEMENT, COSTS, as_published, conclusions, worth
 from unweave.selection import SCORES, select
-from unweave.selection.select import SAMPLES
+from unweave.selection.ranking import SAMPLES
 from unweave.study import Study
 
 
