@@ -11,7 +11,7 @@ from dynamics_options import known, settings
 from unweave.selection import dynamics
 
 TABLE = polars.read_csv(
-    Path(__file__).parents[2] / "docs/results/dynamics-options.csv", schema_overrides={"value": str}
+    Path(__file__).parents[2] / "docs/results/dynamics-options.csv", schema_overrides={"value": polars.String}
 )
 ORDER = ["jitter", "weights", "samples", "noise"]
 

@@ -108,10 +108,10 @@ def dynamics(traces: ArrayLike | Sequence[ArrayLike], *, seed: int = 0, **option
 
     The paper leaves open: m, the moments, the layers, mean or sampled codes (choices of who records traces); alpha, the
     rules for sigma and epsilon, t, normalisation, the dimension of the embedding, weights of singular vectors, whether
-    the trivial one counts, the kernel, bandwidth and estimator of the MMD. The defaults are those that order drawn traces
-    with known answers rightly, in `docs/results/dynamics-options.csv` (`benchmarks/dynamics_options.py`): alpha 1, 1, 2
-    or 32 steps and 2 dimensions do not. Its 24 small trained runs, reported nowhere else, do not choose between the
-    rest: under every setting the score there went against MIG (Spearman -0.2 to -0.8 over six specifications).
+    the trivial one counts, the kernel, bandwidth and estimator of the MMD. `benchmarks/dynamics_options.py` changes one
+    at a time (`docs/results/dynamics-options.csv`). Drawn traces with known answers rule out alpha 1, 1, 2 or 32 steps
+    and 2 dimensions; the defaults are among those left. 24 small trained runs, reported nowhere else, do not choose
+    between them: under every setting the score there went against MIG (Spearman -0.2 to -0.8 over six specifications).
 
     References
     ----------
