@@ -8,9 +8,10 @@ fully connected nets of 60 units on shapes2d at 32 x 32 pixels, 1,000 steps: fou
 is Spearman's correlation, over specifications, of minus the score with the mean MIG of the seeds. `low` and `high` are
 the 5th and the 95th percentile of it over draws of the four seeds with replacement (a seed makes no pair with itself).
 With six specifications a correlation without any relation has a standard deviation of 0.45: the table can rule an
-option out, not choose between neighbours. `noise` is a second referee, which needs no labels: the score of the same
-traces after the samples of each realisation were shuffled on their own, over the score. Realisations then share nothing
-but the course of time; an option under which that is not well above 1 does not see samples at all.
+option out, not choose between neighbours. The other columns are of drawn traces whose answers are known (8 moments, 60
+samples, 24 units, 3 realisations): `jitter`, one trace with a little noise; `weights`, layers of other weights on the
+same samples; `samples`, layers that know other samples; `noise`, random walks without any structure. They should rise
+in this order, from 0.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ BETAS = (0.25, 1.0, 4.0)
 LATENTS = (4, 10)
 STEPS, EVERY, SAMPLES, ROWS = 1_000, 100, 100, 2_000
 DRAWS = 200
+FEATURES = 512
+"""Of the MMD of runs: enough for ranks, and fast."""
 
 CHANGES: dict[str, tuple[Any, ...]] = {
     "layers": ("first", "last"),
@@ -104,6 +107,7 @@ class Traces:
         from unweave.runs import Run
 
         self.runs = {spec: [Run.open(path(folder, *spec, seed)) for seed in SEEDS] for spec in specifications()}
+        self._read: dict[tuple[Any, ...], np.ndarray] = {}
         self.mig = np.array(
             [
                 [json.loads((run.path / "label-scores.json").read_text())["mig"] for run in runs]
@@ -111,21 +115,37 @@ class Traces:
             ]
         )
 
-    def pairs(self, options: dict[str, Any], *, shuffled: bool = False) -> np.ndarray:
-        """Return the discrepancies (specifications, R, R); `shuffled`: of traces whose samples do not correspond."""
+    def pairs(self, options: dict[str, Any]) -> np.ndarray:
+        """Return the discrepancies (specifications, R, R)."""
         from unweave.selection import dynamics_pairs
 
-        options = dict(options)
-        place = {"first": 0, "middle": 1, "last": -1, "all": None}[options.pop("layers", "all")]
-        found = []
-        for runs in self.runs.values():
-            layers = [run.trace_layers if place is None else run.trace_layers[place] for run in runs]
-            traces = [run.traces(layer) for run, layer in zip(runs, layers, strict=True)]
-            if shuffled:
-                orders = np.random.default_rng(0).permuted(np.tile(np.arange(SAMPLES), (len(traces), 1)), axis=1)
-                traces = [trace[:, order] for trace, order in zip(traces, orders, strict=True)]
-            found.append(dynamics_pairs(traces, threads=1, **options))
-        return np.stack(found)
+        options = {"features": FEATURES, **options}
+        place = {"first": 0, "last": -1, "all": None}[options.pop("layers", "all")]
+        return np.stack([dynamics_pairs(self._traces(runs, place), **options) for runs in self.runs.values()])
+
+    def _traces(self, runs: list[Any], place: int | None) -> list[np.ndarray]:
+        for run in runs:
+            if (run.path, place) not in self._read:
+                layers = run.trace_layers if place is None else run.trace_layers[place]
+                self._read[run.path, place] = run.traces(layers)
+        return [self._read[run.path, place] for run in runs]
+
+
+def known() -> dict[str, list[np.ndarray]]:
+    """Return drawn traces, from those that are alike to those that share nothing."""
+    z = np.random.default_rng(0).uniform(-1, 1, size=(60, 4))
+
+    def layer(samples: np.ndarray, seed: int) -> np.ndarray:
+        start, end = np.random.default_rng(seed).normal(size=(2, 4, 24))
+        return np.stack([np.tanh(samples @ ((1 - a) * 0.3 * start + a * end)) for a in np.linspace(0, 1, 8)])
+
+    rngs = [np.random.default_rng(seed) for seed in (1, 2, 3)]
+    return {
+        "jitter": [layer(z, 0) + 0.02 * rng.normal(size=(8, 60, 24)) for rng in rngs],
+        "weights": [layer(z, seed) for seed in (1, 2, 3)],
+        "samples": [layer(rng.uniform(-1, 1, size=z.shape), seed) for seed, rng in enumerate(rngs)],
+        "noise": [rng.normal(size=(8, 60, 24)).cumsum(axis=0) for rng in rngs],
+    }
 
 
 def correlation(first: np.ndarray, second: np.ndarray) -> float:
@@ -150,12 +170,15 @@ def resampled(pairs: np.ndarray, mig: np.ndarray) -> np.ndarray:
 
 def score(folder: Path, table: Path) -> None:
     """Write a row for each setting."""
+    from unweave.selection import dynamics
+
     traces, rows = Traces(folder), []
     for option, value, options in settings():
         start = time.process_time()
         pairs = traces.pairs(options)
         seconds = time.process_time() - start
         rho = correlation(-np.nanmean(pairs, axis=(1, 2)), traces.mig.mean(axis=1))
+        without_layers = {name: choice for name, choice in options.items() if name != "layers"}
         low, high = np.nanpercentile(resampled(pairs, traces.mig), [5, 95])
         row = {
             "option": option,
@@ -163,12 +186,12 @@ def score(folder: Path, table: Path) -> None:
             "spearman": rho,
             "low": low,
             "high": high,
-            "noise": np.nanmean(traces.pairs(options, shuffled=True)) / np.nanmean(pairs),
             "smallest": np.nanmean(pairs, axis=(1, 2)).min(),
             "largest": np.nanmean(pairs, axis=(1, 2)).max(),
             "seconds": seconds,
+            **{name: dynamics(each, **without_layers) for name, each in known().items()},
         }
-        rows.append({key: round(cell, 6) if isinstance(cell, float) else cell for key, cell in row.items()})
+        rows.append({key: float(f"{cell:.4g}") if isinstance(cell, float) else cell for key, cell in row.items()})
         print(row, flush=True)
     polars.DataFrame(rows).write_csv(table)
 

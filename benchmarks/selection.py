@@ -79,9 +79,10 @@ def features_error() -> None:
         found = [np.nanmean(mmd2_pairs(clouds, features=count, seed=seed)) for seed in range(20)]
         bias, spread = np.mean(found) / exact - 1, np.std(found, ddof=1) / exact
         print(f"  {count:,} features: mean {bias:+.2%} of the exact {exact:.3g}, standard deviation {spread:.2%}")
-    for name, options in (("exact MMD", {"features": 0}), ("1,024 features", {"features": 1_024})):
-        scores = [np.nanmean(dynamics_pairs(learning(MIDDLE), seed=seed, **options)) for seed in range(6)]
-        print(f"  whole score over seeds, {name}: {np.mean(scores):.4g}, standard deviation {np.std(scores):.2g}")
+    for count in (0, 1_024):
+        scores = [np.nanmean(dynamics_pairs(learning(MIDDLE), seed=seed, features=count)) for seed in range(6)]
+        mean, spread = np.mean(scores), np.std(scores, ddof=1)
+        print(f"  whole score over seeds, {f'{count:,} features' if count else 'exact'}: {mean:.4g} ± {spread:.2g}")
 
 
 def centrality_cost() -> None:

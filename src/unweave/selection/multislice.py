@@ -121,17 +121,13 @@ def _across(points: np.ndarray, options: Dynamics) -> np.ndarray:
 
 
 def _power(values: np.ndarray, exponent: float) -> np.ndarray:
-    """Return values ** exponent, by multiplication where that does, since powers are slow."""
-    if exponent == 1:
-        return values
-    if exponent == 0.5:
-        return np.sqrt(values, out=values)
-    if exponent == int(exponent) and exponent <= 8:
-        result = values.copy()
-        for _ in range(int(exponent) - 1):
-            result *= values
-        return result
-    return np.power(values, np.float32(exponent), out=values)
+    """Return values ** exponent; halves of small whole numbers by products and roots, since powers are slow."""
+    if 2 * exponent != int(2 * exponent) or exponent > 8:
+        return np.power(values, np.float32(exponent))
+    result = np.sqrt(values) if exponent % 1 else values.copy()
+    for _ in range(int(exponent) - (0 if exponent % 1 else 1)):
+        result *= values
+    return result
 
 
 def _floored(squared_bandwidths: np.ndarray, points: np.ndarray) -> np.ndarray:
