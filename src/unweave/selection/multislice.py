@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 ROUNDING = 1e-6
 """A bandwidth is at least this share of the activations' length: smaller distances are rounding of single precision."""
 
+NOTHING = 1e-20
+"""Smaller affinities are 0."""
+
 
 @dataclass(frozen=True)
 class Multislice:
@@ -101,7 +104,7 @@ def _within(points: np.ndarray, options: Dynamics) -> np.ndarray:
         squares /= _floored(sigma2, points[tau])[:, None]
         decay = _power(squares, options.alpha / 2)
         np.negative(decay, out=decay)
-        np.exp(decay, out=decay)
+        _exp(decay)
         np.add(decay, decay.T, out=kernel[tau])
         kernel[tau] *= 0.5
     return kernel
@@ -114,10 +117,17 @@ def _across(points: np.ndarray, options: Dynamics) -> np.ndarray:
     ranked = np.partition(squares, nearest, axis=2)[:, :, nearest]
     epsilon = options.epsilon * float(np.median(np.sqrt(ranked), axis=1).mean())
     scale = _floored(np.array([epsilon**2], np.float32), points)
-    np.exp(squares / -scale, out=squares)
+    squares /= -scale
+    _exp(squares)
     each = np.arange(moments)
     squares[:, each, each] = 0
     return squares
+
+
+def _exp(values: np.ndarray) -> None:
+    """Replace values by their exponentials; those below 1e-20 are 0, since denormal numbers make products slow."""
+    np.exp(values, out=values)
+    values[values < NOTHING] = 0
 
 
 def _power(values: np.ndarray, exponent: float) -> np.ndarray:
