@@ -8,21 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import polars
 
+from unweave.selection.result import AGAINST
+
 if TYPE_CHECKING:
     from unweave.selection import Selection
     from unweave.study import Study
 
-AGREEMENT = {
-    "data": polars.String,
-    "score": polars.String,
-    "supervised": polars.String,
-    "over": polars.String,
-    "count": polars.Int64,
-    "correlation": polars.Float64,
-    "low": polars.Float64,
-    "high": polars.Float64,
-    "gain": polars.Float64,
-}
+AGREEMENT = {**AGAINST, "gain": polars.Float64}
 """`gain`: of the specification that the score puts first, where the mean over specifications is 0 and the best is 1."""
 COSTS = {"score": polars.String, "runs": polars.Int64, "seconds": polars.Float64}
 PUBLISHED: dict[int, dict[str, tuple[float, float]]] = {
