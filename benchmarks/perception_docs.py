@@ -110,10 +110,28 @@ def correlate() -> polars.DataFrame:
 
 
 def compare(studies: Sequence[Path]) -> polars.DataFrame:
-    """Return predictions and outcomes of all finished runs of some studies, a row a factor and run."""
-    rows = predicted_and_learned(studies).rows
-    named = polars.col("run").map_elements(lambda path: "/".join(Path(path).parts[-3:]), return_dtype=polars.String)
-    return rows.with_columns(named, polars.col(*PREDICTED, *LEARNT).round_sig_figs(DIGITS))
+    """Return predictions and outcomes of all finished runs of some studies, a row for each factor and run.
+
+    A run that is in several studies counts once, in the first of them. Rows of other studies that are stored stay.
+    """
+    parts = []
+    for study in studies:
+        name = study.parent.name if study.name == "study" else study.name
+        named = polars.concat_str(polars.lit(name), "run", separator="/runs/")
+        rows = predicted_and_learned(study).rows.with_columns(polars.col("run").str.split("/").list.last())
+        parts.append(rows.with_columns(named, polars.col(*PREDICTED, *LEARNT).round_sig_figs(DIGITS)))
+    earlier = stored(LEARNED)
+    if earlier is not None:
+        given = [part["run"][0].split("/")[0] for part in parts]
+        kept = earlier.filter(~polars.col("run").str.split("/").list.first().is_in(given))
+        parts.insert(0, kept)
+    return once(polars.concat(parts, how="vertical_relaxed"))
+
+
+def once(rows: polars.DataFrame) -> polars.DataFrame:
+    """Return every run once, whatever study it is in."""
+    own = polars.col("run").str.split("/").list.last()
+    return rows.with_columns(own=own).unique(["own", "factor"], keep="first", maintain_order=True).drop("own")
 
 
 def stored(path: Path) -> polars.DataFrame | None:

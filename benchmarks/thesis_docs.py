@@ -19,7 +19,7 @@ import polars
 
 from unweave.reproduce import RESULTS, find
 from unweave.reproduce.thesis.claims import Claim
-from unweave.reproduce.thesis.comparisons import TITLES, label, present, summary
+from unweave.reproduce.thesis.comparisons import SUMMED, label, present, summary
 from unweave.reproduce.thesis.figure import ThesisFigure
 from unweave.reproduce.thesis.scores import at_end, prepared
 from unweave.reproduce.thesis.table import Distances
@@ -34,7 +34,7 @@ FIGURES = [name for name in NAMES if issubclass(find(name), ThesisFigure)]
 NOTHING = "No run is stored."
 EQUAL_BETA = 0.01
 """The β at which there are runs with every loss."""
-SHORT = {**TITLES, "factor-distance-correlation": "factors – codes", "perceived-correlation": "images – codes"}
+SHORT = {**SUMMED, "factor-distance-correlation": "factors – codes", "perceived-correlation": "images – codes"}
 
 
 def stored(name: str) -> Path:
@@ -161,7 +161,7 @@ def about_figure(name: str, claims: Sequence[Claim]) -> str:
 def means(found: polars.DataFrame, *, best: bool) -> str:
     """Return the mean over seeds of every score, one line a group."""
     groups = found.columns[: found.columns.index("metric")]
-    metrics = present(found, TITLES)
+    metrics = present(found, SUMMED)
     told = "Mean over seeds, of the best setting of each seed:" if best else "Mean over seeds:"
     lines = [
         told,

@@ -101,7 +101,10 @@ def test_a_correlation_of_one_half_is_the_limit_of_order():
 
 
 def factor(name: str, kind: str) -> Factor:
-    orders = {"seen": (0.95, 50.0), "half seen": (0.8, 50.0), "confused": (0.5, 50.0), "overlooked": (0.95, 1.0)}
+    orders = {
+        "seen": (0.95, 50.0), "half seen": (0.8, 50.0), "confused": (0.5, 50.0), "overlooked": (0.95, 1.0),
+        "unknown": (0.5, None),
+    }  # fmt: skip
     order, pays = orders[kind]
     return Factor(name, 8, 0.1, 0.0, 0.3, pays, 0.5, 0.5, order)
 
@@ -125,12 +128,14 @@ def factor(name: str, kind: str) -> Factor:
             "Hardly: of table the loss mse half sees a, as only a part of the distances is in order and confuses",
         ),
         ("shc", {}, "In part: of table the loss mse sees a, half sees b but confuses c; no other loss"),
+        ("u", {}, "Unknown: of table the loss mse says nothing sure of a, as too few images differ in one of them"),
+        ("su", {}, "In part: of table the loss mse sees a but says nothing sure of b; no other"),
         ("co", {}, "No: of table the loss mse confuses a, as distances do not follow values and overlooks b"),
     ],
 )
 def test_the_sentence_names_every_factor(kinds, better, expected):
     data = Table(squares(4), VALUES)
-    words = {"s": "seen", "h": "half seen", "c": "confused", "o": "overlooked"}
+    words = {"s": "seen", "h": "half seen", "c": "confused", "o": "overlooked", "u": "unknown"}
     known = [factor(name, words[kind]) for name, kind in zip("abc", kinds, strict=False)]
     found = sentence(data, "mse", known, better, 0.5)
     assert found.startswith(expected)

@@ -21,7 +21,7 @@ from unweave.perception.learning import Learning, LearntLoss, check_out, learn_l
 from unweave.progress import Bar
 from unweave.text import table, to_json
 
-MEANINGS = """linear, rank: correlation of perceived with ground-truth distances, on pairs that were not learnt from
+MEANINGS = """linear, rank: correlation of perceived with ground-truth distances, on pairs drawn again
 factors: along one factor, where a pair may be one image twice, means over the factors; random: two different images"""
 
 

@@ -34,7 +34,7 @@ READING = {
     "relative": "the mean over that of random pairs",
     "linear, rank": "correlation of perceived with ground-truth distances",
     "order": "how often, of three images, the one nearer in the factor is nearer to the loss as well (chance: 0.50)",
-    "signal": "mean, summed over values, times 2 order − 1: a VAE learns the factors of more signal first",
+    "signal": "mean of all pairs, equal ones too, summed over pixels, times 2 order − 1: a VAE learns more first",
 }
 Loss = Annotated[str, OneOf(LOSSES, listed=False)]
 

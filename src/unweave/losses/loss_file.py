@@ -123,6 +123,8 @@ def parse_loss_file(path: str, content: bytes) -> LossFile:
         raise UsageError(f"the loss file '{path}' has a weight that is no number from 0 up: {weight!r}")
     if not all(tensor.isfinite().all() for tensor in tensors.values()):
         raise UsageError(f"the loss file '{path}' holds weights that are no finite numbers")
+    if kind == "kernel" and any((tensor < 0).any() for tensor in tensors.values()):
+        raise UsageError(f"the loss file '{path}' is damaged: a kernel has no negative weights; learn it again")
     record = {name: value for name, value in known.items() if name not in ("version", "radius", "channels")}
     return LossFile(kind, tensors, float(weight), record, extent)
 

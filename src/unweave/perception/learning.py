@@ -65,7 +65,7 @@ class Learning:
     strength: float = 0.01
     """Regularisation of the soft ranks."""
     scaled: bool = True
-    """Give every factor length 1 in the distances to follow; else a factor is as long as it has values."""
+    """Whether every factor has length 1 in the distances to follow (the default), or as many steps as it has values."""
     adversarial: bool = False
     """Learn a loss that hides the factors: the correlation is minimised."""
     seed: int = 0
@@ -101,7 +101,7 @@ class LearntLoss:
     file: LossFile
     """The loss, as a file holds it."""
     agreements: dict[str, Agreement]
-    """By the name of the loss, `learnt` last: correlations on pairs that were not learnt from."""
+    """By the name of the loss, `learnt` last: correlations on other draws of pairs than those learnt from."""
 
     @property
     def kernel(self) -> np.ndarray | None:

@@ -24,12 +24,13 @@ BETTER = 0.05
 """By how much the mean rank correlation of another loss must be higher, so that it is advised: twice the standard error
 of one from 2,048 pairs."""
 
-Kind = Literal["seen", "half seen", "confused", "overlooked"]
+Kind = Literal["seen", "half seen", "confused", "overlooked", "unknown"]
 WORDS: dict[Kind, str] = {
     "seen": "sees",
     "half seen": "half sees",
     "confused": "confuses",
     "overlooked": "overlooks",
+    "unknown": "says nothing sure of",
 }
 Learnable = Literal["kernel", "autoencoder"]
 """A kind of loss that may be worth learning."""
@@ -68,13 +69,16 @@ class Factor:
 
     @property
     def kind(self) -> Kind:
-        """Whether the loss sees the factor, half sees it, confuses its values, or overlooks it."""
-        return kind_of(self.order, self.worth)
+        """Whether the loss sees the factor, half sees it, confuses its values, or overlooks it.
+
+        Unknown where too few images differ in the factor alone: a correlation over other pairs is no substitute.
+        """
+        return "unknown" if self.worth is None else kind_of(self.order, self.worth)
 
 
-def kind_of(order: float, worth: float | None) -> Kind:
-    """Return what a loss sees of a factor, from the share of triplets in order and, where it is known, its worth."""
-    if worth is not None and worth < BETA:
+def kind_of(order: float, worth: float) -> Kind:
+    """Return what a loss sees of a factor, from the share of triplets in order and its worth."""
+    if worth < BETA:
         return "overlooked"
     return "seen" if order >= CLEAR else "half seen" if order >= ORDERED else "confused"
 
@@ -105,6 +109,7 @@ def sentence(
     kinds: dict[Kind, list[str]] = {kind: [each.name for each in first if each.kind == kind] for kind in WORDS}
     seen = len(kinds["seen"])
     answer = "Yes" if seen == len(factors) else "In part" if seen else "Hardly" if kinds["half seen"] else "No"
+    answer = "Unknown" if not seen and kinds["unknown"] else answer
     parts = [
         f"{WORDS[kind]} {_all(names, len(factors))}" + (REASONS[kind] if not seen else "")
         for kind, names in kinds.items()
@@ -119,6 +124,7 @@ REASONS: dict[Kind, str] = {
     "half seen": ", as only a part of the distances is in order",
     "confused": ", as distances do not follow values",
     "overlooked": ", as too little changes to be worth a code",
+    "unknown": ", as too few images differ in one of them alone",
 }
 
 

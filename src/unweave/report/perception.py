@@ -25,6 +25,7 @@ KINDS: dict[Kind, str] = {
     "half seen": f"{LIGHT['accent']}70",
     "confused": LIGHT["alert"],
     "overlooked": LIGHT["muted"],
+    "unknown": LIGHT["line"],
 }
 """The colour of a factor; a part of it where it is half seen."""
 CELL = 1.15

@@ -28,6 +28,8 @@ TITLES = {
     "axis-alignment": "axis alignment",
 }
 """The scores of the thesis, in the order of its figures; of all of them more is better, or meant to be."""
+SUMMED = {**TITLES, "dci-informativeness": "DCI I"}
+"""Those of tables, with how well factors can be predicted at all: at chance, disentanglement means nothing."""
 DISENTANGLEMENT = ("mig", "dci-disentanglement")
 FACTORS, IMAGES, LINEARITY, ALIGNMENT = list(TITLES)[2:]
 METHODS = {
@@ -137,7 +139,7 @@ def summary(table: polars.DataFrame, groups: Sequence[str], *, best: bool = Fals
     columns = [name for name in groups if name in table.columns]
     rows = []
     for values, own in table.group_by(columns, maintain_order=True):
-        for metric in present(own, TITLES):
+        for metric in present(own, SUMMED):
             found = analysis.over_seeds(list(by_seed(own, metric, np.max if best else np.mean).values()))
             rows.append({**dict(zip(columns, values, strict=True)), "metric": metric, **vars(found)})
     ordered = polars.DataFrame(rows, infer_schema_length=None).sort(columns, maintain_order=True)

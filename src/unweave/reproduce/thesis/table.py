@@ -47,9 +47,13 @@ class ThesisTable(Reproduction):
         """Return the number of statistics."""
         parts = len(settings.data) * len(settings.losses)
         return (
-            f"No training: distances under {len(settings.losses)} losses on {len(settings.data)} data sets, {parts} "
-            f"parts of {settings.draws} × {settings.pairs:,} pairs for each factor and {settings.pairs:,} random ones."
+            f"No model is trained: distances under {len(settings.losses)} losses on {_sets(len(settings.data))}, "
+            f"{parts} parts of {settings.draws} × {settings.pairs:,} pairs for each factor and {settings.pairs:,} random ones."
         )
+
+
+def _sets(count: int) -> str:
+    return "1 data set" if count == 1 else f"{count} data sets"
 
 
 def measured(
