@@ -48,7 +48,7 @@ class ThesisTable(Reproduction):
         parts = len(settings.data) * len(settings.losses)
         return (
             f"No model is trained: distances under {len(settings.losses)} losses on {_sets(len(settings.data))}, "
-            f"{parts} parts of {settings.draws} × {settings.pairs:,} pairs for each factor and {settings.pairs:,} random ones."
+            f"{parts} parts of {settings.draws} × {settings.pairs:,} pairs for each factor and as many random ones."
         )
 
 
