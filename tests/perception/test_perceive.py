@@ -191,7 +191,7 @@ def test_rows_that_are_no_grid_get_what_can_be_had_and_a_line():
     assert of_light.order > 0.95
     assert of_light.rank == correlations_of(data)["light"]
     assert found.notes[0].startswith("'table' has fewer than 100 pairs that differ only in place: their correlations")
-    assert found.sentence.startswith("In part: of table the loss mse sees light but confuses place")
+    assert found.sentence.startswith("In part: of table the loss mse sees light but says nothing sure of place")
 
 
 def correlations_of(data: Table) -> dict[str, float]:

@@ -115,7 +115,7 @@ def _read(text: str) -> Loss | Family:
 
 def _no_name(text: str, name: str) -> UsageError:
     """Return what is wrong with a name that no loss has: often it is a file."""
-    if text.endswith(".npy"):
+    if text.endswith(".npy") and text == name:
         return UsageError(f"'{text}' is no name of a loss; a kernel of your own is mse-kernel:path={text}")
     if Path(text).expanduser().exists():
         return UsageError(f"'{text}' is no loss: the file of one that unweave learn-loss wrote ends in {SUFFIX}")
