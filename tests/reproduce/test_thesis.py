@@ -23,7 +23,7 @@ from unweave.study.work import Job, Outcome, attempt
 
 FIGURES = [name for name in RESULTS if name.startswith("thesis-") and issubclass(find(name), ThesisFigure)]
 RUNS = {
-    "thesis-3.7": (36, 160),
+    "thesis-3.7": (60, 160),
     "thesis-3.10": (40, 160),
     "thesis-3.12": (40, 40),
     "thesis-4.4": (30, 180),

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from unweave.errors import UsageError
-from unweave.runs.files import CONFIG
 
 if TYPE_CHECKING:
     from unweave.runs import Run
@@ -42,7 +41,7 @@ def open_runs(given: Given | Iterable[Given]) -> list[Run]:
         folder = one.path if isinstance(one, Study) else Path(one)
         if not folder.is_dir():
             raise UsageError(f"there is no folder '{folder}'")
-        places = [folder] if (folder / CONFIG).is_file() else _below(folder)
+        places = [folder] if _is_run(folder) else _below(folder)
         if not places:
             raise UsageError(f"'{folder}' holds no runs: it must be a run, a study, or a folder of runs")
         runs += [Run.open(place) for place in places]
@@ -52,4 +51,10 @@ def open_runs(given: Given | Iterable[Given]) -> list[Run]:
 def _below(folder: Path) -> list[Path]:
     """Return the run folders in a study, or in a folder."""
     inner = folder / "runs" if (folder / "runs").is_dir() else folder
-    return sorted(place for place in inner.iterdir() if (place / CONFIG).is_file())
+    return sorted(place for place in inner.iterdir() if _is_run(place))
+
+
+def _is_run(folder: Path) -> bool:
+    from unweave.runs import CONFIG  # which loads torch
+
+    return (folder / CONFIG).is_file()
