@@ -60,9 +60,9 @@ def noise_rows(settings: Settings, study: Study, on_progress: OnProgress) -> lis
     found = []
     for row in noise_robustness(noisy).iter_rows(named=True):
         regime = row["label_noise"]
-        ours = [nan if row[key] is None else row[key] for key in ("pearson", "pearson_low", "pearson_high")]
+        ours, low, high = (nan if row[key] is None else row[key] for key in ("pearson", "pearson_low", "pearson_high"))
         what = f"table 3, {row['data']}, noise {regime}: {row['metric']}"
-        found.append(Row(what, UNDER_NOISE[row["metric"]][regime - 1], *ours))
+        found.append(Row(what, UNDER_NOISE[row["metric"]][regime - 1], ours, low, high))
     return found
 
 
