@@ -185,12 +185,12 @@ def _tried(found: Perception) -> str:
 
 def _following(options: Perceive, found: Perception) -> str:
     """Return what to do next: look at the figures, learn a loss, or train with the one that sees most."""
-    data = shlex.quote(options.data)
+    data, pixels = shlex.quote(options.data), " --standardise" if options.standardise else ""
     if options.out is None:
         loss = f" --loss {shlex.quote(found.loss)}" if options.loss else ""
-        return f"unweave perceive {data}{loss} --out perception"
+        return f"unweave perceive {data}{loss}{pixels} --out perception"
     if found.learnable is not None:
         kind = "" if found.learnable == "kernel" else f" --kind {found.learnable}"
         return f"unweave learn-loss {data}{kind} --out my.loss"
     best = next(iter(found.losses), found.loss) if found.better else found.loss
-    return f"unweave train beta-vae --data {data} --loss {shlex.quote(best)}"
+    return f"unweave train beta-vae --data {data} --loss {shlex.quote(best)}{pixels}"
