@@ -116,7 +116,7 @@ def compare(studies: Sequence[Path]) -> polars.DataFrame:
     """
     parts = []
     for study in studies:
-        name = study.parent.name if study.name == "study" else study.name
+        name = study.parent.name.removesuffix("-small-0") if study.name == "study" else study.name
         named = polars.concat_str(polars.lit(name), "run", separator="/runs/")
         rows = predicted_and_learned(study).rows.with_columns(polars.col("run").str.split("/").list.last())
         parts.append(rows.with_columns(named, polars.col(*PREDICTED, *LEARNT).round_sig_figs(DIGITS)))
@@ -125,7 +125,7 @@ def compare(studies: Sequence[Path]) -> polars.DataFrame:
         given = [part["run"][0].split("/")[0] for part in parts]
         kept = earlier.filter(~polars.col("run").str.split("/").list.first().is_in(given))
         parts.insert(0, kept)
-    return once(polars.concat(parts, how="vertical_relaxed"))
+    return once(polars.concat(parts, how="diagonal_relaxed").select(parts[0].columns))
 
 
 def once(rows: polars.DataFrame) -> polars.DataFrame:
