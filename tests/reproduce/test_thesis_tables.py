@@ -72,7 +72,7 @@ def test_data_sets_that_are_not_here_are_left_out_and_named():
 @pytest.mark.parametrize("name", TABLES)
 def test_the_cost_of_a_table_is_told(name: str):
     kind = find(name)
-    assert kind().cost(kind.presets["paper"]).startswith("No training: ")
+    assert kind().cost(kind.presets["paper"]).startswith("No model is trained: ")
 
 
 def test_the_largest_difference_is_that_of_printed_numbers():
