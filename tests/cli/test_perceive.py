@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from unweave.cli.perceive import LOSSES
-from unweave.losses import loss_of
+from unweave.losses import Loss, loss_of
 
 QUICK = ("--pairs", "400", "--traversals", "2")
 
@@ -141,4 +141,4 @@ def test_mistakes_get_one_line(cli, own, words, line):
 
 def test_the_losses_that_completion_offers_are_there():
     for name in LOSSES:
-        loss_of(f"{name}:path=kernel.npy" if name == "mse-kernel" else name)
+        assert isinstance(loss_of(f"{name}:path=kernel.npy" if name == "mse-kernel" else name), Loss)

@@ -5,16 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import gymnasium
 import numpy as np
 import pytest
+from gymnasium.utils.env_checker import check_env
 
-gymnasium = pytest.importorskip("gymnasium")
-
-from gymnasium.utils.env_checker import check_env  # noqa: E402
-
-from unweave.errors import UsageError  # noqa: E402
-from unweave.tasks import Clustering, ClusteringEnv  # noqa: E402
-from unweave.tasks.clustering import GROUPINGS  # noqa: E402
+from unweave.errors import UsageError
+from unweave.tasks import Clustering, ClusteringEnv
+from unweave.tasks.clustering import GROUPINGS
 
 CORNERS = np.array([[0, 0], [49, 49]])
 

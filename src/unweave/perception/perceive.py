@@ -173,9 +173,9 @@ def _tried(
 
 
 def _learnable(seen: Perceived, known: Sequence[Factor], tried: Mapping[str, _Tried], best: str) -> Learnable | None:
-    """Return the kind of loss to learn: a kernel where a blur is best, else what is no blur; None if none is needed.
+    """Return the kind of loss to learn: a kernel where a blur is best, else an autoencoder.
 
-    What is learnt already is not learnt again.
+    None where every factor is seen, or where the loss is a learnt one already.
     """
     done = all(each.kind == "seen" for each in known) or any(each.sees_all for each in tried.values())
     if done or not seen.data.has_images or seen.loss_name.startswith("learnt"):
