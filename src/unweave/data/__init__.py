@@ -31,6 +31,7 @@ from unweave.data.shapes2d import Shapes2D
 from unweave.data.shapes3d import Shapes3D
 from unweave.data.smallnorb import SmallNORB
 from unweave.data.statistics import Statistics
+from unweave.data.subset import Subset
 from unweave.data.table import Table
 from unweave.data.table_files import FileTable
 from unweave.data.variants import Color, Noisy, PicturesBehind, PicturesWithin, Scream
@@ -86,6 +87,7 @@ WRAPPERS: dict[str, type[Wrapper]] = {
     "images-fg": PicturesWithin,
     "correlated": Correlated,
     "restricted": Restricted,
+    "subset": Subset,
 }
 """By the suffix of the name: `load("shapes2d-noisy")` is `WRAPPERS["noisy"](load("shapes2d"))`."""
 KIND.builtin = ChainMap(FORMATS, DATASETS)

@@ -1,0 +1,32 @@
+"""A data set with fewer images to train on."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unweave.data.dataset import Dataset
+from unweave.data.restricted import Reweighted, drawn_cells
+from unweave.errors import UsageError
+
+
+class Subset(Reweighted):
+    """A random part of the images: training draws from `images` of them, chosen by `subset_seed`.
+
+    Scores and traversals still reach all images, so that models trained on subsets of several sizes are scored on the
+    same rows. With the same `subset_seed`, a smaller subset is part of a larger one.
+    """
+
+    suffix = "subset"
+
+    def __init__(self, base: Dataset, *, images: int = 0, subset_seed: int = 0) -> None:
+        for name, value, least in (("images", images, 1), ("subset_seed", subset_seed, 0)):
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                example = f"{base.name}-subset:images=1000"
+                raise UsageError(f"{name} must be a whole number of at least {least}, not {value!r}: {example}")
+        cells = drawn_cells(base)
+        if images > len(cells):
+            raise UsageError(f"a subset of {images:,} images needs as many; {base.name} has {len(cells):,}")
+        chosen = np.random.default_rng(subset_seed).permutation(cells)[:images]
+        allowed = np.zeros(len(base))
+        allowed[chosen] = 1
+        super().__init__(base, allowed, images=images, subset_seed=subset_seed)
