@@ -118,7 +118,7 @@ def test_a_part_that_is_no_object_is_named(part, value):
         {},
         {"method": {}},
         {**CONFIG.to_json(), "data": {"size": 64}},
-        {**CONFIG.to_json(), "net": {"depth": 3}},
+        {**CONFIG.to_json(), "net": {"floors": 3}},
         {**CONFIG.to_json(), "training": None},
     ],
 )

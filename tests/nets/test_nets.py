@@ -172,3 +172,38 @@ def test_width_scales_channels_and_units():
     assert [c.out_channels for c in layers(half.encoder, nn.Conv2d)] == [16, 16, 32, 32]
     tiny = build("conv", width=0.001)
     assert [c.out_channels for c in layers(tiny.encoder, nn.Conv2d)] == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("name", ["conv", "disent", "dlib", "mlp"])
+@pytest.mark.parametrize("depth", [2, 3])
+def test_a_deeper_net_has_more_layers_of_the_same_size(name, depth):
+    shape = (32, 32, 3)
+    plain, deep = (Net(name, 4, 0.1, depth=each).build(shape, torch.Generator().manual_seed(0)) for each in (1, depth))
+    for part in ("encoder", "decoder"):
+        kinds = (nn.Linear, nn.Conv2d, nn.ConvTranspose2d)
+        few, many = ([m for m in getattr(model, part).modules() if isinstance(m, kinds)] for model in (plain, deep))
+        added = (2 if part == "encoder" else 3) if name == "mlp" else halvings(32, 32)
+        assert len(many) == len(few) + added * (depth - 1)
+    q = deep.encode(deep.pixels(np.zeros((2, *shape), np.uint8)))
+    assert isinstance(q, Gaussian)
+    assert deep.decode(q.mean).shape == (2, 3, 32, 32)
+
+
+def test_depth_is_counted_by_hand():
+    """A hidden layer of 120 units more in the encoder's and the decoder's each: 2 + 3 times 120 * 120 + 120."""
+    counts = [
+        sum(p.numel() for p in Net("mlp", 4, 0.1, depth=depth).build((8, 8, 1), torch.Generator()).parameters())
+        for depth in (1, 2)
+    ]
+    assert counts[1] - counts[0] == 5 * (120 * 120 + 120)
+
+
+@pytest.mark.parametrize("depth", [0, -1, 21, 1.5, True])
+def test_a_depth_that_is_none(depth):
+    with pytest.raises(UsageError, match="whole number from 1 to 20"):
+        Net("mlp", depth=depth)
+
+
+def test_nets_of_one_depth():
+    with pytest.raises(UsageError, match="these have several: conv"):
+        Net("qlae", depth=2)

@@ -129,6 +129,7 @@ def train(words: list[str]) -> None:
             net=net.name,
             latents=net.latents,
             width=net.width,
+            depth=net.depth,
             **asdict(options.training),
             labels=options.labels.labels(),
             device=place.device,
@@ -181,7 +182,7 @@ def _from_preset(method: str, words: list[str]) -> dict[str, Any]:
     chosen = {_argument(place): value for place, value in flat.items()} | preset(name, method, data, **kept)
     return {
         "method": chosen["method"],
-        "net": NetFlags(chosen["net"], chosen["latents"], chosen["width"]),
+        "net": NetFlags(chosen["net"], chosen["latents"], chosen["width"], chosen["depth"]),
         "training": Training(**{spec.name: chosen[spec.name] for spec in fields(Training)}),
     }
 

@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 AUTO = "auto"
-WIDEST = 100
+WIDEST, DEEPEST = 100, 20
 NETS: dict[str, Builder] = {
     "conv": conv,
     "disent": disent,
@@ -52,6 +52,8 @@ NETS: dict[str, Builder] = {
     "qlae": qlae,
     "tripod": tripod,
 }
+DEEPER = {"conv": conv, "disent": disent, "dlib": dlib, "mlp": mlp}
+"""Those that come in several depths."""
 KIND.builtin = NETS
 
 
@@ -66,6 +68,8 @@ class Net:
     """Number of latent units."""
     width: float = 1.0
     """Multiplies the number of channels and hidden units."""
+    depth: int = later(1)
+    """Multiplies the number of convolutions or hidden layers (conv, disent, dlib and mlp)."""
     architecture: str = later("")
     """Of two modules of the user's, a digest of how they print and of the shapes of their tensors."""
     weights: str = later("")
@@ -80,6 +84,11 @@ class Net:
             raise UsageError(f"a net needs at least one latent unit, not {self.latents}")
         if not 0 < self.width <= WIDEST:
             raise UsageError(f"a net's width must be positive and at most {WIDEST}, not {self.width}")
+
+        if isinstance(self.depth, bool) or not isinstance(self.depth, int) or not 1 <= self.depth <= DEEPEST:
+            raise UsageError(f"a net's depth must be a whole number from 1 to {DEEPEST}, not {self.depth}")
+        if self.depth > 1 and self.name not in (AUTO, *DEEPER):
+            raise UsageError(f"the net '{self.name}' has one depth; these have several: {', '.join(DEEPER)}")
 
     @classmethod
     def of(cls, modules: Modules, latents: int = 10) -> Net:
@@ -108,7 +117,7 @@ class Net:
         net = self if self.name != AUTO else replace(self, name="conv" if len(shape) == 3 else "mlp")
         if net.name in NETS:
             with torch.device("meta"):
-                NETS[net.name](shape, net.latents, net.width)
+                net._body(shape)
         return net
 
     def build(
@@ -156,10 +165,10 @@ class Net:
             kind = Model if len(shape) == 3 else VectorModel
             return kind(body, shape, self.latents, layer, opponent, seen, has_spread)
 
-        name = self.resolve(shape).name
-        if name in NETS:
+        net = self.resolve(shape)
+        if net.name in NETS:
             with torch.device("meta"):
-                body = NETS[name](shape, self.latents, self.width)
+                body = net._body(shape)
                 model = joined(body)
             model.to_empty(device="cpu")
             model.initialise(body.draw, generator)
@@ -169,6 +178,12 @@ class Net:
             model = joined(body)
         model.initialise(body.draw, generator, keep=("encoder.", "decoder."))
         return model
+
+    def _body(self, shape: Shape) -> Body:
+        """Return the layers of one of unweave's own nets."""
+        if self.depth == 1:
+            return NETS[self.name](shape, self.latents, self.width)
+        return DEEPER[self.name](shape, self.latents, self.width, self.depth)
 
     def _modules(self, shape: Shape, generator: torch.Generator, modules: Modules | None) -> Modules:
         """Return the user's encoder and decoder, new or copied."""

@@ -19,34 +19,37 @@ SMALLEST = 4
 LEAST = 16
 
 
-def conv(shape: Shape, latents: int, width: float) -> Body:
+def conv(shape: Shape, latents: int, width: float, depth: int = 1) -> Body:
     """Return the net of the thesis' table A.1 [Michlo2022]_: every kernel 4 × 4, stride 2, padding 1.
 
     Glorot normal weights and zero biases, as the thesis' code draws them.
     """
-    encoder, decoder, features = _pair(shape, latents, width, kernels=(4, 4, 4, 4))
+    encoder, decoder, features = _pair(shape, latents, width, depth, kernels=(4, 4, 4, 4))
     return Body(encoder, decoder, features, glorot_normal)
 
 
-def disent(shape: Shape, latents: int, width: float) -> Body:
+def disent(shape: Shape, latents: int, width: float, depth: int = 1) -> Body:
     """Return `conv` with the padding of the thesis' code: by two pixels, so that 64 × 64 ends as 5 × 5 × 64 = 1600."""
-    encoder, decoder, features = _pair(shape, latents, width, kernels=(4, 4, 4, 4), more_padding=1)
+    encoder, decoder, features = _pair(shape, latents, width, depth, kernels=(4, 4, 4, 4), more_padding=1)
     return Body(encoder, decoder, features, glorot_normal)
 
 
-def dlib(shape: Shape, latents: int, width: float) -> Body:
+def dlib(shape: Shape, latents: int, width: float, depth: int = 1) -> Body:
     """Return disentanglement_lib's net [Locatello2019]_: from the third stage on, the encoder's kernels are 2 × 2.
 
     Glorot uniform weights and zero biases: TensorFlow 1's defaults.
     """
-    encoder, decoder, features = _pair(shape, latents, width, kernels=(4, 4, 2, 2))
+    encoder, decoder, features = _pair(shape, latents, width, depth, kernels=(4, 4, 2, 2))
     return Body(encoder, decoder, features, glorot_uniform)
 
 
 def _pair(
-    shape: Shape, latents: int, width: float, kernels: Sequence[int], more_padding: int = 0
+    shape: Shape, latents: int, width: float, depth: int, kernels: Sequence[int], more_padding: int = 0
 ) -> tuple[nn.Module, nn.Module, int]:
-    """Return encoder, decoder and the number of features; padding beyond an exact half is the encoder's alone."""
+    """Return encoder, decoder and the number of features; padding beyond an exact half is the encoder's alone.
+
+    Behind each convolution that halves the image, and before each that doubles it, are `depth` - 1 of 3 × 3.
+    """
     height, breadth, channels = image_shape(shape)
     count = halvings(height, breadth)
     inner = (height >> count, breadth >> count)
@@ -59,7 +62,7 @@ def _pair(
     for stage, (before, after) in enumerate(zip([channels, *stages], stages, strict=False)):
         kernel = kernels[min(stage, len(kernels) - 1)]
         padding = (kernel - 2) // 2 + more_padding
-        down += [nn.Conv2d(before, after, kernel, 2, padding), nn.ReLU(inplace=True)]
+        down += [nn.Conv2d(before, after, kernel, 2, padding), nn.ReLU(inplace=True), *_more(after, depth)]
         sides = tuple((side + 2 * padding - kernel) // 2 + 1 for side in sides)
     flattened = nn.Linear(stages[-1] * math.prod(sides), hidden)
     encoder = nn.Sequential(*down, nn.Flatten(), flattened, nn.ReLU(inplace=True))
@@ -68,7 +71,8 @@ def _pair(
     up: list[nn.Module] = []
     ends = doubled(height, breadth, count)
     for before, after, sides in zip(stages[::-1], [*stages[-2::-1], channels], ends, strict=True):
-        up += [nn.ConvTranspose2d(before, after, 4, 2, 1, output_padding=odd(sides)), nn.ReLU(inplace=True)]
+        doubling = nn.ConvTranspose2d(before, after, 4, 2, 1, output_padding=odd(sides))
+        up += [*_more(before, depth), doubling, nn.ReLU(inplace=True)]
     decoder = nn.Sequential(
         nn.Linear(latents, hidden),
         nn.ReLU(inplace=True),
@@ -78,6 +82,12 @@ def _pair(
         *up[:-1],
     )
     return encoder, decoder, hidden
+
+
+def _more(channels: int, depth: int) -> list[nn.Module]:
+    """Return the convolutions that make a stage deeper, at the image's size."""
+    pairs = [(nn.Conv2d(channels, channels, 3, 1, 1), nn.ReLU(inplace=True)) for _ in range(depth - 1)]
+    return [layer for pair in pairs for layer in pair]
 
 
 def halvings(height: int, breadth: int) -> int:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
+from itertools import pairwise
 
 from torch import nn
 
@@ -12,24 +14,23 @@ from unweave.nets.conv import scaled
 HIDDEN = 1200
 
 
-def mlp(shape: Shape, latents: int, width: float) -> Body:
-    """Return the fully connected pair of [Higgins2017]_: 1200-1200 ReLU, and back 1200-1200-1200 tanh."""
+def mlp(shape: Shape, latents: int, width: float, depth: int = 1) -> Body:
+    """Return the fully connected pair of [Higgins2017]_: 1200-1200 ReLU, and back 1200-1200-1200 tanh.
+
+    With a larger depth there are `depth` layers for each of these.
+    """
     values, hidden = math.prod(shape), scaled(HIDDEN, width)
-    encoder = nn.Sequential(
-        nn.Flatten(),
-        nn.Linear(values, hidden),
-        nn.ReLU(inplace=True),
-        nn.Linear(hidden, hidden),
-        nn.ReLU(inplace=True),
-    )
+    down, up = [values, *[hidden] * (2 * depth)], [latents, *[hidden] * (3 * depth)]
+    encoder = nn.Sequential(nn.Flatten(), *_layers(down, lambda: nn.ReLU(inplace=True)))
     decoder = nn.Sequential(
-        nn.Linear(latents, hidden),
-        nn.Tanh(),
-        nn.Linear(hidden, hidden),
-        nn.Tanh(),
-        nn.Linear(hidden, hidden),
-        nn.Tanh(),
+        *_layers(up, nn.Tanh),
         nn.Linear(hidden, values),
         nn.Unflatten(1, tensor_shape(shape)),
     )
     return Body(encoder, decoder, hidden, glorot_uniform)
+
+
+def _layers(sizes: list[int], activation: Callable[[], nn.Module]) -> Iterator[nn.Module]:
+    for before, after in pairwise(sizes):
+        yield nn.Linear(before, after)
+        yield activation()

@@ -30,7 +30,7 @@ from unweave.training.resolve import resolved
 
 Settings = Mapping[str, Any]
 TRAINING = tuple(spec.name for spec in fields(Training) if spec.name != "seed")
-OPTIONS = (*TRAINING, "net", "latents", "width", "labels", "loss")
+OPTIONS = (*TRAINING, "net", "latents", "width", "depth", "labels", "loss")
 """What a study may set for all methods, and for one of them: the options of `unweave.train`, and the loss."""
 SCORING = ("samples", "test_samples", "preset", "options", "label_noise", "bin_factors", "seed", "intervals", "floors")
 
@@ -194,7 +194,7 @@ def _config(settings: dict[str, Any], data: Dataset, seed: int) -> Config:
     elif "loss" in settings and settings["method"].loss == "auto":
         settings["method"] = replace(settings["method"], loss=settings["loss"])
     training = {name: settings[name] for name in TRAINING if name in settings}
-    chosen = {name: settings[name] for name in ("latents", "width") if name in settings}
+    chosen = {name: settings[name] for name in ("latents", "width", "depth") if name in settings}
     net = Net(settings.get("net", Net.name), **chosen)
     labels = settings.get("labels")
     if isinstance(labels, Mapping):

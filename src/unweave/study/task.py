@@ -85,6 +85,6 @@ def differing(settings: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 SHARED = frozenset(
-    ["net", "latents", "width", "steps", "batch", "lr", "standardise", "precision", "weight_decay", "clip"]
+    ["net", "latents", "width", "depth", "steps", "batch", "lr", "standardise", "precision", "weight_decay", "clip"]
 )
 """Settings that every method has: they differ where they differ between methods too."""

@@ -122,6 +122,7 @@ def _train(job: Job) -> Run:
         net=config.net.name,
         latents=config.net.latents,
         width=config.net.width,
+        depth=config.net.depth,
         **asdict(config.training),
         labels=config.labels,
         device=job.device,

@@ -54,6 +54,7 @@ def train(
     net: str | Modules = Net.name,
     latents: int = Net.latents,
     width: float = Net.width,
+    depth: int = Net.depth,
     standardise: bool = Training.standardise,
     precision: str = Training.precision,
     weight_decay: float = Training.weight_decay,
@@ -90,7 +91,7 @@ def train(
         The run's folder; by default one below `runs/`, named after method, data and identity.
     steps, batch, lr, seed, standardise, precision, weight_decay, clip
         See `unweave.config.Training`.
-    net, latents, width
+    net, latents, width, depth
         See `unweave.nets.Net`. A net is a name, or two modules of your own, (encoder, decoder): an encoder from images,
         float (n, C, H, W), to features (n, F), on which the method puts its own layer, and a decoder from codes
         (n, latents) to (n, C, H, W). They are tried on a batch first, and copied: yours stay as they are.
@@ -137,7 +138,7 @@ def train(
     tracing = Tracing.of(trace_every, trace_samples)
     tracer = tracing and Tracer(tracing, data, steps)
     modules = None if isinstance(net, str) else net
-    body = _net(net, latents, width)
+    body = _net(net, latents, width, depth)
     asked = Config(chosen, data.description, body, training, labels)
 
     @cache
@@ -309,11 +310,12 @@ def _loaded(data: Data, progress: bool | None) -> Dataset:
         return load(data, on_progress=bar)
 
 
-def _net(net: str | Modules, latents: int, width: float) -> Net:
+def _net(net: str | Modules, latents: int, width: float, depth: int) -> Net:
     if isinstance(net, str):
-        return Net(net, latents, width)
-    if width != Net.width:
-        raise UsageError("width is for nets by name; modules of your own come with theirs: leave it out")
+        return Net(net, latents, width, depth)
+    for name, value, usual in (("width", width, Net.width), ("depth", depth, Net.depth)):
+        if value != usual:
+            raise UsageError(f"{name} is for nets by name; modules of your own come with theirs: leave it out")
     return Net.of(net, latents)
 
 

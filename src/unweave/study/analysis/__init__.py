@@ -9,6 +9,7 @@ from unweave.study.analysis.agreement import Transfer, metric_agreement, transfe
 from unweave.study.analysis.compare import Best, best_cell, compare_cells, holm
 from unweave.study.analysis.components import Components, variance_components
 from unweave.study.analysis.downstream import downstream_agreement
+from unweave.study.analysis.growth import Curve, Growth, best_curve, growth
 from unweave.study.analysis.label_free import label_free_agreement
 from unweave.study.analysis.noise import noise_robustness
 from unweave.study.analysis.power import effect_interval, effect_size, power_of, seeds_for_power
@@ -23,17 +24,21 @@ __all__ = [
     "FEW_SEEDS",
     "Best",
     "Components",
+    "Curve",
+    "Growth",
     "Interval",
     "RankCorrelation",
     "Shares",
     "Transfer",
     "best_cell",
+    "best_curve",
     "cells_of",
     "compare_cells",
     "correlation_by_strength",
     "downstream_agreement",
     "effect_interval",
     "effect_size",
+    "growth",
     "holm",
     "improvement",
     "interquartile_mean",

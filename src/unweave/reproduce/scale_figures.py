@@ -1,0 +1,46 @@
+"""Scores against a size, drawn."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from unweave.report.style import LIGHT
+from unweave.reproduce.scale_table import curve_of
+
+COLOURS = ("#2a78d6", "#eb6834", "#1baf7a", "#9466c9", "#c23b55", "#7a6a2f")
+COLUMNS = 3
+
+
+def growth_figure(points: polars.DataFrame, growths: polars.DataFrame) -> Figure:
+    """Draw each score against the size, with its interval over seeds and the curve that fits best."""
+    metrics = points["metric"].unique(maintain_order=True).to_list()
+    rows = -(-len(metrics) // COLUMNS)
+    figure = Figure(figsize=(3.6 * min(COLUMNS, len(metrics)), 0.4 + 2.7 * rows), layout="constrained")
+    panels = figure.subplots(rows, min(COLUMNS, len(metrics)), squeeze=False).flat
+    for axes, metric in zip(panels, metrics, strict=False):
+        chosen = polars.col("metric") == metric
+        _panel(axes, points.filter(chosen), growths.filter(chosen))
+        axes.set_title(metric, loc="left", fontsize=10, color=LIGHT["ink"])
+    for axes in list(panels)[len(metrics) :]:
+        axes.set_axis_off()
+    figure.axes[0].legend(fontsize=8, frameon=False)
+    return figure
+
+
+def _panel(axes: Axes, points: polars.DataFrame, growths: polars.DataFrame) -> None:
+    curves = {row["of"]: curve_of(row) for row in growths.iter_rows(named=True)}
+    for colour, ((of,), part) in zip(COLOURS, points.group_by("of", maintain_order=True), strict=False):
+        sizes, values = part["size"].to_numpy(), part["value"].to_numpy()
+        axes.plot(sizes, values, "o", color=colour, markersize=4, label=of)
+        for row in part.drop_nulls("low").iter_rows(named=True):
+            axes.plot([row["size"]] * 2, [row["low"], row["high"]], color=colour, linewidth=1.4)
+        if of in curves:
+            between = np.geomspace(sizes.min(), sizes.max(), 100)
+            axes.plot(between, curves[str(of)](between), color=colour, linewidth=1, alpha=0.6)
+    axes.set_xscale("log")
+    axes.set_xlabel(str(points["axis"][0]), color=LIGHT["ink"], fontsize=9)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.tick_params(labelsize=8)
