@@ -50,7 +50,14 @@ def test_the_fit_is_a_least_squares_one():
 
 
 def test_few_sizes_are_never_saturating():
-    assert best_curve([1, 10, 100, 1000], [0.1, 0.5, 0.55, 0.56]).kind != "saturating"
+    assert best_curve([1, 10, 100], [[0.1, 0.5, 0.55], [0.11, 0.51, 0.56]]).kind != "saturating"
+
+
+def test_spread_over_seeds_counts_as_noise():
+    """Growth that is small beside what seeds differ by is not there, and with less spread it is."""
+    means, spread = 0.3 + 0.01 * np.log10(SIZES), np.random.default_rng(3).normal(size=(5, 1))
+    assert best_curve(SIZES, means + 0.1 * spread).kind == "constant"
+    assert best_curve(SIZES, means + 0.001 * spread).kind == "logarithmic"
 
 
 def test_few_seeds_have_no_interval():

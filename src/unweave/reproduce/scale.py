@@ -157,7 +157,7 @@ def _named(word: str, rows: polars.DataFrame) -> str:
 def _point(row: dict) -> Row:
     low, high = (nan if row[end] is None else row[end] for end in ("low", "high"))
     what = f"{row['metric']}, {row['of']}, {row['axis']} {row['size']:,.0f}"
-    return Row(what, _published(row), row["value"], low, high)
+    return Row(what, published(row), row["value"], low, high)
 
 
 def _slope(row: dict) -> Row:
@@ -165,7 +165,7 @@ def _slope(row: dict) -> Row:
     return Row(f"{row['metric']}, {row['of']}: gain for ten times the {row['axis']}", None, row["slope"], low, high)
 
 
-def _published(row: dict) -> float | None:
+def published(row: dict) -> float | None:
     """Return the height of the bar in figure 6 or 7."""
     if row["axis"] != "steps" or row["size"] not in STEPS or "width" in row["of"]:
         return None

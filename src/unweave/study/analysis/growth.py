@@ -7,8 +7,9 @@ interval is one over seeds. The *curve* is one of
     logarithmic   s(x) = a + b log10 x
     saturating    s(x) = a - b x^-c,  c > 0
 
-fitted to the means over seeds by least squares; the one with the smallest corrected Akaike criterion [Hurvich1989]_ is
-chosen. Only a saturating curve says where growth would end.
+fitted to the scores of all seeds by least squares; the one with the smallest corrected Akaike criterion [Hurvich1989]_
+is chosen. What seeds differ by counts as noise. Only a saturating curve, of four sizes or more, says where growth would
+end.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from unweave.study.analysis.seeds import Interval, over_seeds
 EXPONENTS = np.geomspace(0.05, 3.0, 200)
 """Of saturating curves: with a smaller one a curve is logarithmic within any range that is seen, with a larger one it
 is over at the first size."""
+SIZES = 4
+"""Of fewer, no saturating curve is fitted."""
 TINY = 1e-24
 """A mean square error below which a fit is exact."""
 
@@ -40,7 +43,7 @@ class Curve:
     b: float
     c: float
     aicc: float
-    """Corrected Akaike criterion; lower is better, infinite where there are too few sizes."""
+    """Corrected Akaike criterion; lower is better, infinite where there are too few scores."""
 
     def __call__(self, sizes: ArrayLike) -> np.ndarray:
         """Return the curve at these sizes."""
@@ -62,7 +65,7 @@ class Growth:
     slope: Interval
     """Gain per factor of ten, over seeds."""
     curve: Curve
-    """The curve that describes the means best."""
+    """The curve that describes the scores best."""
 
 
 def growth(sizes: Sequence[float], scores: ArrayLike, *, seed: int = 0) -> Growth:
@@ -95,19 +98,22 @@ def growth(sizes: Sequence[float], scores: ArrayLike, *, seed: int = 0) -> Growt
         raise UsageError(f"growth needs finite scores (seeds, {len(x)}), not {y.shape}")
     centred = np.log10(x) - np.log10(x).mean()
     slopes = y @ centred / (centred @ centred)
-    return Growth(over_seeds(slopes, seed=seed), best_curve(x, y.mean(axis=0)))
+    return Growth(over_seeds(slopes, seed=seed), best_curve(x, y))
 
 
-def best_curve(sizes: ArrayLike, means: ArrayLike) -> Curve:
+def best_curve(sizes: ArrayLike, scores: ArrayLike) -> Curve:
     """Return the curve with the smallest corrected Akaike criterion.
 
     Parameters
     ----------
-    sizes, means
-        Sizes (k,) and the mean score at each.
+    sizes, scores
+        Sizes (k,), and scores (seeds, k) or (k,).
     """
-    x, y = np.asarray(sizes, dtype=float), np.asarray(means, dtype=float)
-    found = [_linear("constant", x, y), _linear("logarithmic", x, y), _saturating(x, y)]
+    table = np.atleast_2d(np.asarray(scores, dtype=float))
+    x, y = np.tile(np.asarray(sizes, dtype=float), len(table)), table.ravel()
+    found = [_linear("constant", x, y), _linear("logarithmic", x, y)]
+    if len(np.unique(x)) >= SIZES:
+        found.append(_saturating(x, y))
     return min(found, key=lambda curve: (curve.aicc, len(curve.kind)))
 
 

@@ -1,0 +1,125 @@
+"""The page of the scaling studies, written from stored tables: `python benchmarks/scale_docs.py`.
+
+    unweave reproduce scale-compute --preset small      (and scale-data, scale-parameters)
+    python benchmarks/scale_docs.py --results runs/reproduce
+
+The last command stores what these results have in that folder (preset small, seed 0) in docs/results, draws the figures
+and writes the page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import pages
+import polars
+
+from unweave.report.style import number
+from unweave.reproduce.scale import conclusions, published
+from unweave.reproduce.scale_figures import growth_figure
+
+DOCS = Path(__file__).parents[1] / "docs"
+RESULTS = DOCS / "results"
+PAGE = DOCS / "reproduce" / "scale.md"
+PARTS = ("compute", "data", "parameters")
+NOTHING = "No run is stored."
+
+
+def files(part: str) -> tuple[Path, Path]:
+    """Return where the points and the growth of a part are stored."""
+    return RESULTS / f"scale-{part}-points.csv", RESULTS / f"scale-{part}-growth.csv"
+
+
+def store(results: Path) -> None:
+    """Keep the tables of the results, as far as they are there."""
+    for part in PARTS:
+        folder = results / f"scale-{part}-small-0"
+        for name, kept in zip(("points.csv", "growth.csv"), files(part), strict=True):
+            if (folder / name).is_file():
+                shutil.copyfile(folder / name, kept)
+
+
+def read(part: str) -> tuple[polars.DataFrame, polars.DataFrame] | None:
+    """Return the stored tables of a part; None before its first run."""
+    if not all(path.is_file() for path in files(part)):
+        return None
+    points, growth = (polars.read_csv(path, infer_schema_length=None) for path in files(part))
+    return points, growth
+
+
+def figures(part: str) -> dict[str, Path]:
+    """Return the file of each axis' figure."""
+    found = read(part)
+    axes = [] if found is None else found[0]["axis"].unique(maintain_order=True).to_list()
+    return {axis: DOCS / "images" / f"scale-{part}-{place}.png" for place, axis in enumerate(axes)}
+
+
+def text(part: str) -> str:
+    """Return what stands on the page of a part."""
+    found = read(part)
+    if found is None:
+        return NOTHING
+    points, growth = found
+    blocks = ["\n".join(f"- {note}" for note in conclusions(growth))]
+    for axis, file in figures(part).items():
+        here = polars.col("axis") == axis
+        blocks.append(f"![Scores against {axis}](../images/{file.name})")
+        blocks.append(points_table(points.filter(here)))
+        blocks.append(growth_table(growth.filter(here)))
+    return "\n\n".join(blocks)
+
+
+def points_table(points: polars.DataFrame) -> str:
+    """Return the mean scores at each size, with their intervals over seeds and the document's values."""
+    metrics = points["metric"].unique(maintain_order=True).to_list()
+    lines = [f"| {points['axis'][0]} | | {' | '.join(metrics)} |", f"|--:|---|{'--:|' * len(metrics)}"]
+    for (of, size), part in points.group_by("of", "size", maintain_order=True):
+        rows = {row["metric"]: row for row in part.iter_rows(named=True)}
+        lines.append(f"| {size:,.0f} | {of} | {' | '.join(_cell(rows.get(name)) for name in metrics)} |")
+    return "\n".join(lines)
+
+
+def growth_table(growth: polars.DataFrame) -> str:
+    """Return the slopes and the curves."""
+    lines = ["| | score | gain for ten times as much | 95 % over seeds | curve |", "|---|---|--:|--:|---|"]
+    for row in growth.iter_rows(named=True):
+        interval = "–" if row["low"] is None else f"{_three(row['low'])} … {_three(row['high'])}"
+        limit = f", tends to {_three(row['a'])}" if row["curve"] == "saturating" else ""
+        lines.append(f"| {row['of']} | {row['metric']} | {_three(row['slope'])} | {interval} | {row['curve']}{limit} |")
+    return "\n".join(lines)
+
+
+def _cell(row: dict | None) -> str:
+    if row is None:
+        return "–"
+    told = _three(row["value"])
+    if row["low"] is not None:
+        told += f" ({_three(row['low'])} … {_three(row['high'])})"
+    printed = published(row)
+    return told if printed is None else f"{told}; printed {number(printed)}"
+
+
+def _three(value: float) -> str:
+    return f"{value:.3f}".replace("-", "−") if abs(value) < 10 else f"{value:.1f}".replace("-", "−")
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--results", type=Path, help="the folder of results, to be stored first")
+    options = parser.parse_args(words)
+    if options.results:
+        store(options.results)
+    for part in PARTS:
+        pages.put(PAGE, part, text(part))
+        if (found := read(part)) is not None:
+            points, growth = found
+            for axis, file in figures(part).items():
+                here = polars.col("axis") == axis
+                growth_figure(points.filter(here), growth.filter(here)).savefig(file, dpi=90, facecolor="white")
+
+
+if __name__ == "__main__":
+    main()
