@@ -62,8 +62,9 @@ def test_the_choice_is_the_best_run_of_the_best_specification(everything):
         runs = everything.runs.filter(score=choice.score, specification=choice.specification)
         best = runs["value"].max() if SCORES[choice.score].higher_is_better else runs["value"].min()
         assert runs.filter(run=str(choice.run))["value"][0] == best
-        assert f"by {choice.score}: {choice.specification} is best in " in choice.sentence
-        assert choice.sentence.endswith(f"; keep {choice.run}")
+        if not choice.ties:
+            assert f"by {choice.score}: {choice.specification} comes first, and is the best with" in choice.sentence
+            assert choice.sentence.endswith(f"; keep {choice.run}")
 
 
 def test_against_supervised_scores(many: Path, everything):
@@ -141,14 +142,111 @@ def test_runs_without_traces(many: Path, tmp_path: Path):
     assert rest.notes == ()
     some = select(folder, "all", samples=80, options=FAST, progress=False)
     assert "dynamics" not in set(some.specifications["score"])
-    assert some.notes[0].startswith("left out, dynamics: dynamics needs traces")
+    assert some.notes[0].startswith("left out: dynamics needs traces")
 
 
 def test_other_moments_are_named(many: Path, tmp_path: Path):
     runs = [many / "beta4" / f"seed{seed}" for seed in range(2)]
     other = unweave.train("beta-vae", beta=4, seed=7, out=tmp_path / "other", trace_every=3, trace_samples=12, **QUICK)
-    with pytest.raises(unweave.UsageError, match=r"dynamics, beta-vae: realisations must have the same moments"):
-        select([*runs, other], "dynamics", progress=False)
+    found = select([*runs, other], "dynamics", progress=False)
+    assert found.specifications["seeds"].to_list() == [2]
+    assert found.notes == (
+        f"dynamics: left out, '{other.path}', whose traces are of other moments or images than those of most seeds",
+    )
+    same = unweave.selection.dynamics([unweave.Run.open(run).traces() for run in runs])
+    assert found.specifications["value"][0] == pytest.approx(same)
+
+
+def test_as_many_moments_at_other_steps_are_not_compared(tmp_path: Path):
+    """Three moments each, after 0, 6 and 12 steps and after 0, 7 and 12."""
+    quick = {**QUICK, "steps": 12}
+    for seed, every in enumerate((6, 6, 7)):
+        unweave.train("vae", seed=seed, out=tmp_path / str(seed), trace_every=every, trace_samples=12, **quick)
+    found = select(tmp_path, "dynamics", progress=False)
+    assert found.runs.drop_nulls("value")["seed"].to_list() == [0, 1]
+    assert "of other moments" in found.notes[0]
+
+
+def test_damaged_traces_are_left_out_by_name(many: Path, tmp_path: Path):
+    folder = shutil.copytree(many / "beta4", tmp_path / "runs")
+    broken = next((folder / "seed0" / "traces").iterdir())
+    broken.write_bytes(broken.read_bytes()[:-10])
+    found = select(folder, "dynamics", progress=False)
+    assert found.specifications["seeds"].to_list() == [4]
+    assert found.notes[0].startswith(f"dynamics: left out, '{broken}' cannot be read as a trace")
+    for path in folder.glob("seed*/traces/*"):
+        path.write_bytes(b"")
+    with pytest.raises(unweave.UsageError, match="cannot be read as a trace"):
+        select(folder, "dynamics", progress=False)
+
+
+def test_weights_that_are_nan_are_left_out(many: Path, tmp_path: Path):
+    from safetensors.numpy import load_file, save_file
+
+    folder = shutil.copytree(many / "beta4", tmp_path / "runs")
+    file = folder / "seed0" / "weights.safetensors"
+    save_file({name: np.full_like(tensor, np.nan) for name, tensor in load_file(file).items()}, file)
+    found = select(folder, ["udr-lasso", "dynamics"], samples=50, progress=False)
+    assert found.notes == (f"left out: '{file.parent}' has weights that are NaN or infinite: its training went wrong",)
+    assert 0 not in found.runs["seed"].to_list()
+
+
+def test_a_damaged_configuration_is_said(many: Path, tmp_path: Path):
+    folder = shutil.copytree(many / "beta4", tmp_path / "runs")
+    (folder / "seed0" / "config.json").write_text("{")
+    found = select(folder, "udr-lasso", samples=50, progress=False)
+    assert found.specifications["seeds"].to_list() == [4]
+    assert "seed0" in found.notes[0]
+    for seed in (1, 2, 3):
+        shutil.rmtree(folder / f"seed{seed}")
+    with pytest.raises(unweave.UsageError, match=r"no specification has two.*left out: .*seed0"):
+        select(folder, "udr-lasso", samples=50, progress=False)
+
+
+def test_one_data_set_that_cannot_be_ranked_does_not_stop_another(many: Path, tmp_path: Path):
+    train_many(tmp_path / "other", betas=(1,), seeds=1, data="xysquares:size=32,spacing=4")
+    folders = [*run_folders(many), *run_folders(tmp_path / "other")]
+    found = select(folders, samples=50, progress=False)
+    assert found.specifications["data"].n_unique() == 1
+    assert found.notes[0].startswith("left out on xysquares:spacing=4,size=32: udr-lasso compares seeds")
+
+
+def test_equal_values_are_no_choice(many: Path):
+    from dataclasses import replace
+
+    found = select(many, "udr-lasso", samples=50, progress=False)
+    same = found.specifications.with_columns(value=polars.lit(0.5), rank=polars.lit(1, polars.Int64))
+    (choice,) = replace(found, specifications=same).choices
+    assert choice.ties == 2
+    assert "beta-vae beta=1 and 2 others are equal, and this score cannot choose between them; rank" in choice.sentence
+    assert "keep" not in choice.sentence
+
+
+def test_a_specification_that_is_best_more_often_is_named():
+    from unweave.selection.result import Choice
+
+    choice = Choice("data", "kl", "a", Path("run"), 0.24, "b", 5, likeliest=("b", 0.31))
+    assert "a comes first, and is the best with a chance of 24 % (b: 31 %); b comes next: not sure" in choice.sentence
+
+
+def test_intervals_keep_within_what_a_score_can_be(everything):
+    for row in everything.specifications.iter_rows(named=True):
+        low, high = SCORES[row["score"]].limits(QUICK["latents"])
+        assert low <= row["low"] <= row["high"] <= high
+
+
+def test_scores_of_different_numbers_of_images_are_said(many: Path, tmp_path: Path):
+    folder = shutil.copytree(many, tmp_path / "runs")
+    for path in folder.rglob("scores.parquet"):
+        path.unlink()
+    unweave.Run.open(folder / "beta1" / "seed0").evaluate("mig", samples=30, test_samples=20, progress=False)
+    found = select(folder, "udr-lasso", against="mig", samples=50, progress=False)
+    assert found.notes[0].startswith("mig: saved scores are of 30 to 50 images, which may not compare")
+
+
+def test_few_specifications_have_no_correlation_and_it_is_said(many: Path):
+    found = select(many / "beta1", "udr-lasso", against="mig", samples=50, progress=False)
+    assert found.notes[-1].endswith("a rank correlation over specifications takes 3 of them or more")
 
 
 def test_data_sets_are_ranked_separately(many: Path, tmp_path: Path):

@@ -94,3 +94,16 @@ def test_without_gymnasium_one_line_says_what_to_install_and_the_rest_works():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "the environment needs gymnasium: pip install 'unweave[rl]'"
+
+
+@pytest.mark.parametrize("action", [[0.5] * 3, [np.nan] * 4, [2.0, 0, 0, 0], [-0.1, 0, 0, 0], "x", None, [["a"] * 4]])
+def test_what_is_no_action_is_refused(action):
+    env = ClusteringEnv(size=32)
+    env.reset(seed=0)
+    with pytest.raises(UsageError, match="an action is four numbers from 0 to 1"):
+        env.step(action)
+
+
+def test_a_step_before_the_first_reset_is_refused():
+    with pytest.raises(UsageError, match="call it before step"):
+        ClusteringEnv(size=32).step(np.full(4, 0.5, np.float32))

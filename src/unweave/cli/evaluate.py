@@ -49,6 +49,9 @@ BOUNDS = "floor: factors shuffled; ceiling: the factors as codes; adjusted: 0 at
 NOTES = {"low": MEANING, "floor": BOUNDS}
 """What is said of a column that has numbers."""
 
+SETTING = "METRIC.OPTION=VALUE, such as mig.bins=30"
+"""What --set takes."""
+
 
 @dataclass(frozen=True)
 class Evaluate(Request):
@@ -220,7 +223,7 @@ def _refuse_beyond_files(names: Sequence[str]) -> None:
             raise UsageError(f"the metric '{name}' needs {needs}; score a run instead: unweave evaluate RUN")
 
 
-def read_settings(words: Sequence[str]) -> dict[str, dict[str, Any]]:
+def read_settings(words: Sequence[str], form: str = SETTING) -> dict[str, dict[str, Any]]:
     """Return METRIC.OPTION=VALUE words as options of metrics; a value is JSON, or else a text.
 
     >>> read_settings(["mig.bins=30", "dci.learner=lasso"])
@@ -231,7 +234,7 @@ def read_settings(words: Sequence[str]) -> dict[str, dict[str, Any]]:
         name, _, value = word.partition("=")
         metric, _, option = name.partition(".")
         if not (metric and option and value):
-            raise UsageError(f"--set takes METRIC.OPTION=VALUE, such as mig.bins=30, not '{word}'")
+            raise UsageError(f"--set takes {form}, not '{word}'")
         chosen = settings.setdefault(metric, {})
         if option in chosen:
             raise UsageError(f"--set: {name} is given twice")

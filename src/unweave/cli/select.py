@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 TABLES, PICTURES = (".csv", ".parquet"), (".png", ".svg", ".pdf")
 LARGE = 100
 """From here on, one decimal is enough."""
-NUMBERS = ("rank", "value", "95 % over seeds", "seeds", "best in", "correlation", "count", "seed")
+NUMBERS = ("rank", "value", "95 % over seeds", "seeds", "chance", "correlation", "count", "seed")
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,8 @@ class Select:
         if self.out.is_dir():
             raise UsageError(f"'{self.out}' is a folder; name a page, such as {self.out / 'selection.html'}")
         if self.out.suffix.lower() not in (".html", *TABLES, *PICTURES):
-            raise UsageError(f"a selection is written to a .html, .csv, .parquet or .png file, not to '{self.out}'")
+            known = ", ".join((".html", *TABLES, *PICTURES))
+            raise UsageError(f"a selection is written to a file that ends in {known}, not to '{self.out}'")
         if self.out.suffix.lower() in TABLES:
             check_scores_path(self.out)
 
@@ -95,7 +96,7 @@ def select(words: list[str]) -> None:
         partners=options.partners,  # pyright: ignore[reportArgumentType]
         samples=options.samples,
         seed=options.seed,
-        options=read_settings(options.set),
+        options=read_settings(options.set, "SCORE.OPTION=VALUE, such as udr-lasso.averaging=dlib"),
         data=options.data,
     )
     if options.out is not None:
@@ -169,7 +170,7 @@ def _specification(row: Mapping[str, Any]) -> dict[str, str]:
         "value": _decimals(row["value"]),
         "95 % over seeds": _interval(row),
         "seeds": str(row["seeds"]),
-        "best in": "–" if row["chance"] is None else f"{100 * row['chance']:.0f} %",
+        "chance": "–" if row["chance"] is None else f"{100 * row['chance']:.0f} %",
     }
 
 

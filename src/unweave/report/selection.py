@@ -59,7 +59,7 @@ def selection_figure(selection: Selection, score: str, data: str | None = None) 
     axes.set_ylim(len(rows) - 0.5, -0.55)
     axes.set_title(rows["data"][0], fontsize=9, color=LIGHT["ink"], loc="left", parse_math=False)
     if rows["chance"].drop_nulls().len():
-        axes.set_title("best in", fontsize=9, color=LIGHT["muted"], loc="right")
+        axes.set_title("chance", fontsize=9, color=LIGHT["muted"], loc="right")
     axes.set_xlabel(f"{score} ({_direction(score)})", color=LIGHT["muted"], fontsize=9)
     plain(axes)
     axes.grid(visible=True, axis="x", color=LIGHT["line"], linewidth=0.8)

@@ -182,7 +182,8 @@ def _sample(model: Coder, place: int) -> np.ndarray:
 
 def _informative(model: Coder, sample: np.ndarray, live: float, place: int) -> Integers:
     """Return the latents of a generator that carry something."""
-    found = active(variance(sample), live)
+    with called("live"):
+        found = active(variance(sample), live)
     if model.kl is None:
         return found
     nats = np.asarray(model.kl, dtype=np.float64)

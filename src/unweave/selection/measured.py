@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from inspect import signature
@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from unweave.errors import UsageError, called
+from unweave.errors import UnknownName, UsageError, called
 from unweave.metrics.elbo import kl_per_code
 from unweave.progress import OnProgress
 from unweave.selection.agreement import agreement_pairs
 from unweave.selection.centrality import Coder, centrality_pairs
 from unweave.selection.dynamics import Dynamics, dynamics_pairs
 from unweave.selection.estimates import Estimate
-from unweave.selection.saved import Scored, rows_of, saved_or_scored
+from unweave.selection.saved import Scored, rows_of, rows_of_scores, saved_or_scored
 from unweave.selection.specifications import Specification
 from unweave.selection.table import SCORES
+from unweave.selection.traced import comparable
 from unweave.selection.udr import Kind, udr_pairs
 
 if TYPE_CHECKING:
@@ -67,15 +68,14 @@ class Measured:
         """The number of runs of each specification."""
         return [len(each.runs) for each in self.specifications]
 
-    def score(self, name: str, *, asked_by_name: bool) -> Estimate | None:
-        """Return a score of all runs; None where it cannot be had, if it was not asked for by its name."""
+    def score(self, name: str) -> Estimate | str:
+        """Return a score of all runs, or the reason why it cannot be had."""
         try:
             return self._pairs(name) if SCORES[name].compares_pairs else self._single(name)
+        except UnknownName:
+            raise  # an option that is misspelt
         except UsageError as error:
-            if asked_by_name:
-                raise
-            self._note(f"left out, {name}: {error}")
-            return None
+            return str(error)
 
     def metrics(self, rows: dict[str, str], what: str) -> dict[str, np.ndarray]:
         """Return scores (N,) of single runs by row, saved or computed."""
@@ -86,7 +86,17 @@ class Measured:
                 self.on_progress(what, place, len(self.runs))
                 with called(str(run.path)):
                     found.append(saved_or_scored(run, rows, how))
+        self._say_of_different_rows(rows)
         return {row: np.array([scores[row] for scores in found]) for row in rows}
+
+    def _say_of_different_rows(self, rows: Iterable[str]) -> None:
+        """Say where scores are of other numbers of images, which move many of them."""
+        counts = [rows_of_scores(run) for run in self.runs]
+        for row in rows:
+            found = sorted({each[row] for each in counts if row in each})
+            if len(found) > 1:
+                told = f"of {found[0]:,} to {found[-1]:,} images, which may not compare"
+                self._note(f"{row}: saved scores are {told}; score all runs on as many: unweave evaluate --samples N")
 
     def _single(self, name: str) -> Estimate:
         score = SCORES[name]
@@ -99,7 +109,7 @@ class Measured:
         """Compare every run with its partners: those of its specification, or all."""
         score = SCORES[name]
         everywhere = self.partners == "all" and score.needs != "traces"
-        usable = self._traced(name) if score.needs == "traces" else list(range(len(self.runs)))
+        usable = self._traced() if score.needs == "traces" else list(range(len(self.runs)))
         parts, start = [], 0
         for size in self.sizes:
             parts.append([place for place in usable if start <= place < start + size])
@@ -129,15 +139,11 @@ class Measured:
         if alone:
             self._note(f"{name}: {alone} of {len(groups)} specifications have one seed, and so nothing to compare")
 
-    def _traced(self, name: str) -> list[int]:
-        """Return the runs that have traces."""
-        there = [place for place, run in enumerate(self.runs) if run.trace_steps]
-        if not there:
-            raise UsageError(
-                f"{name} needs traces, and no run has them: train with --trace-every N (in a study: trace_every = N)"
-            )
-        if lacking := len(self.runs) - len(there):
-            self._note(f"{name}: {lacking} of {len(self.runs)} runs have no traces, and are left out of it")
+    def _traced(self) -> list[int]:
+        """Return the runs whose traces can be compared."""
+        there, notes = comparable(self.specifications, self.options.get("dynamics", {}).get("layers"))
+        for note in notes:
+            self._note(note)
         return there
 
     def _note(self, text: str) -> None:

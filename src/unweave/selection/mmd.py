@@ -60,6 +60,8 @@ def mmd2(x: ArrayLike, y: ArrayLike, *, bandwidth: float | None = None, features
     clouds = [np.asarray(each, dtype=np.float64) for each in (x, y)]
     if clouds[0].ndim != 2 or clouds[0].shape != clouds[1].shape:
         raise UsageError(f"clouds must have one shape (points, d), got {clouds[0].shape} and {clouds[1].shape}")
+    if not all(np.isfinite(cloud).all() for cloud in clouds):
+        raise UsageError("points hold NaN or an infinity")
     return float(mmd2_pairs(clouds, bandwidth=bandwidth, features=features, seed=seed)[0, 1])
 
 

@@ -13,7 +13,7 @@ from scipy.stats import rankdata
 from unweave.errors import UsageError, unknown
 from unweave.metrics.inputs import whole_number
 from unweave.progress import OnProgress, reporting
-from unweave.selection.correlation import agreement_rows
+from unweave.selection.correlation import LEAST, agreement_rows
 from unweave.selection.estimates import FEW_SEEDS, Estimate, chances, ends
 from unweave.selection.measured import PARTNERS, Measured, Options, Partners, known_options
 from unweave.selection.result import AGAINST, RUNS, SPECIFICATIONS, Selection
@@ -83,17 +83,29 @@ def select(
         raise unknown("kind of partners", str(partners), PARTNERS)
     samples, seed = whole_number(samples, "samples", 10), whole_number(seed, "seed", 0)
     found, notes = _gathered(runs, data)
-    groups = specifications(found)
+    before, groups = tuple(notes), specifications(found)
+    refused: dict[str, str] = {}
+    ranked: set[str] = set()
     tables: list[list[Row]] = [[], [], []]
     with reporting(on_progress, progress) as told:
         for group in groups.values():
             measured = Measured(group, samples, seed, partners, chosen, told, notes)
-            estimates = {name: measured.score(name, asked_by_name=name in by_name) for name in names}
-            known = {name: estimate for name, estimate in estimates.items() if estimate is not None}
+            scored = {name: measured.score(name) for name in names}
+            known = {name: each for name, each in scored.items() if isinstance(each, Estimate)}
+            missing = {name: each for name, each in scored.items() if isinstance(each, str)}
+            for name, reason in missing.items():
+                refused.setdefault(name, reason)
+                where = f" on {group[0].data}" if len(groups) > 1 else ""
+                notes.append(f"left out{where}: {reason if reason.startswith(name) else f'{name}: {reason}'}")
+            ranked.update(known)
             labels = measured.metrics(supervised, "supervised scores") if supervised else {}
             for name, estimate in known.items():
                 for table, rows in zip(tables, _rows(measured, name, estimate, labels, seed), strict=True):
                     table.extend(rows)
+            if supervised and len(group) < LEAST:
+                notes.append(f"{group[0].data}: a rank correlation over specifications takes {LEAST} of them or more")
+    if lost := [name for name in by_name if name in refused and name not in ranked]:
+        raise UsageError("; ".join([refused[lost[0]], *before[:1]]))
     if not tables[0]:
         raise UsageError(f"none of the scores can be had of these runs: {notes[-1] if notes else ', '.join(names)}")
     frames = [
@@ -145,9 +157,10 @@ def _of_specifications(measured: Measured, name: str, estimate: Estimate, resamp
     often, places = chances(resampled, values, seeds, higher), ranks(values, higher)
     rows = []
     for number, each in enumerate(measured.specifications):
+        latents = each.runs[0].settings.net.latents
         value, low, high = float(values[number]), np.nan, np.nan
         if np.isfinite(value) and seeds[number] >= FEW_SEEDS:
-            low, high = ends(resampled[:, number], value, int(seeds[number]), SCORES[name].bounds)
+            low, high = ends(resampled[:, number], value, int(seeds[number]), SCORES[name].limits(latents))
         row = {"value": value, "low": low, "high": high, "chance": float(often[number])}
         known = {key: number if np.isfinite(number) else None for key, number in row.items()}
         told = {"data": each.data, "specification": each.label, "score": name}

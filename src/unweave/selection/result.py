@@ -54,29 +54,38 @@ class Choice:
     specification: str
     run: Path
     chance: float | None
-    """How often it is the best when seeds are drawn again; None where there are too few."""
+    """How often it is the best when seeds are drawn again, spread as for intervals; None where there are too few."""
     second: str
     """The next best specification; empty where there is none."""
     seeds: int
+    ties: int = 0
+    """How many other specifications have the same value."""
+    likeliest: tuple[str, float] | None = None
+    """Another specification that is the best more often than this one, with its chance."""
 
     @property
     def sentence(self) -> str:
         """How sure the choice is, and which run to keep."""
-        return f"{self.data}, by {self.score}: {self._how_sure}; keep {self.run}"
+        keep = "rank by another score" if self.ties else f"keep {self.run}"
+        return f"{self.data}, by {self.score}: {self._how_sure}; {keep}"
 
     @property
     def _how_sure(self) -> str:
         if not self.second:
             return f"{self.specification} is the only specification that has this score"
+        if self.ties:
+            others = f"{self.second} are" if self.ties == 1 else f"{self.ties} others are"
+            return f"{self.specification} and {others} equal, and this score cannot choose between them"
         if self.chance is None:
             found = f"{self.specification} comes first, with {self.seeds} seed{'' if self.seeds == 1 else 's'}"
             return f"{found}: how sure that is takes {FEW_SEEDS} or more of every specification"
-        often = f"{self.specification} is best in {100 * self.chance:.0f} % of resampled seeds"
+        often = f"{self.specification} comes first, and is the best with a chance of {100 * self.chance:.0f} %"
         if self.chance >= SURE:
             return f"{often}, a sure choice"
         if self.chance >= LIKELY:
             return f"{often}, a likely choice before {self.second}"
-        return f"{often}, and {self.second} comes next: not sure, train more seeds of both"
+        often += f" ({self.likeliest[0]}: {100 * self.likeliest[1]:.0f} %)" if self.likeliest else ""
+        return f"{often}; {self.second} comes next: not sure, train more seeds of both"
 
 
 @dataclass(frozen=True)
@@ -103,9 +112,21 @@ class Selection:
             others = self.specifications.filter(same).drop_nulls("rank").sort("rank", maintain_order=True)
             inside = self.runs.filter(same & (polars.col("specification") == row["specification"]))
             best = inside.filter(polars.col("rank") == 1)["run"][0]
-            second = others["specification"][1] if len(others) > 1 else ""
+            second = others.filter(polars.col("specification") != row["specification"])["specification"]
+            likeliest = others.drop_nulls("chance").sort("chance", descending=True, maintain_order=True).head(1)
+            more = likeliest.filter(polars.col("chance") > (row["chance"] or 0)).select("specification", "chance")
             found.append(
-                Choice(row["data"], row["score"], row["specification"], Path(best), row["chance"], second, row["seeds"])
+                Choice(
+                    row["data"],
+                    row["score"],
+                    row["specification"],
+                    Path(best),
+                    row["chance"],
+                    second[0] if len(second) else "",
+                    row["seeds"],
+                    int((others["rank"] == 1).sum()) - 1,
+                    more.row(0) if len(more) else None,
+                )
             )
         return found
 

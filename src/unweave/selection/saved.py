@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -62,6 +63,16 @@ def saved_or_scored(run: Run, rows: dict[str, str], how: Scored) -> dict[str, fl
         run.evaluate(missing, samples=how.samples, test_samples=max(2, how.samples // 2), progress=False, **settings)
         saved = _saved(run)
     return {row: saved.get(row, float("nan")) for row in rows}
+
+
+def rows_of_scores(run: Run) -> dict[str, int]:
+    """Return on how many images each saved score of a run's weights was computed, where that is known."""
+    table = run.scores()
+    if table is None:
+        return {}
+    known = table.filter(polars.col("current") & polars.col("value").is_not_null())
+    counts = {name: json.loads(options or "{}").get("rows") for name, options in known["metric", "options"].iter_rows()}
+    return {name: rows for name, rows in counts.items() if rows is not None}
 
 
 def _saved(run: Run) -> dict[str, float]:

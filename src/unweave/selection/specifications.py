@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from unweave.data.identity import data_identity
 from unweave.errors import UsageError, called
 from unweave.study.folder import PLAN, StudyFolder
@@ -53,7 +55,8 @@ def run_folders(folder: Path) -> list[Path]:
 
 def _below(folder: Path) -> Iterator[Path]:
     for place, inner, files in os.walk(folder):
-        if "config.json" in files and "unweave" in (read_object(Path(place) / "config.json") or {}):
+        ours = "config.json" in files and "unweave" in (read_object(Path(place) / "config.json") or {})
+        if ours or {"config.json", "status.json", "weights.safetensors"} <= set(files):  # the latter is damaged
             inner.clear()
             yield Path(place)
         inner[:] = [name for name in inner if not name.startswith(".") and name != "replaced"]
@@ -75,6 +78,8 @@ def opened(given: Iterable[Run | str | Path], data: Data | None = None) -> tuple
                 continue
             if not are_weights(run.path / "weights.safetensors"):
                 raise UsageError(f"'{run.path / 'weights.safetensors'}' is damaged, or gone")
+            if not _is_finite(run.path / "weights.safetensors"):
+                raise UsageError(f"'{run.path}' has weights that are NaN or infinite: its training went wrong")
             with called(str(run.path)):
                 runs.append(Run.open(run.path, data=_shared(run, loaded, data)) if run is not each else run)
         except UsageError as error:
@@ -82,6 +87,12 @@ def opened(given: Iterable[Run | str | Path], data: Data | None = None) -> tuple
     if unfinished:
         notes.insert(0, f"left out, {_count(len(unfinished), 'unfinished run')}, the first '{unfinished[0]}'")
     return runs, notes
+
+
+def _is_finite(path: Path) -> bool:
+    from safetensors.numpy import load_file
+
+    return all(np.isfinite(tensor).all() for tensor in load_file(path).values())
 
 
 def _shared(run: Run, loaded: dict[str, Dataset], data: Data | None) -> Data:

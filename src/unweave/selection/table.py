@@ -30,6 +30,8 @@ class LabelFree:
     """The metric that computes this row."""
     bounds: tuple[float, float] = (-inf, inf)
     """The lowest and the highest value that it can have."""
+    counts_latents: bool = False
+    """Whether it is a number of latents, and so at most all of them."""
     average: Average = "mean"
     """How the pairs of a run with its partners become its score."""
 
@@ -37,6 +39,10 @@ class LabelFree:
     def compares_pairs(self) -> bool:
         """Whether it compares runs with each other; otherwise it is of each run by itself."""
         return not self.row
+
+    def limits(self, latents: int) -> tuple[float, float]:
+        """Return the lowest and the highest value of a model with so many latents."""
+        return (self.bounds[0], float(latents)) if self.counts_latents else self.bounds
 
 
 SCORES: dict[str, LabelFree] = {
@@ -78,7 +84,13 @@ SCORES: dict[str, LabelFree] = {
         "reconstruction loss (distortion)", "Kingma & Welling 2014", False, "posterior", "elbo-distortion", "elbo"
     ),
     "kl": LabelFree(
-        "KL divergence from the prior (rate)", "Kingma & Welling 2014", False, "posterior", "elbo-rate", "elbo"
+        "KL divergence from the prior (rate)",
+        "Kingma & Welling 2014",
+        False,
+        "posterior",
+        "elbo-rate",
+        "elbo",
+        bounds=(0, inf),
     ),
     "total-correlation": LabelFree(
         "dependence of the latents, as if they were Gaussian",
@@ -87,9 +99,17 @@ SCORES: dict[str, LabelFree] = {
         "codes",
         "total-correlation",
         "total-correlation",
+        bounds=(0, inf),
     ),
     "active-units": LabelFree(
-        "how many latents are used", "Burda et al. 2016", True, "codes", "active-units", "active-units"
+        "how many latents are used",
+        "Burda et al. 2016",
+        True,
+        "codes",
+        "active-units",
+        "active-units",
+        bounds=(0, inf),
+        counts_latents=True,
     ),
     "jacobian-orthogonality": LabelFree(
         "does each latent move the image in a direction of its own?",
@@ -98,6 +118,7 @@ SCORES: dict[str, LabelFree] = {
         "decoder",
         "jacobian-orthogonality",
         "jacobian-orthogonality",
+        bounds=(0, 1),
     ),
 }
 """In the order in which they are computed and shown."""

@@ -52,7 +52,7 @@ class ClusteringEnv(gymnasium.Env[Observation, NDArray[np.float32]]):
         self.observation_space = spaces.Box(0, 255, (size, size, 3), np.uint8)
         self.action_space = spaces.Box(0.0, 1.0, (4,), np.float32)
         self._places: Integers = self.task.start(1, np.random.default_rng(0))
-        self._steps = 0
+        self._steps: int | None = None
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -66,7 +66,9 @@ class ClusteringEnv(gymnasium.Env[Observation, NDArray[np.float32]]):
 
     def step(self, action: NDArray[np.float32]) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Select and move; return what is seen then, the reward, success, whether time is up, and what is known."""
-        self._places = self.task.step(self._places, np.asarray(action)[None])
+        if self._steps is None:
+            raise UsageError("reset() begins an episode; call it before step()")
+        self._places = self.task.step(self._places, _checked(action)[None])
         self._steps += 1
         info = self._info()
         return self._seen(), reward_of(info["quality"]), info["success"], self._steps >= EPISODE, info
@@ -81,6 +83,17 @@ class ClusteringEnv(gymnasium.Env[Observation, NDArray[np.float32]]):
     def _info(self) -> dict[str, Any]:
         quality = float(self.task.quality(self._places)[0])
         return {"places": self._places[0].copy(), "quality": quality, "success": quality >= THRESHOLD}
+
+
+def _checked(action: object) -> NDArray[np.float32]:
+    """Return an action as numbers; anything but four from 0 to 1 is refused."""
+    try:
+        numbers = np.asarray(action, dtype=np.float32)
+    except (TypeError, ValueError):
+        numbers = np.zeros(0, np.float32)
+    if numbers.shape != (4,) or not ((numbers >= 0) & (numbers <= 1)).all():
+        raise UsageError(f"an action is four numbers from 0 to 1, not {action!r}")
+    return numbers
 
 
 gymnasium.register("unweave/Clustering-v0", entry_point="unweave.tasks.environment:ClusteringEnv")
