@@ -12,7 +12,8 @@ from unweave.fields import OneOf
 KINDS = ("topk", "batch-topk")
 BASE_RATE, BASE_FEATURES = 2e-4, 2**14
 """The learning rate at so many features; the best one falls with the square root of their number."""
-MOST_RATE = 1e-3
+MOST_RATE = 3e-3
+"""Beyond it small dictionaries gain nothing."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class SparseSettings:
     batch: int = 256
     """Rows a step; an epoch is a new order of all rows."""
     lr: float | None = None
-    """Learning rate of Adam; by default 2e-4 (16384 / features)^½, at most 1e-3."""
+    """Learning rate of Adam; by default 2e-4 (16384 / features)^½, at most 3e-3."""
     aux_k: int | None = None
     """Dead features of a row that may explain its error; by default half as many as codes have columns; 0: none."""
     aux_weight: float = 1 / 32
