@@ -36,7 +36,8 @@ def k_sparse_probing(
 ) -> Sampled[float]:
     r"""k-sparse probing [Gurnee2023]_, in [0, 1]: do k codes suffice for each value of a factor?
 
-        score = mean over factors of the accuracy on the test rows of   argmax_c  log P(v = c | z_S(c)) / P(v != c | z_S(c))
+        score = mean over factors of the accuracy on the test rows of
+                argmax over values c of  log P(v = c | z_S(c)) / P(v != c | z_S(c))
 
     where S(c) are the k codes that tell value c from the others best on the train rows, and P a logistic regression on
     these codes alone. With k = 1 it is close to the one-dimensional probes of [Gao2024]_.
@@ -71,7 +72,8 @@ def k_sparse_probing(
     Codes are chosen on the train rows, again for each half-sample. Of codes that are equally good the first is taken.
     The probes have C = 100. A value that no train row has is predicted wrongly; a factor with a single value is left
     out. Unchanged, but for rounding, by the order, sign, shift and scale of codes. The factors as codes are no ceiling:
-    with "value", a number that grows with the factor tells only its first and last value from all others.
+    with "value", one number for all values of a factor is probed by a line for each value, which does not always find
+    the values in the middle, while one code for each value scores 1.
 
     References
     ----------

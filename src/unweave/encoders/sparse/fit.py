@@ -112,7 +112,7 @@ def _fit_in_folder(state: SparseState, x: np.ndarray, folder: Path, every: int, 
         _write_status(folder, state.step, time.perf_counter() - start, "finished" if last else "unfinished")
 
     with deferred_interrupts() as stop:
-        for _ in _steps(state, x, told):
+        for _ in take_steps(state, x, told):
             due = state.step % every == 0 or stop.received
             if due and state.step < state.network.settings.steps:
                 save(state, False)
@@ -122,11 +122,11 @@ def _fit_in_folder(state: SparseState, x: np.ndarray, folder: Path, every: int, 
 
 
 def _fit(state: SparseState, x: np.ndarray, told: OnProgress) -> None:
-    for _ in _steps(state, x, told):
+    for _ in take_steps(state, x, told):
         pass
 
 
-def _steps(state: SparseState, x: np.ndarray, told: OnProgress) -> Iterator[int]:
+def take_steps(state: SparseState, x: np.ndarray, told: OnProgress) -> Iterator[int]:
     """Take one step after another, each on the next rows, and yield its number."""
     network, settings = state.network, state.network.settings
     rows, data = RowOrder(len(x), settings.batch, settings.seed), torch.from_numpy(x)

@@ -37,7 +37,7 @@ class Asked:
     @classmethod
     def of(cls, settings: SparseSettings, codes: np.ndarray) -> Asked:
         """Return what fitting these settings to codes (n, d) is, wherever the codes lie."""
-        digest = hashlib.sha256(np.ascontiguousarray(codes)).hexdigest()[:16]
+        digest = hashlib.sha256(np.ascontiguousarray(codes).tobytes()).hexdigest()[:16]
         return cls(settings, {"rows": len(codes), "width": codes.shape[1], "digest": digest})
 
     def to_json(self) -> dict[str, Any]:

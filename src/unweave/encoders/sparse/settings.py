@@ -79,7 +79,9 @@ class SparseSettings:
             raise UsageError(f"the learning rate must be positive, not {self.lr}")
         if not (self.aux_weight == 0 or _is_number(self.aux_weight, above=0.0)):
             raise UsageError(f"aux_weight must be a number from 0 up, not {self.aux_weight}")
-        if not (self.threshold_decay == 0 or (_is_number(self.threshold_decay, above=0.0) and self.threshold_decay < 1)):
+        if not (
+            self.threshold_decay == 0 or (_is_number(self.threshold_decay, above=0.0) and self.threshold_decay < 1)
+        ):
             raise UsageError(f"threshold_decay must be from 0 up and below 1, not {self.threshold_decay}")
 
     def resolve(self, width: int) -> ResolvedSettings:

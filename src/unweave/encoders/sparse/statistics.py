@@ -34,8 +34,8 @@ class StatisticsSums:
         self._all += float(((codes - self._mean) ** 2).sum())
         self._rows += len(codes)
         self._active += int(active.sum())
-        seen = active.any(axis=0)
-        self._seen = seen if self._seen is None else self._seen | seen
+        seen = np.asarray(active.any(axis=0))
+        self._seen = seen if self._seen is None else np.logical_or(self._seen, seen)
 
     def result(self) -> SparseStatistics:
         """Return the statistics of all rows added."""
