@@ -26,7 +26,7 @@ LAYERS = (
     ("training", "metrics"),
     ("scoring",),
     ("study",),
-    ("perception", "selection", "tasks"),
+    ("encoders", "perception", "selection", "tasks"),
     ("report",),
     ("reproduce",),
     ("cli",),
@@ -88,7 +88,7 @@ def test_every_import_goes_to_the_left():
 
 
 def test_a_laboratory_imports_no_other():
-    laboratories = {"gaussian", "geometry", "perception", "selection", "tasks"}
+    laboratories = {"encoders", "gaussian", "geometry", "perception", "selection", "tasks"}
     for name in laboratories:
         others = laboratories - {name}
         found = {part for path in (PACKAGE / name).rglob("*.py") for part, _ in imports(path)}

@@ -76,8 +76,10 @@ KNOWN = {
     "dci-random-forest": Known((None, None, 1), (0, 0, None), (None, None, 1), (0, 0, None)),
     "dci-lasso": Known((1, 1, 1), (None, None, 0), (None, None, 1), (0, 0, 0)),
     "dci-logistic": Known((None, None, None), (None, None, None), (None, None, None), (0, 0, None)),
+    "dci-matched": Known((1, 1, 1), (None, None, None), (1, 1, 1), (0, 0, None)),
     "dci-es": Known((None, 1), (None, 1), (None, 0.5), (None, 0.75)),
     "explicitness": Known(None, 0.5, None, 0.5),
+    "k-sparse-probing": Known(0.9, 0.17, 0.9, 0.17),  # a line for each value; chance is the most frequent value
     "r2": Known(1, 0, 1),
     "downstream-logistic": Known(None, None, None, None),
     "downstream-gbt": Known((None, None, 1, None, None), None, (None, None, 1, None, None), None),

@@ -114,6 +114,14 @@ def read_test_codes_and_factors(path: Path) -> tuple[np.ndarray, np.ndarray] | N
         return codes, factors
 
 
+def read_optional(path: Path, name: str) -> np.ndarray | None:
+    """Return the array of this name in an .npz file, or nothing where it has none."""
+    if path.suffix.lower() != ".npz":
+        return None
+    with _one_line(path):
+        return _read_members(path, [name])[0] if name in _names(path) else None
+
+
 def refuse_file(*runs: Path) -> None:
     """Refuse files in the place of the folders of runs, and say where files go."""
     for path in runs:

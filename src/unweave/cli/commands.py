@@ -158,6 +158,12 @@ COMMANDS = {
         "unweave.cli.learn_loss:LearnLoss",
         plugins=True,
     ),
+    "sparsify": Command(
+        "unweave.cli.sparsify:sparsify",
+        "fit a sparse autoencoder to codes, and write the sparse codes",
+        "unweave sparsify codes.npz --features 256 --k 8 --out sae",
+        "unweave.cli.sparsify:Sparsify",
+    ),
     "task clustering": Command(
         "unweave.cli.task:clustering",
         "measure how fast a reward predictor learns on the codes of runs on scenes2d",

@@ -58,7 +58,7 @@ class Compare:
     runs: Annotated[Positional[tuple[Path, ...]], arg(metavar="RUN RUN ...", help_behavior_hint="")] = ()
     """The runs' folders."""
     metrics: Metrics = ()
-    """The metrics to compute, or a group of them: all, study; unweave metrics list names them."""
+    """The metrics to compute, or a group of them: all, study, overcomplete; unweave metrics list names them."""
     preset: Annotated[str, OneOf(PRESETS)] = "paper"
     """Sample counts: paper (those of the published studies) or fast."""
     data: Annotated[str | None, arg(metavar="PATH", help_behavior_hint="")] = None

@@ -64,7 +64,7 @@ class Evaluate(Request):
     run: Annotated[Positional[Path | None], arg(metavar="RUN", help_behavior_hint="")] = None
     """The run's folder."""
     metrics: Metrics = ("all",)
-    """The metrics to compute, or a group of them: all, study; unweave metrics list names them."""
+    """The metrics to compute, or a group of them: all, study, overcomplete; unweave metrics list names them."""
     options: Suppress[Any] = None
     set: Annotated[tuple[str, ...], arg(metavar="METRIC.OPTION=VALUE ...", help_behavior_hint="")] = ()
     """Options of metrics by hand, such as mig.bins=30."""

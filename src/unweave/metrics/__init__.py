@@ -14,6 +14,7 @@ from unweave.metrics.codebook import Codebook
 from unweave.metrics.compare import compare
 from unweave.metrics.dci import DCI, dci, importance_matrix
 from unweave.metrics.dci_es import DCIES, dci_es, loss_capacity_curves
+from unweave.metrics.dci_matched import dci_matched
 from unweave.metrics.dcimig import dcimig
 from unweave.metrics.description import Description, describe
 from unweave.metrics.distance_correlation import (
@@ -32,6 +33,7 @@ from unweave.metrics.info_mec import InfoMEC, info_mec
 from unweave.metrics.irs import irs
 from unweave.metrics.jacobian import ima_contrast, jacobian_orthogonality
 from unweave.metrics.jemmig import jemmig
+from unweave.metrics.k_sparse_probing import k_sparse_probing
 from unweave.metrics.label_noise import label_noise_correlation, noisy_labels
 from unweave.metrics.linear_probe import linear_probe
 from unweave.metrics.linearity import axis_alignment, axis_orientation, linearity
@@ -96,6 +98,7 @@ __all__ = [
     "compare",
     "dci",
     "dci_es",
+    "dci_matched",
     "dcimig",
     "describe",
     "distance_correlation",
@@ -113,6 +116,7 @@ __all__ = [
     "irs",
     "jacobian_orthogonality",
     "jemmig",
+    "k_sparse_probing",
     "kl_per_code",
     "label_noise_correlation",
     "linear_probe",

@@ -73,8 +73,9 @@ def evaluate(
         only metrics that take values as numbers accept them, unless `bin_factors` is set. Without factors only
         label-free scores are left.
     metrics
-        A name or several names of `METRICS`, or a group: "all", or "study" (those of the large published study). A
-        group leaves out what the inputs do not suffice for, and, with a warning, a metric that refuses them.
+        A name or several names of `METRICS`, or a group: "all", "study" (those of the large published study) or
+        "overcomplete" (for many more codes than factors). A group leaves out what the inputs do not suffice for, and,
+        with a warning, a metric that refuses them.
     test
         Rows `(codes, factors)` on which metrics that fit a predictor test it; else a third of the rows is held out.
     codebook

@@ -25,7 +25,7 @@ class Request:
     """Which scores to compute, and how. `evaluate`, `Run.evaluate` and the command line take these by name."""
 
     metrics: str | Sequence[str] = "all"
-    """Names of metrics, or groups of them: all, study."""
+    """Names of metrics, or groups of them: all, study, overcomplete."""
     preset: Annotated[str, OneOf(PRESETS)] = "paper"
     """Sample counts: paper (those of the published studies) or fast."""
     options: Options = field(default_factory=dict)

@@ -9,6 +9,7 @@ from unweave.metrics.active_units import active_units
 from unweave.metrics.beta_vae_score import beta_vae_score
 from unweave.metrics.dci import dci
 from unweave.metrics.dci_es import dci_es
+from unweave.metrics.dci_matched import dci_matched
 from unweave.metrics.dcimig import dcimig
 from unweave.metrics.distance_correlation import (
     distance_correlation,
@@ -24,6 +25,7 @@ from unweave.metrics.info_mec import info_mec
 from unweave.metrics.irs import irs
 from unweave.metrics.jacobian import ima_contrast, jacobian_orthogonality
 from unweave.metrics.jemmig import jemmig
+from unweave.metrics.k_sparse_probing import k_sparse_probing
 from unweave.metrics.linear_probe import linear_probe
 from unweave.metrics.linearity import axis_alignment, axis_orientation, linearity
 from unweave.metrics.mcc import mcc
@@ -68,8 +70,10 @@ METRICS: dict[str, Metric[..., Any]] = {
         {"learner": "lasso"}, continuous=True, no_floor=("disentanglement", "completeness"), **OWN_BOUNDS
     ),
     "dci-logistic": dci.variant({"learner": "logistic"}, shuffles=25, unsteady=("disentanglement",), **OWN_BOUNDS),
+    "dci-matched": dci_matched,
     "dci-es": dci_es,
     "explicitness": explicitness,
+    "k-sparse-probing": k_sparse_probing,
     "r2": linear_probe,
     "downstream-logistic": downstream,
     "downstream-gbt": downstream.variant(
@@ -100,8 +104,12 @@ METRICS: dict[str, Metric[..., Any]] = {
 
 OTHER_LEARNERS = ("dci-random-forest", "dci-lasso", "dci-logistic")
 
+OF_MANY_CODES = ("k-sparse-probing", "dci-matched")
+"""What codes with many more columns than factors, such as those of sparse autoencoders, need: of few codes, DCI."""
+
 GROUPS: dict[str, tuple[str, ...]] = {
-    "all": tuple(name for name in METRICS if name not in OTHER_LEARNERS),
+    "all": tuple(name for name in METRICS if name not in (*OTHER_LEARNERS, *OF_MANY_CODES)),
+    "overcomplete": (*OF_MANY_CODES, "mcc", "mcc-rank", "mig", "sap-correlation"),
     "study": (
         "beta-vae-score",
         "factor-vae-score",
@@ -120,7 +128,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "downstream-gbt",
     ),
 }
-"""Names that stand for several metrics: all but DCI with other learners, and those of disentanglement_lib's study."""
+"""Names that stand for several metrics: all but DCI with other learners and those for many codes, these with others
+that take seconds at thousands of codes, and those of disentanglement_lib's study."""
 KIND.builtin = METRICS
 
 

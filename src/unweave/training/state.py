@@ -82,7 +82,7 @@ class TrainingState:
             "step": self.step,
         }
         buffer = BytesIO()
-        torch.save(_rebuilt(values), buffer)
+        torch.save(rebuilt(values), buffer)
         write_atomically(folder / CHECKPOINT, buffer.getvalue())
 
     def save_snapshot(self, folder: Path) -> None:
@@ -135,12 +135,12 @@ class TrainingState:
         return {name: value.detach().cpu().contiguous().clone() for name, value in self.model.state_dict().items()}
 
 
-def _rebuilt(value: Any) -> Any:
+def rebuilt(value: Any) -> Any:
     """Return a copy in which no two parts are one object: pickle writes those once, and equal states would differ."""
     if isinstance(value, dict):
-        return {_rebuilt(key): _rebuilt(part) for key, part in value.items()}
+        return {rebuilt(key): rebuilt(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return type(value)(map(_rebuilt, value))
+        return type(value)(map(rebuilt, value))
     return sys.intern(value) if isinstance(value, str) else value
 
 

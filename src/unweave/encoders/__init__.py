@@ -1,0 +1,1 @@
+"""Codes of encoders: sparse autoencoders on them."""

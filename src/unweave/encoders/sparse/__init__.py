@@ -1,0 +1,35 @@
+"""Sparse autoencoders on codes: many features, few of them active in each row.
+
+>>> import numpy as np
+>>> from unweave.encoders.sparse import fit_sparse
+>>> codes = np.random.default_rng(0).normal(size=(200, 4))
+>>> found = fit_sparse(codes, features=8, k=2, steps=10, progress=False)
+>>> found.encode(codes).shape
+(200, 8)
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from unweave.encoders.sparse.autoencoder import SparseAutoencoder as SparseAutoencoder
+    from unweave.encoders.sparse.fit import fit_sparse as fit_sparse
+    from unweave.encoders.sparse.settings import SparseSettings as SparseSettings
+    from unweave.encoders.sparse.statistics import SparseStatistics as SparseStatistics
+
+_HOME = {
+    "SparseAutoencoder": "autoencoder",
+    "SparseSettings": "settings",
+    "SparseStatistics": "statistics",
+    "fit_sparse": "fit",
+}
+__all__ = ["SparseAutoencoder", "SparseSettings", "SparseStatistics", "fit_sparse"]
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name on first use: help of the command line needs the settings, and not torch."""
+    if name not in _HOME:
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

@@ -1,0 +1,95 @@
+"""DCI of the codes that factors are matched with one to one: for codes with many more columns than factors."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unweave.late import importing
+from unweave.metrics.dci import DCI, Learner, dci
+from unweave.metrics.information import bin_codes, information, known
+from unweave.metrics.inputs import GivenPair, Pair, bin_count, train_and_test
+from unweave.metrics.metric import metric
+from unweave.metrics.resampling import Sampled, by_refits
+
+
+@metric(
+    "Eastwood & Williams 2018",
+    "all three",
+    floor_rows=1_000,
+    floor_options={"learner": "quick-gbt"},
+    ceiling_rows=2_000,
+    ceiling_options={"learner": "quick-gbt"},
+)
+def dci_matched(
+    codes: ArrayLike,
+    factors: ArrayLike,
+    *,
+    test: GivenPair | None = None,
+    learner: Learner = "gbt",
+    bins: int = 20,
+    seed: int = 0,
+) -> Sampled[DCI]:
+    r"""DCI [Eastwood2018]_ of the codes matched with factors, in [0, 1]: is there a code for each factor among many?
+
+        a = the one-to-one assignment with the largest sum over factors k of  I(z_a(k); v_k) / H(v_k)
+        score = DCI of the codes z_a(1), z_a(2), … and the factors
+
+    Parameters
+    ----------
+    codes
+        Codes (n, d).
+    factors
+        Factors (n, k); each value is a class.
+    test
+        Test rows `(codes, factors)`; without them a third of the rows is held out.
+    learner
+        As in `dci`; the predictors see the matched codes alone.
+    bins
+        Bins of equal width that a code is cut into where it is matched.
+    seed
+        Seed of the split and of the learner.
+
+    Returns
+    -------
+    DCI
+        disentanglement, completeness and informativeness.
+
+    Notes
+    -----
+    The codes are matched on the train rows, again for each half-sample. Codes that are not matched do not count: what a
+    factor loses where several codes share it shows in its informativeness. Of fewer codes than factors, all are taken.
+    A factor with a single value is left out. It costs what DCI of as many codes as factors costs, however many there
+    are to choose from.
+
+    References
+    ----------
+    .. [Eastwood2018] Eastwood and Williams, "A Framework for the Quantitative Evaluation of Disentangled
+       Representations", ICLR 2018.
+
+    Examples
+    --------
+    >>> from unweave.metrics import dci_matched
+    >>> dci_matched([[0.0, 5.0, 0.1], [1.0, 5.0, 0.2]] * 30, [[0], [1]] * 30)
+    DCI(disentanglement=1.0, completeness=1.0, informativeness=1.0)
+    """
+    count = bin_count(bins)
+    train, held_out = train_and_test(codes, factors, test, seed)
+
+    def sampled(train: Pair, held_out: Pair) -> Sampled[DCI]:
+        kept = matched_codes(*train, count)
+        tested = held_out[0][:, kept], held_out[1]
+        return dci.sample(train[0][:, kept], train[1], test=tested, learner=learner, seed=seed)
+
+    whole = sampled(train, held_out)
+    again = by_refits(lambda train, held_out: sampled(train, held_out).score, train, held_out, whole.replicates)
+    return Sampled(whole.score, again.units, again.rescore, again.replicates, per_factor=whole.per_factor)
+
+
+def matched_codes(codes: np.ndarray, factors: np.ndarray, bins: int) -> np.ndarray:
+    """Return the codes that are matched with factors, in their own order: at most one for each factor."""
+    with importing():
+        from scipy.optimize import linear_sum_assignment
+
+    shares = known(information(bin_codes(codes, bins), bins, factors))
+    return np.sort(linear_sum_assignment(shares, maximize=True)[0])
