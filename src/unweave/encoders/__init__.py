@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from unweave.encoders.codes import Codes as Codes
-    from unweave.encoders.encode import encode as encode
-    from unweave.encoders.encode import encode_layers as encode_layers
-    from unweave.encoders.encode import layers as layers
+    from unweave.encoders.encoding import encode as encode
+    from unweave.encoders.encoding import encode_layers as encode_layers
+    from unweave.encoders.encoding import layers as layers
     from unweave.encoders.encoder import Encoder as Encoder
     from unweave.encoders.opening import open_encoder as open_encoder
     from unweave.encoders.preprocessing import Preprocessing as Preprocessing
@@ -29,9 +29,9 @@ _HOME = {
     "Encoder": "encoder",
     "PROJECTIONS": "projection",
     "Preprocessing": "preprocessing",
-    "encode": "encode",
-    "encode_layers": "encode",
-    "layers": "encode",
+    "encode": "encoding",
+    "encode_layers": "encoding",
+    "layers": "encoding",
     "open_encoder": "opening",
     "project": "projection",
 }
