@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     __version__: str
     from unweave import data as data
+    from unweave import encoders as encoders
     from unweave import gaussian as gaussian
     from unweave import geometry as geometry
     from unweave import losses as losses
@@ -42,6 +43,7 @@ _HOME = {
 }
 _MODULES = (
     "data",
+    "encoders",
     "gaussian",
     "geometry",
     "losses",

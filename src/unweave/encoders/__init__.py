@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from unweave.encoders.codes import Codes as Codes
+    from unweave.encoders.encoder import Encoder as Encoder
     from unweave.encoders.encoding import encode as encode
     from unweave.encoders.encoding import encode_layers as encode_layers
     from unweave.encoders.encoding import layers as layers
-    from unweave.encoders.encoder import Encoder as Encoder
     from unweave.encoders.opening import open_encoder as open_encoder
     from unweave.encoders.preprocessing import Preprocessing as Preprocessing
     from unweave.encoders.projection import PROJECTIONS as PROJECTIONS

@@ -38,5 +38,7 @@ def _given(images: int, indices: ArrayLike) -> np.ndarray:
     if found.ndim != 1 or found.dtype.kind not in "iu" or not len(found):
         raise UsageError(f"indices must be a list of whole numbers, not an array {found.shape} of {found.dtype}")
     if found.min() < 0 or found.max() >= images:
-        raise UsageError(f"indices must be 0 to {images - 1}, and one is {found.min() if found.min() < 0 else found.max()}")
+        raise UsageError(
+            f"indices must be 0 to {images - 1}, and one is {found.min() if found.min() < 0 else found.max()}"
+        )
     return found.astype(np.int64)

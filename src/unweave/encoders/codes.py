@@ -34,7 +34,9 @@ class Codes:
 
     def __repr__(self) -> str:
         record = self.record
-        return f"<codes {self.codes.shape} of {record['encoder']}, layer {record['layer']}, on {record['data']['name']}>"
+        return (
+            f"<codes {self.codes.shape} of {record['encoder']}, layer {record['layer']}, on {record['data']['name']}>"
+        )
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the arrays codes, factors and indices, and the record as JSON, to an .npz file, whole or not at all."""
@@ -51,8 +53,7 @@ class Codes:
         """Return what `save` has written; nothing in the file is executed."""
         try:
             with np.load(path, allow_pickle=False) as file:
-                factors = file["factors"] if "factors" in file else None
-                return cls(file["codes"], factors, file["indices"], json.loads(str(file["record"])))
+                return cls(file["codes"], file.get("factors"), file["indices"], json.loads(str(file["record"])))
         except FileNotFoundError as error:
             raise UsageError(f"there is no file '{path}'") from error
         except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:

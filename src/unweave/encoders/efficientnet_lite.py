@@ -70,7 +70,9 @@ class SameConv(nn.Conv2d):
         return super().forward(pad(input, (*width, *height)) if any(sides) else input)
 
 
-def unit(inputs: int, outputs: int, kernel: int, stride: int = 1, groups: int = 1, active: bool = True) -> nn.Sequential:
+def unit(
+    inputs: int, outputs: int, kernel: int, stride: int = 1, groups: int = 1, active: bool = True
+) -> nn.Sequential:
     """Return a convolution, its batch norm and, if `active`, ReLU6."""
     layers: list[tuple[str, nn.Module]] = [
         ("conv", SameConv(inputs, outputs, kernel, stride, groups=groups, bias=False)),

@@ -258,7 +258,7 @@ def _refuse_nan(codes: np.ndarray, rows: np.ndarray, encoder: Encoder, layer: st
         raise UsageError(f"{encoder.name} gives NaN or infinite codes ({where}); check its weights and preprocessing")
 
 
-class _errors_of:  # noqa: N801
+class _errors_of:
     """Answer what a network raises on images of a shape that it cannot take in one line."""
 
     def __init__(self, encoder: Encoder, data: Dataset | None) -> None:
@@ -275,7 +275,9 @@ class _errors_of:  # noqa: N801
         shape = "" if self._data is None else f" of shape {self._data.shape}"
         said = next(iter(str(error).strip().splitlines()), type(error).__name__)
         size = self._encoder.preprocessing.get("size")
-        fix = f"it was given {size} × {size} pixels" if size else "say what it takes: preprocessing=Preprocessing(size=…)"
+        fix = (
+            f"it was given {size} × {size} pixels" if size else "say what it takes: preprocessing=Preprocessing(size=…)"
+        )
         raise UsageError(f"{self._encoder.name} cannot encode images{shape} ({said}); {fix}") from error
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -33,13 +37,13 @@ def timm_network(name: str, options: dict[str, Any], random_weights: bool) -> tu
     """
     timm: Any = _library("timm")
     refuse_others(f"timm:{name}", options, ("weights", "size"))
-    known = timm.is_model(name.partition(".")[0])
-    if not known:
-        raise unknown("model of timm", name, timm.list_models())
+    if not timm.is_model(name.partition(".")[0]):
+        raise _unknown_model("timm", name, timm.list_models())
     path = options.get("weights")
     fetched = path is None and not random_weights
     try:
-        network = timm.create_model(name, pretrained=fetched, **({} if path else {"num_classes": 0}))
+        with _quiet():
+            network = timm.create_model(name, pretrained=fetched, **({} if path else {"num_classes": 0}))
     except Exception as error:  # no network, no such weights: a class for each kind of failure, in several packages
         if not fetched:
             raise UsageError(f"timm cannot build '{name}': {_first_line(error)}") from error
@@ -73,18 +77,19 @@ def open_clip_network(name: str, options: dict[str, Any], random_weights: bool) 
     called = f"open-clip:{name}"
     refuse_others(called, options, ("pretrained", "weights", "size"))
     if name not in clip.list_models():
-        raise unknown("model of open-clip", name, clip.list_models())
+        raise _unknown_model("open-clip", name, clip.list_models())
     tag, path = options.get("pretrained"), options.get("weights")
     if tag is not None and path is not None:
         raise UsageError(f"{called} takes pretrained or weights, not both")
     tags = clip.list_pretrained_tags_by_model(name)
     if not random_weights and tag is None and path is None:
-        some = f" (pretrained: {', '.join(tags)})" if tags else ""
+        some = f" (pretrained: {_some(tags)})" if tags else ""
         raise UsageError(f"{called} needs weights: {called}:pretrained=TAG or {called}:weights=FILE{some}")
     if tag is not None and tag not in tags:
         raise unknown(f"pretrained weights of {name}", str(tag), tags)
     try:
-        model = clip.create_model(name, pretrained=None if random_weights else tag)
+        with _quiet():
+            model = clip.create_model(name, pretrained=None if random_weights else tag)
     except Exception as error:  # as for timm
         raise UsageError(_no_weights(f"{called}:pretrained={tag}", f"{called}:weights=FILE", error)) from error
     if path is not None and not random_weights:
@@ -99,6 +104,28 @@ def refuse_others(name: str, options: dict[str, Any], known: tuple[str, ...]) ->
     for option in options:
         if option not in known:
             raise unknown(f"option of {name}", option, known)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep to themselves what the libraries log of every try to fetch a file: what failed is said in one line."""
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logging.disable(before)
+
+
+def _unknown_model(library: str, name: str, names: Sequence[str]) -> UsageError:
+    """Return the error for a model that a library does not have, with the nearest ones: it has too many to list."""
+    near = get_close_matches(name, names, n=3)
+    hint = f"; did you mean {' or '.join(near)}?" if near else ""
+    return UsageError(f"no model of {library} is called '{name}'{hint} ({len(names):,} are known)")
+
+
+def _some(names: Sequence[str], most: int = 8) -> str:
+    return ", ".join([*names[:most], *["…"] * (len(names) > most)])
 
 
 def _preprocessing(size: int, config: dict[str, Any]) -> Preprocessing:

@@ -99,9 +99,7 @@ def _by_text(text: str, random_weights: bool, seed: int, device: str) -> Encoder
     raise unknown("encoder", name, [*ENCODERS, "timm:NAME", "open-clip:NAME", "FILE.onnx", "the folder of a run"])
 
 
-def _known(
-    name: str, known: Known, options: dict[str, Any], random_weights: bool, seed: int, device: str
-) -> Encoder:
+def _known(name: str, known: Known, options: dict[str, Any], random_weights: bool, seed: int, device: str) -> Encoder:
     """Return a built-in encoder; its one option is the size of the images that it is given."""
     for option in options:
         if option != "size":
@@ -129,9 +127,7 @@ def _known(
     return Network(called, network, preprocessing, random_weights=random_weights, device=where)
 
 
-def _sscd(
-    name: str, known: Known, options: dict[str, Any], random_weights: bool, seed: int, device: str
-) -> Encoder:
+def _sscd(name: str, known: Known, options: dict[str, Any], random_weights: bool, seed: int, device: str) -> Encoder:
     """Return an encoder whose weights are an ONNX file in a package; its control is a network of timm."""
     from unweave.encoders.weights import file_in_package
 

@@ -60,7 +60,9 @@ def project(
     if not isinstance(width, int | np.integer) or isinstance(width, bool) or width < 1:
         raise UsageError(f"width must be a whole number, 1 or more, not {width!r}")
     if projection != "sparse" and width > most:
-        raise UsageError(f"{projection} cannot make {width} codes of {rows} rows with {columns} columns; at most {most}")
+        raise UsageError(
+            f"{projection} cannot make {width} codes of {rows} rows with {columns} columns; at most {most}"
+        )
     values, record = PROJECTIONS[projection](codes, int(width), seed, on_progress)
     return values.astype(np.float32), {"kind": projection, "width": int(width), "seed": seed, **record}
 
@@ -87,7 +89,7 @@ def _ica(codes: np.ndarray, width: int, seed: int, on_progress: OnProgress) -> P
     fit = FastICA(whiten="unit-variance", random_state=seed, max_iter=ITERATIONS, tol=TOLERANCE)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", ConvergenceWarning)
-        values = fit.fit_transform(values)
+        values = np.asarray(fit.fit_transform(values))
     converged = not any(issubclass(item.category, ConvergenceWarning) for item in said)
     if not converged:
         warn_user(f"ica has not converged after {ITERATIONS} iterations: try fewer codes, or more images", UserWarning)

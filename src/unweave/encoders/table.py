@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from unweave.encoders.preprocessing import IMAGENET, Preprocessing
+from unweave.encoders.preprocessing import IMAGENET, Normalisation, Preprocessing
 
-INCEPTION = {"mean": (127 / 255,) * 3, "std": (128 / 255,) * 3}
+INCEPTION = Normalisation(mean=(127 / 255,), std=(128 / 255,))
 """How EfficientNet-Lite was trained, (bytes - 127) / 128: its authors' efficientnet_lite_builder.py."""
 
 
@@ -34,7 +34,7 @@ class Known:
     arguments: dict[str, object] = field(default_factory=dict)
     """What that function is called with."""
     weights: WeightsFile | None = None
-    preprocessing: Preprocessing = Preprocessing()
+    preprocessing: Preprocessing = field(default_factory=Preprocessing)
     control: str = ""
     """The timm model of the same architecture, for random weights, where the weights are an ONNX file."""
     projection: str | None = None

@@ -56,7 +56,9 @@ def read_weights(path: Path) -> dict[str, torch.Tensor]:
         found = _read(path)
     except UnpicklingError as error:
         how = "save its state_dict() with safetensors.torch.save_file"
-        raise UsageError(f"'{path}' holds Python objects, which are refused: unpickling may run any code; {how}") from error
+        raise UsageError(
+            f"'{path}' holds Python objects, which are refused: unpickling may run any code; {how}"
+        ) from error
     except (OSError, UsageError):
         raise
     except Exception as error:  # a broken file makes torch and safetensors raise almost anything
