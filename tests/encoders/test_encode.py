@@ -244,5 +244,5 @@ def test_wrong_options_are_one_line(options, complaint, tiny, data):
 
 
 def test_vectors_are_refused(tiny):
-    with pytest.raises(UsageError, match="encoders take images, and 'vectors' holds vectors"):
+    with pytest.raises(UsageError, match="encoders take images, and 'table' holds vectors"):
         encode(tiny, np.random.default_rng(0).normal(size=(10, 4)), samples=4)
