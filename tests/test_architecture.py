@@ -109,7 +109,7 @@ def test_imports_are_found_wherever_they_are(tmp_path):
 
 def test_importing_unweave_and_its_data_and_metrics_loads_nothing_heavy():
     heavy = ("torch", "polars", "matplotlib", "sklearn", "scipy", "PIL", "numba")
-    modules = "unweave, unweave.data, unweave.metrics, unweave.selection"
+    modules = "unweave, unweave.data, unweave.metrics, unweave.selection, unweave.encoders, unweave.encoders.table"
     code = f"import sys, {modules}; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -65,10 +65,13 @@ def read_factors(path: Path, *, test: bool = False) -> np.ndarray:
 
 
 def read_factor_names(path: Path) -> list[str] | None:
-    """Return the names of the factors in a .parquet file, without factor_ before them; nothing for another file.
+    """Return the names of the factors in a .parquet file, without factor_ before them; nothing for most other files.
 
-    They are those of the columns that begin with factor, or of all where none does.
+    They are those of the columns that begin with factor, or of all where none does. The record of an .npz file that
+    `unweave encode` has written names them too.
     """
+    if path.suffix.lower() == ".npz":
+        return _recorded_names(path)
     if path.suffix.lower() != ".parquet":
         return None
     import polars
@@ -77,6 +80,17 @@ def read_factor_names(path: Path) -> list[str] | None:
     names = [name for name in columns if name.startswith("factor")] or columns
     short = [LABEL.sub("", name) for name in names]
     return short if len(set(short)) == len(short) else names
+
+
+def _recorded_names(path: Path) -> list[str] | None:
+    """Return the factors that the record in an .npz file names, if it has a record."""
+    if "record" not in _names(path):
+        return None
+    try:
+        names = json.loads(str(_read_members(path, ["record"])[0]))["factors"]
+    except (ValueError, KeyError, TypeError):
+        return None
+    return names if isinstance(names, list) and all(isinstance(name, str) for name in names) and names else None
 
 
 def read_codes_and_factors(path: Path) -> tuple[np.ndarray, np.ndarray | None]:

@@ -144,6 +144,13 @@ COMMANDS = {
         "unweave.cli.metrics:Info",
         plugins=True,
     ),
+    "encode": Command(
+        "unweave.cli.encode:encode",
+        "encode the images of a data set by a pretrained encoder, or your own",
+        "unweave encode efficientnet-lite0 --data rooms3d --samples 1000 --out codes.npz",
+        "unweave.cli.encode:Encode",
+        plugins=True,
+    ),
     "perceive": Command(
         "unweave.cli.perceive:perceive",
         "measure what a loss sees of each factor: can a VAE disentangle this data?",

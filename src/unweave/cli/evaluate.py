@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from tyro.conf import Positional, Suppress, arg
 
-from unweave.cli.arrays import (
-    check_scores_path,
-    read_codes,
-    read_codes_and_factors,
-    read_factor_names,
-    read_factors,
-    read_test_codes_and_factors,
-    refuse_file,
-    write_scores,
-)
+from unweave.cli.arrays import check_scores_path, refuse_file, write_scores
+from unweave.cli.evaluate_files import score_files, score_several
 from unweave.cli.mistakes import writing
 from unweave.cli.parsing import Flag, Plugins, parse, refuse_below
 from unweave.cli.plugins import run_words
@@ -61,8 +54,8 @@ class Evaluate(Request):
     themselves as codes). The scores of a run are saved in its folder too.
     """
 
-    run: Annotated[Positional[Path | None], arg(metavar="RUN", help_behavior_hint="")] = None
-    """The run's folder."""
+    runs: Annotated[Positional[tuple[Path, ...]], arg(metavar="RUN|FILE.npz ...", help_behavior_hint="")] = ()
+    """The run's folder; or .npz files of codes and factors, of the same samples where there are several."""
     metrics: Metrics = ("all",)
     """The metrics to compute, or a group of them: all, study, overcomplete; unweave metrics list names them."""
     options: Suppress[Any] = None
@@ -116,8 +109,19 @@ class Evaluate(Request):
             raise UsageError(f"names of metrics have spaces between them, not commas: --metrics {' '.join(names)}")
         object.__setattr__(self, "options", read_settings(self.set))
         super().__post_init__()
+        _check_places(self.runs, self.files)
         if self.out:
             check_scores_path(self.out)
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files of codes that are named like runs."""
+        return tuple(path for path in self.runs if path.suffix.lower() == ".npz" and not path.is_dir())
+
+    @property
+    def run(self) -> Path | None:
+        """The folder of the run, if it is one that is scored."""
+        return self.runs[0] if self.runs and not self.files else None
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -129,8 +133,18 @@ def evaluate(words: list[str]) -> None:
     """Run `unweave evaluate`."""
     options = parse(Evaluate, words, "evaluate")
     finished: list[polars.DataFrame] = []
+    if options.files and (options.codes or options.test_codes or options.test_factors):
+        raise UsageError("codes are given once: name the files, or give --codes (with --test-codes and --test-factors)")
+    if len(options.files) == 1:
+        options = replace(options, runs=(), codes=options.files[0])
     try:
-        scores = _score_run(options, options.run, finished.append) if options.run else _score_files(options, finished)
+        scores = (
+            _score_run(options, options.run, finished.append)
+            if options.run
+            else score_several(options, finished)
+            if options.files
+            else score_files(options, finished)
+        )
     except BaseException:  # an interrupt too: what is finished is not lost
         if finished:
             print(_shown(options, finished))
@@ -139,9 +153,31 @@ def evaluate(words: list[str]) -> None:
         write_scores(scores, options.out)
     print(_shown(options, [scores]))
     if not options.json:
-        following = f"unweave report {run_words(options.run, options.data)}" if options.run else "unweave metrics list"
+        following = _following(options)
         notes = [note for column, note in NOTES.items() if scores[column].is_not_null().any()]
         print(*(["", *notes] if notes else []), f"\nnext: {following}", sep="\n")
+
+
+def _following(options: Evaluate) -> str:
+    """Return the next useful command."""
+    if options.run:
+        return f"unweave report {run_words(options.run, options.data)}"
+    if options.files:
+        return f"unweave compare --codes {' '.join(shlex.quote(str(path)) for path in options.files)}"
+    return "unweave metrics list"
+
+
+def _check_places(runs: Sequence[Path], files: Sequence[Path]) -> None:
+    """Refuse several runs, and runs beside files."""
+    if len(runs) < 2 or len(files) == len(runs):
+        return
+    if files:
+        raise UsageError(
+            f"score either a run or files: '{files[0]}' is a file, and not all of the others are .npz files"
+        )
+    refuse_file(*runs)
+    words = " ".join(shlex.quote(str(run)) for run in runs)
+    raise UsageError(f"one run is scored at a time; to compare several: unweave compare {words}")
 
 
 def _shown(options: Evaluate, tables: Sequence[polars.DataFrame]) -> str:
@@ -153,6 +189,7 @@ def _shown(options: Evaluate, tables: Sequence[polars.DataFrame]) -> str:
     columns = [name for name in NUMBERS if any(row[name] is not None for row in scores)]
     texts = [
         {
+            **({"key": row["key"]} if "key" in row else {}),
             "metric": row["metric"],
             **({"factor": row["factor"] or ""} if options.details else {}),
             **{name: _decimals(row[name]) for name in columns},
@@ -177,50 +214,6 @@ def _score_run(options: Evaluate, folder: Path, on_result: OnScores) -> polars.D
             test_samples=options.test_samples,
             on_result=on_result,
         )
-
-
-def _score_files(options: Evaluate, finished: list[polars.DataFrame]) -> polars.DataFrame:
-    if not options.codes:
-        raise UsageError("name a run first, or give --codes and --factors; for example: unweave evaluate runs/first")
-    if options.samples or options.test_samples:
-        raise UsageError("--samples and --test-samples are for a run; of files, all rows are scored")
-    if options.step is not None:
-        raise UsageError("--step is for a run that keeps snapshots; of files, all rows are scored")
-    if options.data:
-        raise UsageError("--data is for a run; of files, all rows are scored")
-    if bool(options.test_codes) != bool(options.test_factors):
-        raise UsageError("--test-codes and --test-factors come together")
-    _refuse_beyond_files(options.metrics)
-    from unweave import metrics
-
-    if options.factors:
-        codes, factors, test = read_codes(options.codes), read_factors(options.factors), None
-    else:
-        (codes, factors), test = read_codes_and_factors(options.codes), read_test_codes_and_factors(options.codes)
-    if options.test_codes and options.test_factors:
-        test = read_codes(options.test_codes, test=True), read_factors(options.test_factors, test=True)
-    if factors is None and (options.label_noise or test is not None):
-        raise UsageError("--label-noise, --test-codes and --test-factors mean nothing without --factors")
-    names = None if factors is None else read_factor_names(options.factors or options.codes)
-    return metrics.evaluate(
-        codes,
-        factors,
-        test=test,
-        names=names,
-        on_result=finished.append,
-        **options.settings,
-    )
-
-
-def _refuse_beyond_files(names: Sequence[str]) -> None:
-    """Refuse metrics that need more than codes and factors, which is all that files hold."""
-    from unweave.metrics.table import metric_of
-
-    held: dict[str, bool] = dict.fromkeys(("codes", "means", "factors", "source"), True)
-    for name in names:
-        if name not in GROUPS and (lacking := metric_of(name).missing(held)):
-            needs = " and ".join(dict.fromkeys(lacking))
-            raise UsageError(f"the metric '{name}' needs {needs}; score a run instead: unweave evaluate RUN")
 
 
 def read_settings(words: Sequence[str], form: str = SETTING) -> dict[str, dict[str, Any]]:

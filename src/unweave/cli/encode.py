@@ -1,0 +1,163 @@
+"""`unweave encode`: codes of any encoder for the images of a data set."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from tyro.conf import Positional, arg
+
+from unweave.cli.mistakes import writing
+from unweave.cli.parsing import Flag, Plugins, parse, refuse_below
+from unweave.data import DATASETS
+from unweave.encoders.codes import check_out
+from unweave.encoders.encoder import POOLED, POOLINGS
+from unweave.encoders.projection import PROJECTIONS
+from unweave.encoders.table import ENCODERS
+from unweave.errors import UsageError, unknown
+from unweave.fields import OneOf
+from unweave.progress import Bar
+from unweave.text import facts, pairs, table, to_json
+
+if TYPE_CHECKING:
+    from unweave.encoders import Codes
+
+Optional = arg(help_behavior_hint="")
+
+
+@dataclass(frozen=True)
+class Encode:
+    """Encode images of a data set by a pretrained encoder, one of your own, or a baseline, and write their codes.
+
+    Codes are kept in the folder of data sets: the same command goes on where it stopped, and no image is encoded twice.
+    """
+
+    encoder: Annotated[Positional[str], OneOf(ENCODERS, listed=False), arg(metavar="ENCODER")]
+    """efficientnet-lite0, vgg16-shift …, timm:NAME, open-clip:NAME:pretrained=TAG, a .onnx file, or a run's folder."""
+    data: Annotated[str, OneOf(DATASETS, listed=False), arg(metavar="NAME", help_behavior_hint="")] = ""
+    """A data set, or a path to your own images, with options after a colon: rooms3d:size=32"""
+    samples: int = 10_000
+    """How many images, each once; all of a data set that has fewer."""
+    first: Flag = False
+    """Take the first images in order, instead of random ones."""
+    layer: Annotated[str, arg(metavar="LAYER")] = POOLED
+    """The layer whose output is taken; --layers lists them."""
+    layers: Flag = False
+    """List the layers of the encoder and their widths, and encode nothing."""
+    pooling: Annotated[str, OneOf(POOLINGS)] = "mean"
+    """How maps and tokens become one row: over space or tokens their mean or max, the first alone, or all of them."""
+    projection: Annotated[str | None, OneOf(PROJECTIONS), Optional] = None
+    """What brings codes to a common width, fitted to them."""
+    width: Annotated[int | None, arg(metavar="INT", help_behavior_hint="(default: 64, or fewer)")] = None
+    """That width."""
+    batch: int = 64
+    """Images that go through the encoder at once."""
+    seed: int = 0
+    """Seed of the images, of random weights and of the projection."""
+    random_weights: Flag = False
+    """The same network with random weights: a control."""
+    device: str = "auto"
+    """Where the network runs: auto, cpu, cuda, mps."""
+    cache: Flag = True
+    """Neither keep codes nor use those that are kept."""
+    out: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
+    """The .npz file: codes (n, d), factors (n, k), indices (n,) and a record as JSON."""
+    overwrite: Flag = False
+    """Replace the file if it is there."""
+    plugin: Plugins = ()
+    """Also know the methods, nets, metrics and data sets that a Python file or module defines."""
+    json: Flag = False
+    """Print one JSON object instead of text."""
+
+    def __post_init__(self) -> None:
+        refuse_below(0, seed=self.seed)
+        refuse_below(2, samples=self.samples)
+        refuse_below(1, batch=self.batch, width=self.width)
+        for kind, value, known in (
+            ("pooling", self.pooling, POOLINGS),
+            ("projection", self.projection, PROJECTIONS),
+        ):
+            if value is not None and value not in known:
+                raise unknown(kind, value, known)
+        if not self.layers and not (self.data and self.out):
+            missing = " and ".join([*([] if self.data else ["--data NAME"]), *([] if self.out else ["--out FILE"])])
+            raise UsageError(f"missing: {missing}; for example: unweave encode pca --data shapes2d --out codes.npz")
+        if self.out is not None:
+            check_out(self.out, self.overwrite)
+
+
+def encode(words: list[str]) -> None:
+    """Run `unweave encode`."""
+    options = parse(Encode, words, "encode")
+    if options.layers:
+        return _list_layers(options)
+    from unweave import encoders
+    from unweave.data import load
+
+    assert options.out is not None
+    with Bar(f"reading {options.data}", unit=" images") as bar:
+        data = load(options.data, on_progress=bar)
+    with Bar(f"opening {options.encoder}", unit=" images") as bar:
+        found = encoders.encode(
+            options.encoder,
+            data,
+            samples=options.samples,
+            indices="first" if options.first else None,
+            layer=options.layer,
+            pooling=options.pooling,
+            projection=options.projection,
+            width=options.width,
+            batch=options.batch,
+            seed=options.seed,
+            cache=options.cache,
+            device=options.device,
+            random_weights=options.random_weights,
+            on_progress=bar,
+        )
+    with writing(options.out):
+        found.save(options.out, overwrite=options.overwrite)
+    following = f"unweave evaluate {shlex.quote(str(options.out))}"
+    if options.json:
+        return print(to_json({"out": str(options.out), "shape": list(found.codes.shape), **found.record}))
+    print(facts(_facts(found)), f"wrote {options.out}", f"next: {following}", sep="\n\n")
+
+
+def _list_layers(options: Encode) -> None:
+    from unweave import encoders
+
+    with Bar(f"opening {options.encoder}") as bar:
+        bar(f"opening {options.encoder}", 0, None)
+        widths = encoders.layers(
+            options.encoder,
+            options.data or None,
+            pooling=options.pooling,
+            device=options.device,
+            random_weights=options.random_weights,
+        )
+    if options.json:
+        return print(to_json({"encoder": options.encoder, "pooling": options.pooling, "layers": widths}))
+    rows = [{"layer": name, "width": f"{width:,}"} for name, width in widths.items()]
+    example = f"unweave encode {shlex.quote(options.encoder)} --layer {next(iter(widths))}"
+    data = shlex.quote(options.data or "shapes2d")
+    print(table(rows, ["width"]), f"next: {example} --data {data} --out codes.npz", sep="\n\n")
+
+
+def _facts(found: Codes) -> dict[str, str]:
+    """Return what was encoded, for people."""
+    record: dict[str, Any] = found.record
+    data = {name: value for name, value in record["data"].items() if name != "name"}
+    encoder = record["encoder"] + (", random weights" if record["random_weights"] else "")
+    projection = record["projection"]
+    shown = {
+        "encoder": f"{encoder}" + (f", {record['parameters']:,} parameters" if record["parameters"] else ""),
+        "layer": f"{record['layer']}, {record['pooling']}" if record["layer"] != POOLED else POOLED,
+        "data": ", ".join(filter(None, [record["data"]["name"], pairs(data)])),
+        "images": f"{record['samples']:,}, {record['images']}",
+        "codes": " × ".join(f"{side:,}" for side in found.codes.shape),
+    }
+    if projection is not None:
+        kept = f", {projection['variance']:.1%} of the variance" if "variance" in projection else ""
+        shown["projection"] = f"{projection['kind']} of {projection['from']:,} codes{kept}"
+    return shown

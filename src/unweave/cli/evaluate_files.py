@@ -1,0 +1,107 @@
+"""Codes in files, scored for `unweave evaluate`: one file with its factors, or several of the same samples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unweave.cli.arrays import (
+    read_codes,
+    read_codes_and_factors,
+    read_factor_names,
+    read_factors,
+    read_test_codes_and_factors,
+)
+from unweave.errors import UsageError
+from unweave.metrics import GROUPS
+
+if TYPE_CHECKING:
+    import polars
+
+    from unweave.cli.evaluate import Evaluate
+
+
+def score_files(options: Evaluate, finished: list[polars.DataFrame]) -> polars.DataFrame:
+    """Score codes in a file; what is finished is appended as it comes."""
+    if not options.codes:
+        raise UsageError("name a run first, or give --codes and --factors; for example: unweave evaluate runs/first")
+    _refuse_of_runs(options)
+    if bool(options.test_codes) != bool(options.test_factors):
+        raise UsageError("--test-codes and --test-factors come together")
+    _refuse_beyond_files(options.metrics)
+    from unweave import metrics
+
+    if options.factors:
+        codes, factors, test = read_codes(options.codes), read_factors(options.factors), None
+    else:
+        (codes, factors), test = read_codes_and_factors(options.codes), read_test_codes_and_factors(options.codes)
+    if options.test_codes and options.test_factors:
+        test = read_codes(options.test_codes, test=True), read_factors(options.test_factors, test=True)
+    if factors is None and (options.label_noise or test is not None):
+        raise UsageError("--label-noise, --test-codes and --test-factors mean nothing without --factors")
+    names = None if factors is None else read_factor_names(options.factors or options.codes)
+    return metrics.evaluate(
+        codes,
+        factors,
+        test=test,
+        names=names,
+        on_result=finished.append,
+        **options.settings,
+    )
+
+
+def score_several(options: Evaluate, finished: list[polars.DataFrame]) -> polars.DataFrame:
+    """Score several files of codes of the same samples, as one table."""
+    _refuse_of_runs(options)
+    _refuse_beyond_files(options.metrics)
+    from unweave import metrics
+
+    codes, factors = {}, None if options.factors is None else read_factors(options.factors)
+    for number, (key, path) in enumerate(zip(_keys(options.files), options.files, strict=True)):
+        codes[key], own = read_codes_and_factors(path)
+        if options.factors is None and number and not _equal(own, factors):
+            first = options.files[0]
+            raise UsageError(
+                f"'{first}' and '{path}' are codes of other samples; encode them from one seed, or give --factors"
+            )
+        factors = factors if number or options.factors is not None else own
+    names = None if factors is None else read_factor_names(options.factors or options.files[0])
+    return metrics.evaluate(codes, factors, names=names, on_result=finished.append, **options.settings)
+
+
+def _equal(a: np.ndarray | None, b: np.ndarray | None) -> bool:
+    return (a is None and b is None) or (a is not None and b is not None and np.array_equal(a, b))
+
+
+def _keys(files: Sequence[Path]) -> list[str]:
+    """Return what files are called in a table: their names, or where these are not unique their paths."""
+    stems = [path.stem for path in files]
+    keys = stems if len(set(stems)) == len(stems) else [str(path) for path in files]
+    for key in keys:
+        if keys.count(key) > 1:
+            raise UsageError(f"'{key}' is there twice")
+    return keys
+
+
+def _refuse_of_runs(options: Evaluate) -> None:
+    """Refuse options that are for runs alone."""
+    if options.samples or options.test_samples:
+        raise UsageError("--samples and --test-samples are for a run; of files, all rows are scored")
+    if options.step is not None:
+        raise UsageError("--step is for a run that keeps snapshots; of files, all rows are scored")
+    if options.data:
+        raise UsageError("--data is for a run; of files, all rows are scored")
+
+
+def _refuse_beyond_files(names: Sequence[str]) -> None:
+    """Refuse metrics that need more than codes and factors, which is all that files hold."""
+    from unweave.metrics.table import metric_of
+
+    held: dict[str, bool] = dict.fromkeys(("codes", "means", "factors", "source"), True)
+    for name in names:
+        if name not in GROUPS and (lacking := metric_of(name).missing(held)):
+            needs = " and ".join(dict.fromkeys(lacking))
+            raise UsageError(f"the metric '{name}' needs {needs}; score a run instead: unweave evaluate RUN")

@@ -1,0 +1,132 @@
+"""Codes that have been computed, by the index of their image, in parts that are whole or not there."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from io import BytesIO
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import numpy as np
+
+from unweave.data.files import data_folder
+from unweave.files import locked, write_atomically, write_json
+from unweave.progress import OnProgress
+
+IDENTITY = "identity.json"
+PART_ROWS = 4096
+PART_SECONDS = 20.0
+"""A part is written when it has so many rows, or is so old: what an interruption can cost."""
+Part = tuple[np.ndarray, np.ndarray]
+
+
+def cache_folder() -> Path:
+    """Return where codes are kept: in the folder of data sets."""
+    return data_folder() / "codes"
+
+
+def hash_of(identity: Mapping[str, Any]) -> str:
+    """Return the name of the folder of something that is described by plain JSON."""
+    return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:24]
+
+
+class Store:
+    """The codes of one layer; without a folder they are kept in memory alone."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+        self._parts: list[Part] = []
+        self._fresh: list[Part] = []
+        self._since = monotonic()
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+
+    def indices(self) -> np.ndarray:
+        """Return the indices of all images whose codes are here."""
+        found = [indices for indices, _ in self._all(read=False)]
+        return np.unique(np.concatenate(found)) if found else np.empty(0, np.int64)
+
+    def add(self, indices: np.ndarray, codes: np.ndarray) -> None:
+        """Take codes (n, d) of the images with these indices (n,)."""
+        if not self._fresh:
+            self._since = monotonic()
+        self._fresh.append((indices, codes))
+        rows = sum(len(part) for part, _ in self._fresh)
+        if self._folder is not None and (rows >= PART_ROWS or monotonic() - self._since > PART_SECONDS):
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what was added since."""
+        if not self._fresh or self._folder is None:
+            return
+        indices, codes = (np.concatenate(arrays) for arrays in zip(*self._fresh, strict=True))
+        buffer = BytesIO()
+        np.savez(buffer, indices=indices, codes=codes)
+        write_atomically(self._folder / f"{secrets.token_hex(8)}.npz", buffer.getvalue())
+        self._fresh = []
+
+    def read(self, indices: np.ndarray) -> np.ndarray:
+        """Return the codes (n, d) of these images (n,), all of which must be here."""
+        distinct, inverse = np.unique(indices, return_inverse=True)
+        found: np.ndarray | None = None
+        for part, codes in self._all(read=True, wanted=distinct):
+            rows = np.searchsorted(distinct, part).clip(max=len(distinct) - 1)
+            hit = distinct[rows] == part
+            if found is None:
+                found = np.empty((len(distinct), codes.shape[1]), np.float32)
+            found[rows[hit]] = codes[hit]
+        assert found is not None
+        return found if np.array_equal(distinct, indices) else found[inverse]
+
+    def _all(self, read: bool, wanted: np.ndarray | None = None) -> Iterator[Part]:
+        """Yield the parts, codes only where they are read; one that is damaged is removed, and made again."""
+        yield from [*self._parts, *self._fresh]
+        for path in [] if self._folder is None else sorted(self._folder.glob("*.npz")):
+            try:
+                with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
+                    indices = file["indices"]
+                    if read and wanted is not None and not np.isin(indices, wanted).any():
+                        continue
+                    part = indices, file["codes"] if read else np.empty(0)
+            except (OSError, ValueError, KeyError, zipfile.BadZipFile):
+                if read:
+                    raise
+                path.unlink(missing_ok=True)
+                continue
+            yield part
+
+
+@contextmanager
+def stores(
+    folder: Path | None,
+    identity: Mapping[str, Any] | None,
+    layers: Sequence[str],
+    pooling: str,
+    on_progress: OnProgress,
+) -> Iterator[dict[str, Store]]:
+    """Give the stores of layers; another process that encodes the same waits, and finds what this one has done."""
+    if folder is None or identity is None:
+        yield {layer: Store(None) for layer in layers}
+        return
+    home = folder / hash_of(identity)
+    home.mkdir(parents=True, exist_ok=True)
+
+    def waiting() -> None:
+        on_progress("waiting for another process that encodes the same", 0, None)
+
+    with locked(home, waiting):
+        if not (home / IDENTITY).is_file():
+            write_json(home / IDENTITY, identity)
+        found = {layer: Store(home / hash_of({"layer": layer, "pooling": pooling})) for layer in layers}
+        try:
+            yield found
+        finally:
+            with suppress(OSError):  # a full disk: what was being raised says so
+                for store in found.values():
+                    store.flush()

@@ -1,0 +1,99 @@
+"""What every encoder offers: the codes of images, layer by layer."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from unweave.errors import UsageError, unknown
+
+POOLED = "pooled"
+"""The layer that every encoder has: its output."""
+POOLINGS = ("mean", "max", "first", "flatten")
+Shape = tuple[int, ...]
+
+
+class Encoder(ABC):
+    """An encoder that is ready to be used."""
+
+    name: str
+    identity: str | None = None
+    """A hash of all that decides its codes; None where that cannot be known, and nothing is cached."""
+    weights: str | None = None
+    """A hash of its weights."""
+    parameters: int | None = None
+    """How many numbers its weights are."""
+    preprocessing: dict[str, Any]
+    """What is done to images first, as plain JSON."""
+    random_weights: bool = False
+    projection: str | None = None
+    """By which its codes are projected, unless another is asked for."""
+
+    @abstractmethod
+    def codes(self, images: np.ndarray, layers: Sequence[str], pooling: str) -> dict[str, np.ndarray]:
+        """Return by layer the codes (n, d), float32, of uint8 images (n, H, W, C)."""
+
+    def shapes(self, shape: Shape) -> dict[str, Shape]:
+        """Return the layers, and the shape of what each gives for one image of this shape, before it is pooled."""
+        blank = np.zeros((2, *shape), np.uint8)
+        return {POOLED: self.codes(blank, [POOLED], "mean")[POOLED].shape[1:]}
+
+    def check_layers(self, layers: Sequence[str], shape: Shape) -> None:
+        """Refuse layers that are not there; the output always is."""
+        if set(layers) == {POOLED}:
+            return
+        known = self.shapes(shape)
+        for layer in layers:
+            if layer not in known:
+                raise unknown(f"layer of {self.name}", layer, known)
+
+
+class Pixels(Encoder):
+    """The pixels themselves, in [0, 1], as one row."""
+
+    parameters = 0
+
+    def __init__(self, name: str, projection: str | None, size: int | None = None) -> None:
+        from unweave.encoders.preprocessing import Preprocessing
+
+        self.name, self.projection = name, projection
+        self._preprocessing = Preprocessing(size=size, channels=None)
+        self.preprocessing = self._preprocessing.record
+
+    def codes(self, images: np.ndarray, layers: Sequence[str], pooling: str) -> dict[str, np.ndarray]:
+        """Return the pixels (n, H W C)."""
+        if self._preprocessing.size is None:
+            return {POOLED: images.reshape(len(images), -1).astype(np.float32) / 255}
+        return {POOLED: self._preprocessing.resized(images).permute(0, 2, 3, 1).flatten(1).numpy()}
+
+
+class Function(Encoder):
+    """Any function from uint8 images (n, H, W, C) to codes (n, d)."""
+
+    def __init__(self, function: Callable[[np.ndarray], Any]) -> None:
+        self.name = getattr(function, "__name__", type(function).__name__)
+        self.preprocessing = {}
+        self._function = function
+
+    def codes(self, images: np.ndarray, layers: Sequence[str], pooling: str) -> dict[str, np.ndarray]:
+        """Return what the function gives."""
+        found = self._function(images)
+        found = found.detach().cpu() if hasattr(found, "detach") else found
+        values = np.asarray(found)
+        if values.dtype.kind not in "biuf":
+            raise UsageError(f"the function {self.name} must return numbers, not an array of type {values.dtype}")
+        return {POOLED: pool_array(values.astype(np.float32), len(images), self.name)}
+
+
+def pool_array(values: np.ndarray, rows: int, name: str) -> np.ndarray:
+    """Return an encoder's output as codes (n, d): maps (n, C, H, W) and tokens (n, T, d) are averaged."""
+    if values.ndim < 2 or len(values) != rows:
+        raise UsageError(f"{name} must give one row of codes for each of {rows} images, not shape {values.shape}")
+    if values.ndim == 4:
+        return values.mean((2, 3))
+    if values.ndim == 3:
+        return values.mean(1)
+    return values.reshape(rows, -1)

@@ -1,0 +1,337 @@
+"""Images to codes: batches through an encoder, nothing twice, kept as they come."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unweave.data import Data, Dataset, as_dataset
+from unweave.data.identity import data_identity
+from unweave.encoders.cache import Store, cache_folder, stores
+from unweave.encoders.choosing import choose
+from unweave.encoders.codes import Codes
+from unweave.encoders.encoder import POOLED, POOLINGS, Encoder
+from unweave.encoders.opening import open_encoder
+from unweave.encoders.projection import project
+from unweave.errors import UsageError, called, unknown
+from unweave.progress import OnProgress, reporting
+from unweave.versions import versions
+
+if TYPE_CHECKING:
+    from torch import nn
+
+    from unweave.encoders.preprocessing import Preprocessing
+    from unweave.runs import Run
+
+BATCH = 64
+FORMAT = 1
+"""The number of the way codes are computed: another one makes cached codes invalid."""
+
+
+def encode(
+    encoder: str | Path | nn.Module | Run | Encoder | Callable[[np.ndarray], Any],
+    data: Data,
+    *,
+    samples: int = 10_000,
+    indices: ArrayLike | str | None = None,
+    layer: str | None = None,
+    pooling: str = "mean",
+    projection: str | None = None,
+    width: int | None = None,
+    batch: int = BATCH,
+    seed: int = 0,
+    cache: bool | str | Path = True,
+    device: str = "auto",
+    random_weights: bool = False,
+    preprocessing: Preprocessing | None = None,
+    progress: bool | None = None,
+    on_progress: OnProgress | None = None,
+) -> Codes:
+    """Encode images of a data set by any encoder.
+
+    Parameters
+    ----------
+    encoder
+        A name of `ENCODERS`; "timm:NAME"; "open-clip:NAME:pretrained=TAG"; the path of an .onnx file or of a run; a
+        module of torch; or a function from uint8 images (n, H, W, C) to codes. See `open_encoder`.
+    data
+        A data set, or the name or path of one.
+    samples
+        How many images, each once; all of a data set that has fewer.
+    indices
+        None: random images, those that `unweave evaluate` draws from the same seed. "first": the first ones, in
+        order. Numbers: these.
+    layer
+        One of `layers(encoder)`; by default its output, "pooled".
+    pooling
+        How maps and tokens of a layer become one row: "mean" over space or tokens, "max", "first" or "flatten".
+    projection
+        What brings codes to a common width, fitted to these: "pca", "ica" or "sparse". See `project`.
+    width
+        That width; by default 64, or all where there are fewer.
+    batch
+        Images that go through the encoder at once.
+    seed
+        Seed of the images, of random weights and of the projection.
+    cache
+        Keep the codes of each image, and use those that are kept: in the folder of data sets, in another folder, or
+        (False) not at all. Functions are never cached: what they compute cannot be known.
+    device
+        Where networks run: "auto", "cpu", "cuda", "mps".
+    random_weights
+        The same network with random weights, from the seed: a control.
+    preprocessing
+        What a module of yours is given; by default pixels in [0, 1] at the images' own size.
+    progress, on_progress
+        A bar (by default on a terminal, after two seconds) or none, and who is told of progress instead.
+
+    Returns
+    -------
+    Codes
+        The arrays codes (n, d), factors (n, k) and indices (n,), and a record of how they were made.
+
+    Examples
+    --------
+    >>> encode("pca", "xysquares:size=32", samples=100, width=5).codes.shape
+    (100, 5)
+    """
+    name = POOLED if layer is None else layer
+    return encode_layers(
+        encoder,
+        data,
+        [name],
+        samples=samples,
+        indices=indices,
+        pooling=pooling,
+        projection=projection,
+        width=width,
+        batch=batch,
+        seed=seed,
+        cache=cache,
+        device=device,
+        random_weights=random_weights,
+        preprocessing=preprocessing,
+        progress=progress,
+        on_progress=on_progress,
+    )[name]
+
+
+def encode_layers(
+    encoder: str | Path | nn.Module | Run | Encoder | Callable[[np.ndarray], Any],
+    data: Data,
+    layers: Sequence[str],
+    *,
+    samples: int = 10_000,
+    indices: ArrayLike | str | None = None,
+    pooling: str = "mean",
+    projection: str | None = None,
+    width: int | None = None,
+    batch: int = BATCH,
+    seed: int = 0,
+    cache: bool | str | Path = True,
+    device: str = "auto",
+    random_weights: bool = False,
+    preprocessing: Preprocessing | None = None,
+    progress: bool | None = None,
+    on_progress: OnProgress | None = None,
+) -> dict[str, Codes]:
+    """Encode images once and return the codes of several layers; `unweave.evaluate` takes the result.
+
+    Parameters
+    ----------
+    encoder, data
+        As for `encode`.
+    layers
+        Names of `layers(encoder)`.
+    samples, indices, pooling, projection, width, batch, seed, cache, device, random_weights, preprocessing
+        As for `encode`; a projection is fitted to each layer.
+    progress, on_progress
+        As for `encode`.
+
+    Returns
+    -------
+    dict[str, Codes]
+        By layer, of the same images.
+    """
+    images = _with_images(as_dataset(data))
+    _check(layers, pooling, batch, projection, width)
+    options: dict[str, Any] = {"random_weights": random_weights, "seed": seed, "device": device}
+    opened = open_encoder(encoder, preprocessing=preprocessing, **options)
+    chosen, how = choose(len(images), samples, seed, indices)
+    projection = projection or opened.projection
+    if width is not None and projection is None:
+        raise UsageError("width is that of a projection: give projection 'pca', 'ica' or 'sparse' too")
+    with reporting(on_progress, progress, "encoding") as told:
+        with _errors_of(opened, images):
+            opened.check_layers(layers, images.shape)
+        identity = _identity(opened, images)
+        folder = None if cache is False else cache_folder() if cache is True else Path(cache)
+        with stores(folder, identity, layers, pooling, told) as kept:
+            _fill(opened, images, np.unique(chosen), kept, pooling, batch, told)
+            found = {layer: store.read(chosen) for layer, store in kept.items()}
+        factors = images.values(chosen) if images.is_labelled else None
+        record = _record(opened, images, pooling, seed, how, len(chosen))
+        return {
+            layer: _projected(Codes(codes, factors, chosen, {**record, "layer": layer}), projection, width, seed, told)
+            for layer, codes in found.items()
+        }
+
+
+def layers(
+    encoder: str | Path | nn.Module | Run | Encoder | Callable[[np.ndarray], Any],
+    data: Data | None = None,
+    *,
+    pooling: str = "mean",
+    device: str = "auto",
+    random_weights: bool = False,
+    preprocessing: Preprocessing | None = None,
+) -> dict[str, int]:
+    """Return the layers of an encoder by name, and how wide their codes are.
+
+    Parameters
+    ----------
+    encoder
+        As for `encode`.
+    data
+        The data set whose images it will be given; without one, images of the size that it was trained on, or 64.
+    pooling
+        How maps and tokens become one row.
+    device, random_weights, preprocessing
+        As for `encode`.
+
+    Returns
+    -------
+    dict[str, int]
+        Names and widths, in the order in which the network computes them; the last, "pooled", is its output.
+
+    Examples
+    --------
+    >>> layers("pixels", "xysquares:size=32")
+    {'pooled': 3072}
+    """
+    from unweave.encoders.network import width_of
+
+    _check([POOLED], pooling, 1, None, None)
+    opened = open_encoder(encoder, random_weights=random_weights, device=device, preprocessing=preprocessing)
+    images = None if data is None else _with_images(as_dataset(data))
+    shape = (64, 64, 3) if images is None else images.shape
+    with _errors_of(opened, images):
+        return {name: width_of(given, pooling) for name, given in opened.shapes(shape).items()}
+
+
+def _fill(
+    encoder: Encoder,
+    data: Dataset,
+    wanted: np.ndarray,
+    kept: Mapping[str, Store],
+    pooling: str,
+    batch: int,
+    on_progress: OnProgress,
+) -> None:
+    """Encode the images that a store lacks, each once, whichever layers lack it."""
+    lacking = {layer: np.setdiff1d(wanted, store.indices(), assume_unique=True) for layer, store in kept.items()}
+    due = np.unique(np.concatenate(list(lacking.values())))
+    done = len(wanted) - len(due)
+    on_progress("encoding", done, len(wanted))
+    for start in range(0, len(due), batch):
+        rows = due[start : start + batch]
+        images = data.images(rows)
+        with _errors_of(encoder, data):
+            found = encoder.codes(images, list(kept), pooling)
+        for layer, codes in found.items():
+            _refuse_nan(codes, rows, encoder, layer)
+            new = np.isin(rows, lacking[layer], assume_unique=True)
+            kept[layer].add(rows[new], codes[new])
+        on_progress("encoding", done + start + len(rows), len(wanted))
+
+
+def _refuse_nan(codes: np.ndarray, rows: np.ndarray, encoder: Encoder, layer: str) -> None:
+    if codes.ndim != 2 or len(codes) != len(rows):
+        raise UsageError(f"{encoder.name} gave codes of shape {codes.shape} for {len(rows)} images; (n, d) is expected")
+    good = np.isfinite(codes).all(1)
+    if not good.all():
+        where = f"image {rows[~good][0]}, layer {layer}"
+        raise UsageError(f"{encoder.name} gives NaN or infinite codes ({where}); check its weights and preprocessing")
+
+
+class _errors_of:
+    """Answer what a network raises on images of a shape that it cannot take in one line."""
+
+    def __init__(self, encoder: Encoder, data: Dataset | None) -> None:
+        self._encoder, self._data = encoder, data
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if not isinstance(error, RuntimeError | IndexError | TypeError) or "memory" in str(error):
+            return
+        if isinstance(error, UsageError):
+            return
+        shape = "" if self._data is None else f" of shape {self._data.shape}"
+        said = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        size = self._encoder.preprocessing.get("size")
+        fix = (
+            f"it was given {size} × {size} pixels" if size else "say what it takes: preprocessing=Preprocessing(size=…)"
+        )
+        raise UsageError(f"{self._encoder.name} cannot encode images{shape} ({said}); {fix}") from error
+
+
+def _projected(found: Codes, projection: str | None, width: int | None, seed: int, on_progress: OnProgress) -> Codes:
+    """Return the codes, projected where that is asked for, and recorded."""
+    if projection is None:
+        return Codes(found.codes, found.factors, found.indices, {**found.record, "projection": None})
+    with called(f"{found.record['encoder']}, layer {found.record['layer']}"):
+        codes, record = project(found.codes, projection, width, seed=seed, on_progress=on_progress)
+    record = {**record, "from": found.codes.shape[1]}
+    return Codes(codes, found.factors, found.indices, {**found.record, "projection": record})
+
+
+def _identity(encoder: Encoder, data: Dataset) -> dict[str, Any] | None:
+    """Return all that decides the codes of an image; None where it cannot be known, or codes are the images."""
+    if encoder.identity is None:
+        return None
+    about = {"encoder": encoder.identity, "preprocessing": encoder.preprocessing}
+    return {"format": FORMAT, **about, "data": data_identity(data.description)}
+
+
+def _record(encoder: Encoder, data: Dataset, pooling: str, seed: int, how: str, samples: int) -> dict[str, Any]:
+    return {
+        "encoder": encoder.name,
+        "weights": encoder.weights,
+        "random_weights": encoder.random_weights,
+        "parameters": encoder.parameters,
+        "preprocessing": encoder.preprocessing,
+        "pooling": pooling,
+        "data": dict(data.description),
+        "factors": list(data.factors.names),
+        "images": how,
+        "samples": samples,
+        "seed": seed,
+        "versions": versions(),
+    }
+
+
+def _with_images(data: Dataset) -> Dataset:
+    if not data.has_images:
+        raise UsageError(f"encoders take images, and '{data.name}' holds vectors")
+    return data
+
+
+def _check(layers: Sequence[str], pooling: str, batch: int, projection: str | None, width: int | None) -> None:
+    from unweave.encoders.projection import PROJECTIONS
+
+    if isinstance(layers, str) or not layers:
+        raise UsageError("layers must be a list of names, and not empty")
+    if pooling not in POOLINGS:
+        raise unknown("pooling", str(pooling), POOLINGS)
+    if projection is not None and projection not in PROJECTIONS:
+        raise unknown("projection", str(projection), PROJECTIONS)
+    if not isinstance(batch, int | np.integer) or isinstance(batch, bool) or batch < 1:
+        raise UsageError(f"batch must be a whole number, 1 or more, not {batch!r}")
+    if width is not None and (not isinstance(width, int | np.integer) or isinstance(width, bool) or width < 1):
+        raise UsageError(f"width must be a whole number, 1 or more, not {width!r}")

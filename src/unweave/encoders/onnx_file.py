@@ -1,0 +1,132 @@
+"""Networks in ONNX files as encoders, run by onnxruntime: its outputs are its layers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from unweave.encoders.encoder import POOLED, POOLINGS, Encoder, Shape
+from unweave.encoders.network import pooled
+from unweave.encoders.preprocessing import PIXELS, Preprocessing
+from unweave.encoders.weights import digest_of_file, how_to_install
+from unweave.errors import UsageError, unknown
+
+FLOATS = {"tensor(float)": np.float32, "tensor(float16)": np.float16, "tensor(double)": np.float64}
+BYTES = "tensor(uint8)"
+
+
+class OnnxFile(Encoder):
+    """A network in an ONNX file.
+
+    Its input is one array of images, channels first or last; a height and width that the file fixes are what images
+    are resized to. Floats are pixels in [0, 1] unless `pixels` says otherwise; bytes are given as they are.
+
+    Parameters
+    ----------
+    name
+        What it is called in records.
+    path
+        The file.
+    size
+        Height and width to resize images to, where the file leaves them open.
+    pixels
+        The range of the pixels, one of `PIXELS`: "unit", "signed", "imagenet" or "bytes".
+    """
+
+    def __init__(self, name: str, path: Path, size: int | None = None, pixels: str = "unit") -> None:
+        if pixels not in PIXELS:
+            raise unknown("range of pixels", pixels, PIXELS)
+        self.name = name
+        self._session = _session(path)
+        self._input = self._one_input()
+        self._last = _channels_last(self._input.shape, path)
+        fixed = self._fixed_size(path)
+        if fixed is not None and size is not None and size != fixed:
+            raise UsageError(f"'{path}' takes images of {fixed} × {fixed} pixels alone; leave out size={size}")
+        channels = self._input.shape[3 if self._last else 1]
+        self._preprocessing = replace(
+            Preprocessing(**PIXELS[pixels]),
+            size=fixed or size,
+            channels=channels if isinstance(channels, int) else None,
+        )
+        self.preprocessing = self._preprocessing.record | {"bytes": self._input.type == BYTES}
+        self.weights = digest_of_file(path)
+        self.identity = self.weights
+        self._outputs = [output.name for output in self._session.get_outputs()]
+
+    def codes(self, images: np.ndarray, layers: Sequence[str], pooling: str) -> dict[str, np.ndarray]:
+        """Return by output the codes of images."""
+        names = {layer: self._outputs[0] if layer == POOLED else layer for layer in layers}
+        found = self._session.run(list(names.values()), {self._input.name: self._given(images)})
+        return {
+            layer: pooled(torch.from_numpy(np.asarray(values, np.float32)), pooling, None).numpy()
+            for layer, values in zip(layers, found, strict=True)
+        }
+
+    def shapes(self, shape: Shape) -> dict[str, Shape]:
+        """Return the outputs of the file, and the first of them as the pooled one."""
+        side = self._preprocessing.size or 64
+        blank = np.zeros((1, *(shape or (side, side, self._preprocessing.channels or 3))), np.uint8)
+        found = self._session.run(None, {self._input.name: self._given(blank)})
+        shapes = {name: np.shape(values)[1:] for name, values in zip(self._outputs, found, strict=True)}
+        first = pooled(torch.from_numpy(np.asarray(found[0], np.float32)), POOLINGS[0], None)
+        return {**shapes, POOLED: tuple(first.shape[1:])}
+
+    def _given(self, images: np.ndarray) -> np.ndarray:
+        """Return images as the file takes them."""
+        if self._input.type == BYTES:
+            plain = replace(self._preprocessing, mean=(0.0,), std=(1.0,))
+            x = (plain(images) * 255).round().to(torch.uint8)
+        else:
+            x = self._preprocessing(images)
+        x = x.permute(0, 2, 3, 1) if self._last else x
+        return np.ascontiguousarray(x.numpy()).astype(FLOATS.get(self._input.type, np.uint8), copy=False)
+
+    def _one_input(self) -> Any:
+        inputs = self._session.get_inputs()
+        if len(inputs) != 1 or len(inputs[0].shape) != 4 or inputs[0].type not in (*FLOATS, BYTES):
+            given = ", ".join(f"{item.name} {item.shape} {item.type}" for item in inputs)
+            raise UsageError(f"{self.name} takes {given}; an encoder takes one array of images, of four dimensions")
+        return inputs[0]
+
+    def _fixed_size(self, path: Path) -> int | None:
+        """Return the height and width that the file fixes, if it does."""
+        sides = self._input.shape[1:3] if self._last else self._input.shape[2:]
+        if not all(isinstance(side, int) and side > 0 for side in sides):
+            return None
+        if sides[0] != sides[1]:
+            raise UsageError(f"'{path}' takes images of {sides[0]} × {sides[1]} pixels; encoders take square ones")
+        return sides[0]
+
+
+def _session(path: Path) -> Any:
+    """Open a file with onnxruntime, on as many threads as torch has."""
+    if not path.is_file():
+        raise UsageError(f"there is no file '{path}'")
+    try:
+        import onnxruntime
+    except ImportError as error:
+        raise UsageError(f"'{path.name}' needs onnxruntime; {how_to_install('onnx')}") from error
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = torch.get_num_threads()
+    options.log_severity_level = 4  # what is wrong is raised, and need not be printed too
+    try:
+        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # its own classes of errors, one for each status
+        raise UsageError(f"'{path}' is no ONNX file that can be read, or a broken one") from error
+
+
+def _channels_last(shape: Sequence[Any], path: Path) -> bool:
+    """Tell where the channels are: behind where that dimension is 1 or 3 and the second is not."""
+    if shape[1] in (1, 3):
+        return False
+    if shape[3] in (1, 3):
+        return True
+    if all(isinstance(side, int) for side in shape[1:]):
+        raise UsageError(f"'{path}' takes arrays {list(shape)}, in which no dimension is that of 1 or 3 channels")
+    return False

@@ -1,0 +1,97 @@
+"""`unweave encode`, and what `unweave evaluate` makes of its files."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+WORDS = ("encode", "pca", "--data", "xysquares:size=32", "--samples", "60", "--width", "5")
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_codes_are_written_and_scored(cli, here):
+    code, out, err = cli(*WORDS, "--out", "codes.npz")
+    assert (code, err) == (0, "")
+    assert "codes       60 × 5" in out
+    assert out.endswith("next: unweave evaluate codes.npz\n")
+    with np.load("codes.npz", allow_pickle=False) as file:
+        assert file["codes"].shape == (60, 5)
+        assert file["factors"].shape == (60, 6)
+        assert json.loads(str(file["record"]))["encoder"] == "pca"
+    quick = ("--metrics", "mig", "--no-intervals", "--no-floors", "--json")
+    named, given = cli("evaluate", "codes.npz", *quick), cli("evaluate", "--codes", "codes.npz", *quick)
+    assert named.code == given.code == 0
+    values = [json.loads(result.out)["scores"][0]["value"] for result in (named, given)]
+    assert values[0] == values[1] > 0
+
+
+def test_several_files_are_one_table(cli, here):
+    cli(*WORDS, "--out", "a.npz")
+    cli("encode", "pixels:size=2", *WORDS[2:6], "--out", "b.npz")
+    quick = ("--metrics", "mig", "--no-intervals", "--no-floors")
+    code, out, _ = cli("evaluate", "a.npz", "b.npz", *quick, "--details")
+    assert code == 0
+    assert out.splitlines()[0].split()[:3] == ["key", "metric", "factor"]
+    assert out.splitlines()[2].split()[:3] == ["a", "mig", "x_R"]  # the factors have the data set's names
+    assert out.count("b    mig") == 7  # the score, and that of each of six factors
+    assert out.endswith("next: unweave compare --codes a.npz b.npz\n")
+    rows = json.loads(cli("evaluate", "a.npz", "b.npz", *quick, "--json").out)["scores"]
+    assert [(row["key"], row["metric"]) for row in rows if row["metric"] == "mig"] == [("a", "mig"), ("b", "mig")]
+
+
+def test_layers_are_listed_and_nothing_is_encoded(cli, here):
+    code, out, _ = cli("encode", "alexnet-shift", "--layers", "--random-weights", "--json")
+    assert code == 0
+    assert json.loads(out)["layers"]["slice1"] == 64
+    lines = cli("encode", "pixels", "--layers", "--data", "xysquares:size=32").out.splitlines()
+    assert lines[:2] == ["layer   width", "pooled  3,072"]
+    assert lines[-1].startswith("next: unweave encode pixels --layer pooled")
+    assert list(here.iterdir()) == []
+
+
+def test_the_first_images_are_taken_in_order(cli, here):
+    code, out, _ = cli(*WORDS, "--first", "--out", "codes.npz", "--json")
+    assert code == 0
+    assert (json.loads(out)["images"], json.loads(out)["shape"]) == ("first", [60, 5])
+    with np.load("codes.npz") as file:
+        assert file["indices"].tolist() == list(range(60))
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (("encode", "pca"), "missing: --data NAME and --out FILE; for example: unweave encode pca"),
+        ((*WORDS, "--out", "codes.npy"), "codes are written to an .npz file, not to 'codes.npy'"),
+        ((*WORDS, "--out", "there.npz"), "'there.npz' is there already; choose another name, or --overwrite"),
+        ((*WORDS, "--out", "no/codes.npz"), "there is no folder 'no' to write 'codes.npz' into; make it first"),
+        (("encode", "pcaa", *WORDS[2:], "--out", "x.npz"), "no encoder is called 'pcaa'; did you mean 'pca'?"),
+        ((*WORDS, "--out", "x.npz", "--projection", "pcs"), "no projection is called 'pcs'; did you mean 'pca'?"),
+        ((*WORDS, "--out", "x.npz", "--pooling", "men"), "no pooling is called 'men'; did you mean 'mean'?"),
+        ((*WORDS, "--out", "x.npz", "--layer", "top"), "no layer of pca is called 'top'"),
+        ((*WORDS[:5], "1", "--out", "x.npz"), "--samples must be 2 or more, not 1"),
+        (("encode", "text.onnx", *WORDS[2:6], "--out", "x.npz"), "'text.onnx' is no ONNX file that can be read"),
+        (("evaluate", "there.npz", "other.npz"), "'there.npz' and 'other.npz' are codes of other samples"),
+        (("evaluate", "there.npz", "run"), "score either a run or files: 'there.npz' is a file"),
+        (("evaluate", "run", "other"), "one run is scored at a time; to compare several: unweave compare run other"),
+        (("evaluate", "there.npz", "--codes", "other.npz"), "codes are given once"),
+        (("evaluate", "there.npz", "there.npz"), "'there.npz' is there twice"),
+        (("evaluate", "there.npz", "other.npz", "--samples", "9"), "--samples and --test-samples are for a run"),
+    ],
+)
+def test_mistakes_are_one_line(cli, here, words, complaint):
+    (here / "text.onnx").write_text("this is no network")
+    np.savez("there.npz", codes=np.zeros((9, 2)), factors=np.zeros((9, 1), int))
+    np.savez("other.npz", codes=np.zeros((9, 2)), factors=np.ones((9, 1), int))
+    if "text.onnx" in words:
+        pytest.importorskip("onnxruntime")
+    code, out, err = cli(*words)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"unweave: {complaint}")
+    assert err.count("\n") == 1

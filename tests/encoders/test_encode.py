@@ -1,0 +1,248 @@
+"""Images to codes: which images, which layer, nothing twice, and what is recorded."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import polars
+import pytest
+import torch
+
+import unweave
+from unweave.encoders import Codes, Preprocessing, encode, encode_layers, layers
+from unweave.encoders.cache import cache_folder
+from unweave.encoders.choosing import choose
+from unweave.errors import UsageError
+from unweave.scoring import SHARED, _draw
+
+
+def reference(module, images, size=None):
+    """What a module gives for images in [0, 1], one at a time."""
+    module.eval()
+    with torch.no_grad():
+        x = [torch.tensor(image).permute(2, 0, 1).float()[None] / 255 for image in images]
+        return torch.cat([module(one) for one in x]).numpy()
+
+
+def test_a_module_gives_its_own_codes_and_stays_in_its_mode(tiny, data):
+    tiny.train()
+    tiny.relu.eval()
+    found = encode(tiny, data, samples=20, batch=7, cache=False)
+    assert tiny.training
+    assert not tiny.relu.training
+    np.testing.assert_allclose(found.codes, reference(tiny, data.images(found.indices)), rtol=1e-5, atol=1e-6)
+    assert found.factors is not None
+    assert np.array_equal(found.factors, data.values(found.indices))
+    assert found.codes.dtype == np.float32
+    assert len(set(found.indices.tolist())) == 20
+
+
+def test_a_layer_is_read_before_the_next_one_changes_it_in_place(tiny, data):
+    found = encode_layers(tiny, data, ["conv", "relu", "pooled"], samples=10, cache=False)
+    x = torch.tensor(data.images(found["conv"].indices)).permute(0, 3, 1, 2).float() / 255
+    with torch.no_grad():
+        maps = tiny.conv(x)
+    np.testing.assert_allclose(found["conv"].codes, maps.mean((2, 3)), rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(found["relu"].codes, maps.clamp(min=0).mean((2, 3)), rtol=1e-4, atol=1e-6)
+    assert (found["conv"].codes < 0).any()
+    for pooling, expected in (("max", maps.amax((2, 3))), ("flatten", maps.flatten(1)), ("first", maps[:, :, 0, 0])):
+        other = encode(tiny, data, samples=10, layer="conv", pooling=pooling, cache=False)
+        np.testing.assert_allclose(other.codes, expected, rtol=1e-4, atol=1e-6)
+        assert other.record["pooling"] == pooling
+    assert layers(tiny, data) == {"conv": 4, "relu": 4, "dropout": 4, "linear": 5, "pooled": 5}
+    assert layers(tiny, data, pooling="flatten")["conv"] == 4 * 64
+
+
+def test_no_image_is_encoded_twice(data, counting, tiny, monkeypatch, tmp_path):
+    given = []
+    forward = type(tiny).forward
+    monkeypatch.setattr(type(tiny), "forward", lambda self, x: (given.append(len(x)), forward(self, x))[1])
+    few = encode(tiny, data, samples=10, cache=tmp_path)
+    assert sum(given) == 10
+    many = encode(tiny, data, samples=30, cache=tmp_path)
+    assert sum(given) == 30
+    assert np.array_equal(many.indices[:10], few.indices)
+    assert np.array_equal(many.codes[:10], few.codes)
+    again = encode(tiny, data, indices=[5, 3, 5, *many.indices[:4]], cache=tmp_path)
+    new = len({3, 5} - set(many.indices.tolist()))
+    assert sum(given) == 30 + new
+    assert np.array_equal(again.codes[0], again.codes[2])
+    assert np.array_equal(again.codes[3:], many.codes[:4])
+    with torch.no_grad():
+        tiny.linear.bias += 1
+    other = encode(tiny, data, samples=10, cache=tmp_path)
+    assert sum(given) == 40 + new
+    np.testing.assert_allclose(other.codes, few.codes + 1, rtol=1e-5, atol=1e-5)
+    encode(tiny, data, samples=10, layer="conv", cache=tmp_path)
+    assert sum(given) == 50 + new + 3  # and three blank ones, to list the layers
+    encode(counting, data, indices=[1, 1, 2], cache=tmp_path)
+    assert counting.images == 2
+
+
+def test_an_interruption_loses_no_part(tiny, data, tmp_path, monkeypatch):
+    monkeypatch.setattr("unweave.encoders.cache.PART_ROWS", 8)
+
+    def stop(what, done, total):
+        if done >= 24:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        encode(tiny, data, samples=40, batch=4, cache=tmp_path, on_progress=stop)
+    seen = []
+    found = encode(tiny, data, samples=40, batch=4, cache=tmp_path, on_progress=lambda *told: seen.append(told))
+    assert seen[0] == ("encoding", 24, 40)
+    assert seen[-1] == ("encoding", 40, 40)
+    np.testing.assert_allclose(found.codes, reference(tiny, data.images(found.indices)), rtol=1e-5, atol=1e-6)
+    parts = sorted(tmp_path.rglob("*.npz"))
+    assert len(parts) >= 4
+    parts[0].write_bytes(parts[0].read_bytes()[:50])  # a damaged part is made again
+    seen.clear()
+    repaired = encode(tiny, data, samples=40, batch=4, cache=tmp_path, on_progress=lambda *told: seen.append(told))
+    assert seen[0][1] < 40
+    np.testing.assert_allclose(repaired.codes, found.codes, rtol=1e-5, atol=1e-6)
+
+
+def test_codes_are_kept_in_the_folder_of_data_sets(tiny, data):
+    encode(tiny, data, samples=3)
+    records = [json.loads(path.read_text()) for path in cache_folder().rglob("identity.json")]
+    assert [record["data"]["digest"] for record in records if "digest" in record["data"]]
+
+
+@pytest.mark.parametrize(("images", "samples"), [(1000, 40), (1000, 51), (30, 100), (737_280, 10_000)])
+def test_images_are_those_that_evaluate_draws_each_once(images, samples):
+    found, how = choose(images, samples, 3)
+    drawn, *_ = _draw(images, min(samples, images), 2 if images > samples else 0, 0, 3)
+    drawn = drawn[:samples]
+    expected = list(dict.fromkeys(drawn.tolist()))
+    assert how == "random"
+    assert len(found) == len(set(found.tolist())) == min(samples, images)
+    shared = found[: len(expected)] if samples <= SHARED * images else found
+    assert shared.tolist() == expected
+    assert not np.array_equal(choose(images, samples, 4)[0], found)
+    assert choose(images, samples, 3, "first")[0].tolist() == list(range(min(samples, images)))
+
+
+def test_random_weights_are_another_network_from_the_seed(tiny, data):
+    plain = encode(tiny, data, samples=10, cache=False)
+    control = encode(tiny, data, samples=10, random_weights=True, cache=False)
+    again = encode(tiny, data, samples=10, random_weights=True, cache=False)
+    other = encode(tiny, data, indices=plain.indices, seed=1, random_weights=True, cache=False)
+    assert np.array_equal(control.codes, again.codes)
+    assert not np.allclose(control.codes, plain.codes)
+    assert not np.allclose(control.codes, other.codes)
+    assert (control.record["random_weights"], plain.record["random_weights"]) == (True, False)
+    assert control.record["weights"] != plain.record["weights"]
+    tiny.scale = torch.nn.Parameter(torch.ones(1))
+    with pytest.raises(UsageError, match="'scale' of Tiny cannot be drawn again"):
+        encode(tiny, data, samples=10, random_weights=True, cache=False)
+
+
+def test_a_file_holds_what_was_encoded(tiny, data, tmp_path):
+    found = encode(tiny, data, samples=10, layer="conv", projection="pca", width=2, cache=False)
+    found.save(tmp_path / "codes.npz")
+    read = Codes.read(tmp_path / "codes.npz")
+    assert np.array_equal(read.codes, found.codes)
+    assert np.array_equal(read.indices, found.indices)
+    assert read.factors is not None
+    assert np.array_equal(read.factors, data.values(found.indices))
+    assert read.record == json.loads(json.dumps(found.record))
+    assert (read.record["encoder"], read.record["layer"], read.record["factors"]) == ("Tiny", "conv", ["a", "b"])
+    assert read.record["parameters"] == sum(weight.numel() for weight in tiny.parameters())
+    assert (read.record["projection"]["kind"], read.record["projection"]["from"]) == ("pca", 4)
+    with pytest.raises(UsageError, match="is there already"):
+        found.save(tmp_path / "codes.npz")
+    (tmp_path / "broken.npz").write_bytes((tmp_path / "codes.npz").read_bytes()[:200])
+    for name, complaint in (("broken.npz", "is not, or not all of, what"), ("missing.npz", "there is no file")):
+        with pytest.raises(UsageError, match=complaint):
+            Codes.read(tmp_path / name)
+    before = (tmp_path / "codes.npz").read_bytes()
+    found.save(tmp_path / "codes.npz", overwrite=True)
+    assert (tmp_path / "codes.npz").read_bytes() == before
+
+
+def test_images_without_factors_are_encoded(tiny, data, tmp_path):
+    found = encode(tiny, data.images(range(12)), samples=10, cache=False)
+    found.save(tmp_path / "codes.npz")
+    assert found.factors is None
+    assert Codes.read(tmp_path / "codes.npz").factors is None
+
+
+def test_several_layers_are_scored_as_one_table(tiny, data):
+    found = encode_layers(tiny, data, ["conv", "pooled"], samples=40, cache=False)
+    table = unweave.evaluate(found, found["conv"].factors, "mig", floors=False, intervals=False)
+    alone = unweave.evaluate(found["conv"].codes, found["conv"].factors, "mig", floors=False, intervals=False)
+    assert table["key"].to_list() == ["conv", "pooled"]
+    assert table.filter(polars.col("key") == "conv")["value"].to_list() == alone["value"].to_list()
+
+
+def test_preprocessing_resizes_repeats_grey_and_normalises():
+    images = np.zeros((2, 4, 4, 1), np.uint8)
+    images[:, 2:] = 255
+    x = Preprocessing(size=2, mean=(0.5, 0.0, 1.0), std=(0.5, 1.0, 2.0), interpolation="nearest")(images)
+    assert x.shape == (2, 3, 2, 2)
+    assert x[0, :, 0, 0].tolist() == [-1.0, 0.0, -0.5]
+    assert x[0, :, 1, 1].tolist() == [1.0, 1.0, 0.0]
+    half = Preprocessing(size=1)(images)
+    assert half[0, 0].item() == pytest.approx(0.5, abs=0.01)
+    bicubic = Preprocessing(size=9, interpolation="bicubic")(images)
+    assert (bicubic.min(), bicubic.max()) == (0, 1)  # a cubic without a limit overshoots
+    with pytest.raises(UsageError, match="takes 3 channels, and the images have 4"):
+        Preprocessing()(np.zeros((1, 4, 4, 4), np.uint8))
+
+
+class Fixed(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = torch.nn.Linear(3 * 16 * 16, 2)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.linear(x.flatten(1))
+
+
+def test_an_encoder_of_another_size_is_refused_or_resized(data):
+    with pytest.raises(UsageError, match=r"Fixed cannot encode images of shape \(8, 8, 3\) .*Preprocessing\(size"):
+        encode(Fixed(), data, samples=4, cache=False)
+    found = encode(Fixed(), data, samples=4, cache=False, preprocessing=Preprocessing(size=16))
+    assert found.codes.shape == (4, 2)
+    assert found.record["preprocessing"]["size"] == 16
+
+
+@pytest.mark.parametrize(
+    ("function", "complaint"),
+    [
+        (lambda images: np.full((len(images), 2), np.nan), "gives NaN or infinite codes"),
+        (lambda images: np.zeros((3, 2)), "must give one row of codes for each of"),
+        (lambda images: np.array([["a"]] * len(images)), "must return numbers"),
+    ],
+)
+def test_bad_codes_are_refused(function, complaint, data):
+    with pytest.raises(UsageError, match=complaint):
+        encode(function, data, samples=10, batch=8)
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"layer": "convv"}, "no layer of Tiny is called 'convv'; did you mean 'conv'"),
+        ({"pooling": "min"}, "no pooling is called 'min'"),
+        ({"projection": "pcs"}, "no projection is called 'pcs'; did you mean 'pca'"),
+        ({"width": 3}, "width is that of a projection"),
+        ({"projection": "pca", "width": 50}, "cannot make 50 codes of 10 rows with 5 columns; at most 5"),
+        ({"projection": "pca", "width": 0}, "width must be a whole number"),
+        ({"batch": 0}, "batch must be a whole number"),
+        ({"samples": 1}, "samples must be a whole number"),
+        ({"indices": [40]}, "indices must be 0 to 39"),
+        ({"indices": "last"}, "indices are numbers or 'first'"),
+        ({"indices": [0.5]}, "indices must be a list of whole numbers"),
+        ({"device": "nowhere"}, "the device 'nowhere' is not there"),
+    ],
+)
+def test_wrong_options_are_one_line(options, complaint, tiny, data):
+    with pytest.raises(UsageError, match=complaint):
+        encode(tiny, data, **{"samples": 10, "cache": False, **options})
+
+
+def test_vectors_are_refused(tiny):
+    with pytest.raises(UsageError, match="encoders take images, and 'table' holds vectors"):
+        encode(tiny, np.random.default_rng(0).normal(size=(10, 4)), samples=4)

@@ -1,0 +1,84 @@
+"""ONNX files as encoders."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from unweave.encoders import encode, layers
+from unweave.errors import UsageError
+
+from .onnx_bytes import write_onnx
+
+pytest.importorskip("onnxruntime")
+FLOAT, BYTES = 1, 2
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_file_gives_its_own_codes(here, data):
+    write_onnx(here / "mean.onnx", FLOAT, ("batch", 3, "height", "width"))
+    found = encode("mean.onnx", data, samples=20, batch=7)
+    means = data.images(found.indices).mean((1, 2)) / 255
+    np.testing.assert_allclose(found.codes, means, rtol=1e-5)
+    assert (found.record["encoder"], found.record["preprocessing"]["size"]) == ("mean.onnx", None)
+    standardised = encode("onnx:mean.onnx:pixels=imagenet,size=8", data, samples=20)
+    expected = (means - [0.485, 0.456, 0.406]) / [0.229, 0.224, 0.225]
+    np.testing.assert_allclose(standardised.codes, expected, rtol=1e-4, atol=1e-5)
+    assert layers("mean.onnx", data) == {"codes": 3, "pooled": 3}
+    assert np.array_equal(encode("mean.onnx", data, samples=20, layer="codes").codes, found.codes)
+
+
+def test_bytes_and_channels_behind_are_given_as_the_file_takes_them(here, data):
+    write_onnx(here / "bytes.onnx", BYTES, ("batch", "height", "width", 3))
+    found = encode(here / "bytes.onnx", data, samples=20)
+    np.testing.assert_allclose(found.codes, data.images(found.indices).mean((1, 2)), rtol=1e-5)
+
+
+def test_images_are_resized_to_the_size_that_a_file_fixes(here, data):
+    write_onnx(here / "fixed.onnx", FLOAT, ("batch", 3, 4, 4))
+    found = encode("fixed.onnx", data, samples=10)
+    assert found.record["preprocessing"]["size"] == 4
+    # A triangle about each of 4 × 4 places leaves the edges out a little: near the mean, and not at it.
+    np.testing.assert_allclose(found.codes, data.images(found.indices).mean((1, 2)) / 255, atol=0.05)
+    with pytest.raises(UsageError, match="takes images of 4 × 4 pixels alone; leave out size=8"):
+        encode("fixed.onnx:size=8", data, samples=10)
+
+
+@pytest.mark.parametrize(
+    ("shape", "complaint"),
+    [
+        (("batch", 3, 4, 8), "takes images of 4 × 8 pixels; encoders take square ones"),
+        ((1, 5, 4, 4), "in which no dimension is that of 1 or 3 channels"),
+    ],
+)
+def test_files_of_other_arrays_are_refused(here, data, shape, complaint):
+    write_onnx(here / "other.onnx", FLOAT, shape)
+    with pytest.raises(UsageError, match=complaint):
+        encode("other.onnx", data, samples=4)
+
+
+def test_what_is_no_onnx_file_is_one_line(here, data):
+    Path("text.onnx").write_text("this is no network")
+    Path("empty.onnx").touch()
+    for name in ("text.onnx", "empty.onnx"):
+        with pytest.raises(UsageError, match=f"'{name}' is no ONNX file that can be read, or a broken one"):
+            encode(name, data, samples=4)
+    write_onnx(here / "mean.onnx", FLOAT, ("batch", 3, "height", "width"))
+    with pytest.raises(UsageError, match="has no random control"):
+        encode("mean.onnx", data, samples=4, random_weights=True)
+    with pytest.raises(UsageError, match="no range of pixels is called 'units'; did you mean 'unit'"):
+        encode("mean.onnx:pixels=units", data, samples=4)
+
+
+def test_a_missing_runtime_is_named_by_its_extra(here, data, monkeypatch):
+    write_onnx(here / "mean.onnx", FLOAT, ("batch", 3, "height", "width"))
+    monkeypatch.setitem(__import__("sys").modules, "onnxruntime", None)
+    with pytest.raises(UsageError, match=r"needs onnxruntime; install the extra: pip install 'unweave\[onnx\]'"):
+        encode("mean.onnx", data, samples=4)
