@@ -1,6 +1,6 @@
 """The page of the scaling studies, written from stored tables: `python benchmarks/scale_docs.py`.
 
-    unweave reproduce scale-compute --preset small      (and scale-data, scale-parameters)
+    unweave reproduce scale-compute --preset small      (and scale-data, scale-parameters, scale-encoders)
     python benchmarks/scale_docs.py --results runs/reproduce
 
 The last command stores what these results have in that folder (preset small, seed 0) in docs/results, draws the figures
@@ -19,12 +19,16 @@ import polars
 
 from unweave.report.style import number
 from unweave.reproduce.scale import conclusions, published
+from unweave.reproduce.scale_encoders import conclusions as encoder_conclusions
+from unweave.reproduce.scale_encoders_figure import encoders_figure
 from unweave.reproduce.scale_figures import growth_figure
 
 DOCS = Path(__file__).parents[1] / "docs"
 RESULTS = DOCS / "results"
 PAGE = DOCS / "reproduce" / "scale.md"
 PARTS = ("compute", "data", "parameters")
+ENCODERS = RESULTS / "scale-encoders.csv"
+ENCODERS_FIGURE = DOCS / "images" / "scale-encoders.png"
 NOTHING = "No run is stored."
 
 
@@ -40,6 +44,24 @@ def store(results: Path) -> None:
         for name, kept in zip(("points.csv", "growth.csv"), files(part), strict=True):
             if (folder / name).is_file():
                 shutil.copyfile(folder / name, kept)
+    if (table := results / "scale-encoders-small-0" / "encoders.csv").is_file():
+        shutil.copyfile(table, ENCODERS)
+
+
+def encoders_text() -> str:
+    """Return what stands on the page of pretrained encoders."""
+    if not ENCODERS.is_file():
+        return NOTHING
+    table = polars.read_csv(ENCODERS, infer_schema_length=None)
+    notes = "\n".join(f"- {note}" for note in encoder_conclusions(table))
+    lines = ["| data | encoder | weights | parameters | images | codes | score | 95 % over images |"]
+    lines.append("|---|---|---|--:|---|--:|--:|--:|")
+    for row in table.filter(polars.col("metric").is_in(("mig", "dci-disentanglement"))).iter_rows(named=True):
+        told = [row["data"], row["encoder"], row["weights"], f"{row['parameters']:,}", row["images"], str(row["codes"])]
+        score = [f"{row['metric']} {_three(row['value'])}", f"{_three(row['low'])} … {_three(row['high'])}"]
+        lines.append(f"| {' | '.join([*told, *score])} |")
+    picture = f"![MIG of pretrained encoders against parameters](../images/{ENCODERS_FIGURE.name})"
+    return "\n\n".join([notes, picture, "\n".join(lines)])
 
 
 def read(part: str) -> tuple[polars.DataFrame, polars.DataFrame] | None:
@@ -112,6 +134,10 @@ def main(words: Sequence[str] | None = None) -> None:
     options = parser.parse_args(words)
     if options.results:
         store(options.results)
+    pages.put(PAGE, "encoders", encoders_text())
+    if ENCODERS.is_file():
+        figure = encoders_figure(polars.read_csv(ENCODERS, infer_schema_length=None))
+        figure.savefig(ENCODERS_FIGURE, dpi=90, facecolor="white")
     for part in PARTS:
         pages.put(PAGE, part, text(part))
         if (found := read(part)) is not None:

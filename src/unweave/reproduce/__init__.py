@@ -32,6 +32,7 @@ RESULTS = {
     "scale-compute": "unweave.reproduce.scale:ScaleCompute",
     "scale-data": "unweave.reproduce.scale:ScaleData",
     "scale-parameters": "unweave.reproduce.scale:ScaleParameters",
+    "scale-encoders": "unweave.reproduce.scale_encoders:ScaleEncoders",
     "thesis-3.1": "unweave.reproduce.thesis.tables:Importance",
     "thesis-3.7": "unweave.reproduce.thesis.chapter3:Adversarial",
     "thesis-3.10": "unweave.reproduce.thesis.chapter3:Spacing",

@@ -1,0 +1,218 @@
+"""Does disentanglement grow with the parameters of pretrained encoders? Table 1 of document 000, both ways."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import nan
+from typing import Any, ClassVar
+
+import numpy as np
+import polars
+
+from unweave.data import Wrapper, load
+from unweave.data.dataset import Images
+from unweave.data.factors import Integers
+from unweave.encoders import ENCODERS, encode, open_encoder, project
+from unweave.errors import UsageError
+from unweave.metrics import evaluate
+from unweave.progress import OnProgress
+from unweave.reproduce.frame import Findings, Reproduction, Row
+from unweave.reproduce.parts import Kept, compute_always
+from unweave.study.analysis.rank_correlation import rank_correlation
+
+PUBLISHED = {
+    "CLIP RN50": (102_007_137, 0.00441),
+    "CLIP RN50x4": (178_300_601, 0.01763),
+    "CLIP RN50x16": (290_979_217, 0.02616),
+    "CLIP ViT-B/16": (149_620_737, 0.02350),
+    "CLIP ViT-L/14": (427_616_513, 0.02550),
+}
+"""Table 1 of [Ottlik2022]_: parameters, the text encoder's among them, and MIG."""
+FIRST = 1_000
+"""Images of table 1: the first ones, in which nothing but the position varies."""
+AS_PUBLISHED, RANDOM = "first 1,000 images, nearly black", "random images"
+PROJECTED = "random images, 10 principal components"
+WIDTH = 10
+SCHEMA = {
+    "data": polars.String,
+    "encoder": polars.String,
+    "weights": polars.String,
+    "parameters": polars.Int64,
+    "codes": polars.Int64,
+    "images": polars.String,
+    "metric": polars.String,
+    "value": polars.Float64,
+    "low": polars.Float64,
+    "high": polars.Float64,
+}
+"""`weights`: trained or random; `codes`: how many; `low`, `high`: a 95 % interval over images."""
+NOTES = (
+    "Intervals are over images: there is one network of each kind. Random weights are one draw.",
+    "The document's encoders are CLIP's, whose weights are not in a package: they are not computed here, and `unweave "
+    "encode open-clip:NAME:pretrained=TAG` does so where a network is. Its parameters count the text encoder too.",
+)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is encoded and scored."""
+
+    data: tuple[str, ...]
+    encoders: tuple[str, ...]
+    samples: int
+
+
+@dataclass(frozen=True)
+class Scored:
+    """The scores of one encoder on one data set."""
+
+    data: str
+    encoder: str
+    random_weights: bool
+    parameters: int
+    rows: list[dict[str, Any]]
+    """images, codes, metric, value, low, high."""
+
+
+NETWORKS = ("alexnet-shift", "vgg16-shift", "efficientnet-lite0", "efficientnet-lite1", "efficientnet-lite2")
+SSCD = ("sscd-student", "sscd-resnet50")
+BASELINES = ("pixels", "ica")
+
+
+class ScaleEncoders(Reproduction):
+    """Pretrained encoders, their random controls and simple baselines, scored as in table 1 and on random images."""
+
+    source: ClassVar[str] = "[Ottlik2022]_, table 1"
+    summary: ClassVar[str] = "MIG of pretrained encoders: as published, on random images, and with random weights."
+    presets: ClassVar[Mapping[str, Settings]] = {
+        "smoke": Settings(("shapes2d",), ("pixels", "alexnet-shift"), 200),
+        "small": Settings(("shapes2d", "rooms3d"), (*BASELINES, *NETWORKS, *SSCD), 10_000),
+        "paper": Settings(("dsprites", "shapes3d"), (*BASELINES, *NETWORKS, *SSCD), 10_000),
+    }
+
+    def run(self, settings: Settings, *, seed: int, on_progress: OnProgress, kept: Kept = compute_always) -> Findings:
+        """Encode and score, each encoder and data set by itself."""
+        from unweave.reproduce.scale_encoders_figure import encoders_figure
+
+        parts, notes = [], []
+        wanted = list(_wanted(settings))
+        for place, (data, name, random) in enumerate(wanted):
+            on_progress(f"{name} on {data}", place, len(wanted))
+            told = f"{data} {name} {'random' if random else 'trained'}"
+            try:
+                part = kept(told, lambda d=data, n=name, r=random: scored(d, n, r, settings.samples, seed))
+                parts.append(part)
+            except UsageError as error:
+                notes.append(f"left out, {name}: {error}")
+        if not parts:
+            raise UsageError(f"no encoder could be used; {notes[0]}")
+        table = as_table(parts)
+        return Findings(
+            tuple(rows_of(table)),
+            (*conclusions(table), *dict.fromkeys(notes), *NOTES),
+            {"encoders": encoders_figure(table)},
+            {"encoders.csv": table.write_csv()},
+        )
+
+
+def _wanted(settings: Settings) -> Iterator[tuple[str, str, bool]]:
+    """Yield data sets and encoders, networks with random weights too."""
+    for data in settings.data:
+        for name in settings.encoders:
+            yield data, name, False
+            if ENCODERS[name].weights is not None:
+                yield data, name, True
+
+
+def scored(data: str, name: str, random_weights: bool, samples: int, seed: int) -> Scored:
+    """Return the scores of an encoder on a data set: as published, on random images, and of ten components."""
+    images = load(data)
+    options: dict[str, Any] = {"random_weights": random_weights, "seed": seed, "progress": False}
+    found = encode(name, images, samples=samples, **options)
+    dark = encode(name, NearlyBlack(images), indices="first", samples=FIRST, **options)
+    assert found.factors is not None
+    assert dark.factors is not None
+    rows = [
+        *_scores(AS_PUBLISHED, dark.codes, dark.factors, ("mig",), seed),
+        *_scores(RANDOM, found.codes, found.factors, ("mig",), seed),
+    ]
+    if min(found.codes.shape) > WIDTH:
+        narrow = project(found.codes, "pca", WIDTH, seed=seed)[0]
+        rows += _scores(PROJECTED, narrow, found.factors, ("mig", "sap", "dci"), seed)
+    parameters = open_encoder(name, random_weights=random_weights, seed=seed).parameters or 0
+    return Scored(data, name, random_weights, parameters, rows)
+
+
+class NearlyBlack(Wrapper):
+    """Images as the document's encoders saw them: dSprites stores 0 and 1, and white is 255."""
+
+    suffix = "nearly-black"
+
+    def _draw(self, indices: Integers) -> Images:
+        return np.rint(self.base.images(indices) / 255).astype(np.uint8)
+
+
+def _scores(images: str, codes: np.ndarray, factors: np.ndarray, metrics: tuple[str, ...], seed: int) -> list[dict]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of constant factors and few rows, which are part of the comparison
+        table = evaluate(codes, factors, metrics=list(metrics), seed=seed, floors=False, progress=False)
+    told = {"images": images, "codes": codes.shape[1]}
+    return [{**told, **row} for row in table.select("metric", "value", "low", "high").iter_rows(named=True)]
+
+
+def as_table(parts: list[Scored]) -> polars.DataFrame:
+    """Return all scores, one a row."""
+    rows = [
+        {
+            "data": part.data,
+            "encoder": part.encoder,
+            "weights": "random" if part.random_weights else "trained",
+            "parameters": part.parameters,
+            **row,
+        }
+        for part in parts
+        for row in part.rows
+    ]
+    return polars.DataFrame(rows, schema=SCHEMA)
+
+
+def rows_of(table: polars.DataFrame) -> Iterator[Row]:
+    """Yield the published numbers, then ours."""
+    for name, (parameters, mig) in PUBLISHED.items():
+        yield Row(f"{name} ({parameters / 1e6:.0f} M), dsprites, {AS_PUBLISHED}: mig", mig, nan, nan, nan)
+    for row in table.iter_rows(named=True):
+        size = f" ({row['parameters'] / 1e6:.1f} M)" if row["parameters"] else ""
+        random = ", random weights" if row["weights"] == "random" else ""
+        what = f"{row['encoder']}{size}{random}, {row['data']}, {row['images']}: {row['metric']}"
+        ours, low, high = (nan if row[key] is None else row[key] for key in ("value", "low", "high"))
+        yield Row(what, None, ours, low, high)
+
+
+def conclusions(table: polars.DataFrame) -> list[str]:
+    """Return what the choice of images does to the ranking, and whether training and size help."""
+    said = []
+    for (data,), part in table.group_by("data", maintain_order=True):
+        mig = part.filter(polars.col("metric") == "mig")
+        networks = mig.filter(polars.col("parameters") > 0)
+        wide = networks.pivot(on="images", index=["encoder", "weights"], values="value", aggregate_function="first")
+        if {AS_PUBLISHED, RANDOM} <= set(wide.columns) and len(wide) > 2:
+            rho = _spearman(wide[AS_PUBLISHED], wide[RANDOM])
+            said.append(
+                f"{data}: the ranking of {len(wide)} networks by MIG on the {AS_PUBLISHED} has a rank correlation of "
+                f"{rho:.2f} with that on {RANDOM}."
+            )
+        trained = networks.filter((polars.col("images") == RANDOM) & (polars.col("weights") == "trained"))
+        if len(trained) > 2:
+            rho = _spearman(trained["parameters"], trained["value"])
+            said.append(f"{data}: MIG on {RANDOM} and parameters, {len(trained)} trained networks: {rho:.2f}.")
+        both = networks.filter(polars.col("images") == RANDOM).pivot(on="weights", index="encoder", values="value")
+        if {"trained", "random"} <= set(both.columns):
+            better = int((both["trained"] > both["random"]).sum())
+            said.append(f"{data}: training raises MIG on {RANDOM} for {better} of {len(both)} networks.")
+    return said
+
+
+def _spearman(first: polars.Series, second: polars.Series) -> float:
+    return rank_correlation(first.to_numpy().astype(float), second.to_numpy(), list(range(len(first)))).correlation

@@ -1,0 +1,101 @@
+"""Pretrained encoders: what the published choice of images is, and what the table says."""
+
+from __future__ import annotations
+
+from math import isnan
+
+import numpy as np
+import pages
+import polars
+import pytest
+import scale_docs as docs
+
+import unweave
+from unweave.errors import UsageError
+from unweave.reproduce import reproduce
+from unweave.reproduce.scale_encoders import (
+    AS_PUBLISHED,
+    FIRST,
+    PUBLISHED,
+    RANDOM,
+    SCHEMA,
+    NearlyBlack,
+    ScaleEncoders,
+    Settings,
+    conclusions,
+    rows_of,
+)
+from unweave.reproduce.scale_encoders_figure import encoders_figure
+
+
+def test_of_the_first_images_nothing_but_the_position_varies():
+    data = unweave.load("shapes2d")
+    factors = data.values(np.arange(FIRST))
+    assert [len(np.unique(column)) for column in factors.T] == [1, 1, 1, 32, 32]
+
+
+def test_nearly_black_images_are_ones():
+    data = unweave.load("shapes2d:size=32")
+    dark = NearlyBlack(data)
+    indices = np.array([0, 5_000, 700_000])
+    assert dark.images(indices).max() == 1
+    np.testing.assert_array_equal(dark.images(indices), data.images(indices) > 127)
+    np.testing.assert_array_equal(dark.values(indices), data.values(indices))
+
+
+def planted() -> polars.DataFrame:
+    """Return networks whose MIG on random images rises with size and training, and falls as published."""
+    rows = [
+        {"data": "one", "encoder": f"net{size}", "weights": weights, "parameters": size * 10**6, "codes": 64,
+         "images": images, "metric": "mig", "value": value, "low": value - 0.01, "high": value + 0.01}
+        for size in (1, 2, 3) for weights, more in (("trained", 0.1), ("random", 0.0))
+        for images, value in ((RANDOM, 0.01 * size + more), (AS_PUBLISHED, 0.5 - 0.01 * size - more))
+    ]  # fmt: skip
+    rows.append({**rows[0], "encoder": "pixels", "parameters": 0})
+    return polars.DataFrame(rows, schema=SCHEMA)
+
+
+def test_planted_answers_are_said():
+    ranking, size, training = conclusions(planted())
+    assert f"6 networks by MIG on the {AS_PUBLISHED} has a rank correlation of -1.00" in ranking
+    assert size.endswith("3 trained networks: 1.00.")
+    assert training == f"one: training raises MIG on {RANDOM} for 3 of 3 networks."
+
+
+def test_the_documents_numbers_come_first():
+    rows = list(rows_of(planted()))
+    assert [row.published for row in rows[:5]] == [mig for _, mig in PUBLISHED.values()]
+    assert all(isnan(row.ours) for row in rows[:5])
+    assert rows[5].what == f"net1 (1.0 M), one, {RANDOM}: mig"
+    assert rows[7].what == f"net1 (1.0 M), random weights, one, {RANDOM}: mig"
+
+
+def test_the_figure_has_a_panel_for_each_choice_of_images():
+    figure = encoders_figure(planted())
+    assert [axes.get_title(loc="left") for axes in figure.axes] == [f"one, {RANDOM}", f"one, {AS_PUBLISHED}"]
+
+
+def test_it_runs(tmp_path, monkeypatch):
+    monkeypatch.setitem(ScaleEncoders.presets, "smoke", Settings(("shapes2d:size=32",), ("pixels",), 150))
+    found = reproduce("scale-encoders", preset="smoke", out=tmp_path / "out").findings
+    table = polars.read_csv((tmp_path / "out" / "encoders.csv").read_bytes())
+    assert set(table["images"]) == {AS_PUBLISHED, RANDOM, "random images, 10 principal components"}
+    assert table.filter(polars.col("images") == RANDOM)["codes"].to_list() == [1024]
+    assert table["value"].is_between(0, 1).all()
+    assert len(found.rows) == len(PUBLISHED) + len(table)
+
+
+def test_encoders_that_are_not_here_are_said(monkeypatch):
+    monkeypatch.setitem(ScaleEncoders.presets, "smoke", Settings(("xyobject:size=32",), ("sscd-student",), 20))
+    monkeypatch.setattr("unweave.reproduce.scale_encoders.scored", _refused)
+    with pytest.raises(UsageError, match="no encoder could be used; left out, sscd-student: not installed"):
+        reproduce("scale-encoders", preset="smoke")
+
+
+def test_the_page_is_that_of_the_stored_table():
+    """If not: `python benchmarks/scale_docs.py` writes the page from the file."""
+    assert pages.block("encoders", docs.encoders_text()) in docs.PAGE.read_text()
+
+
+def _refused(*_: object) -> None:
+    raise UsageError("not installed")
