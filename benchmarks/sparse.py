@@ -58,7 +58,7 @@ def recovery(options: argparse.Namespace) -> None:
     ):
         start = time.process_time()
         model.fit(train)
-        seconds, directions = time.process_time() - start, model.components_
+        seconds, directions = time.process_time() - start, np.asarray(model.components_)
         if name == "ICA":
             directions = np.asarray(model.mixing_).T  # type: ignore[union-attr]
         scores = f"{cosine(dictionary, directions):.3f} | {mcc(np.asarray(model.transform(test)), known):.3f}"

@@ -34,7 +34,8 @@ def measure(name: str, rows: int, width: int, limit: int, queue: Any) -> None:
     metric = METRICS[name]
     small = {"codes": codes[:60, -40:], "factors": factors[:60], "test": None, "seed": 0}
     metric.sampled(small)  # imports and compilation
-    resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time()) + 1 + limit,) * 2)
+    end = int(time.process_time()) + 1 + limit
+    resource.setrlimit(resource.RLIMIT_CPU, (end, end))
     before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
     score = metric.sampled(small | {"codes": codes, "factors": factors}).score
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -45,6 +45,7 @@ NOT_ADJUSTED = {
     "dci-es-size": "of the number of codes alone",
     "unfairness-mean": "noise, of which nothing can be predicted, is as fair as the factors",
     "unfairness-max": "noise, of which nothing can be predicted, is as fair as the factors",
+    "k-sparse-probing": "one code for each value beats the factors, which are one number for all values",
     "perceived-correlation": "of images, of which the factors say nothing",
     "downstream-logistic-accuracy-10": "ten rows teach little of the factors either: chance is a large share of it",
     "downstream-gbt-accuracy-10": "ten rows teach little of the factors either: chance is a large share of it",

@@ -6,7 +6,7 @@ import shlex
 from dataclasses import dataclass, field, fields
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from tyro.conf import Positional, arg
@@ -88,7 +88,7 @@ def sparsify(words: list[str]) -> None:
                 **settings,
             )
         statistics = found.statistics(codes)
-        _write(options.out / SPARSE, codes=found.encode(codes), **rest)
+        _write(options.out / SPARSE, {"codes": found.encode(codes), **rest})
     if options.json:
         return print(to_json({"out": str(options.out), **statistics._asdict()}))
     print(_text(options, codes, statistics), f"next: {_following(options, 'factors' in rest)}", sep="\n\n")
@@ -99,7 +99,7 @@ def _savable(array: np.ndarray) -> np.ndarray:
     return array.astype(str) if array.dtype == object else array
 
 
-def _write(path: Path, **arrays: np.ndarray) -> None:
+def _write(path: Path, arrays: dict[str, Any]) -> None:
     content = BytesIO()
     np.savez_compressed(content, **arrays)
     write_atomically(path, content.getvalue())

@@ -13,7 +13,7 @@ KINDS = ("topk", "batch-topk")
 BASE_RATE, BASE_FEATURES = 2e-4, 2**14
 """The learning rate at so many features; the best one falls with the square root of their number."""
 MOST_RATE = 3e-3
-"""Beyond it small dictionaries gain nothing."""
+"""The largest default: the rule is of large dictionaries, and would give a few features far more."""
 
 
 @dataclass(frozen=True)
