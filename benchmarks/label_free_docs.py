@@ -67,13 +67,18 @@ def ranking() -> str:
     agreement, costs = read(AGREEMENT), read(COSTS)
     if not len(agreement):
         return NOTHING
-    heads = ["score", "mean correlation", "least", "gain", "CPU s a run"]
+    heads = ["score", "mean correlation", "least", "gain", "same latents", "same β", "CPU s a run"]
     lines = [f"| {' | '.join(heads)} |", f"|---|{'--:|' * (len(heads) - 1)}"]
     for row in overall(agreement).join(costs, on="score", maintain_order="left").iter_rows(named=True):
-        gain = "–" if row["gain"] is None else f"{100 * row['gain']:.0f} %".replace("-", "−")
-        cells = [number(row["correlation"], 2), number(row["least"], 2), gain, number(row["seconds"] / row["runs"], 2)]
+        shares = ["–" if row[name] is None else _percent(row[name]) for name in ("gain", "same_latents", "same_beta")]
+        cost = number(row["seconds"] / row["runs"], 2)
+        cells = [number(row["correlation"], 2), number(row["least"], 2), *shares, cost]
         lines.append(f"| `{row['score']}` | {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %".replace("-", "−")
 
 
 def agreement_table(agreement: polars.DataFrame) -> str:

@@ -18,7 +18,15 @@ from unweave.reproduce import find, reproduce
 from unweave.reproduce.label_free_bakeoff import rows_of
 from unweave.reproduce.label_free_design import METRICS, PRESETS, SUPERVISED
 from unweave.reproduce.label_free_figures import agreement_figure
-from unweave.reproduce.label_free_table import AGREEMENT, COSTS, PUBLISHED, as_published, conclusions, overall
+from unweave.reproduce.label_free_table import (
+    AGREEMENT,
+    COSTS,
+    PUBLISHED,
+    as_published,
+    conclusions,
+    overall,
+    preferred,
+)
 from unweave.reproduce.training_dynamics_tables import over_specifications
 from unweave.selection import SCORES
 
@@ -28,7 +36,7 @@ def agreement(count: int = 12) -> polars.DataFrame:
     rows: list[dict[str, Any]] = [
         {"data": data, "score": score, "supervised": supervised, "over": "specifications", "count": count,
          "correlation": value - 0.1 * place, "low": value - 0.3, "high": None if score == "kl" else value + 0.1,
-         "gain": value}
+         "gain": value, "same_latents": 0.5 + value / 2, "same_beta": 0.5}
         for data in ("one", "other")
         for place, supervised in enumerate(("mig", "factor-vae-score"))
         for score, value in (("kl", -0.4), ("elbo", 0.7), ("dynamics", 0.2))
@@ -56,6 +64,21 @@ def test_scores_come_in_the_order_of_their_mean_correlation():
 def test_of_few_specifications_no_chance_is_told_and_of_none_nothing():
     assert "unrelated" not in " ".join(conclusions(agreement(4), costs()))
     assert conclusions(agreement().head(0), costs()) == ["No score could be compared with a supervised one."]
+
+
+def test_pairs_that_differ_in_one_thing_are_counted():
+    """Two latents: the pair is ordered alike; four: it is not, and one of three pairs is a tie."""
+    table = polars.DataFrame(
+        {
+            "latents": [2, 2, 4, 4, 4],
+            "beta": [1, 4, 1, 4, 8],
+            "value": [0.1, 0.2, 0.5, 0.4, 0.4],
+            "supervised": [0.3, 0.6, 0.1, 0.2, 0.3],
+        }
+    )
+    assert preferred(table, "latents") == pytest.approx((1 + 0 + 0 + 0.5) / 4)
+    assert preferred(table, "beta") == pytest.approx((0 + 0) / 2)
+    assert preferred(table.head(1), "latents") is None
 
 
 def test_the_published_number_stands_beside_ours_where_there_is_one():

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import combinations
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 import polars
 
 from unweave.selection.result import AGAINST
+from unweave.selection.table import SCORES
 
 if TYPE_CHECKING:
     from unweave.selection import Selection
     from unweave.study import Study
 
-AGREEMENT = {**AGAINST, "gain": polars.Float64}
-"""`gain`: of the specification that the score puts first, where the mean over specifications is 0 and the best is 1."""
+AGREEMENT = {**AGAINST, "gain": polars.Float64, "same_latents": polars.Float64, "same_beta": polars.Float64}
+"""`gain`: of the specification that the score puts first, where the mean over specifications is 0 and the best is 1.
+`same_latents`, `same_beta`: of two specifications with as many latents, or with the same β, how often the score prefers
+the better one."""
+NO_WORTH: dict[str, float | None] = {"gain": None, "same_latents": None, "same_beta": None}
+
 COSTS = {"score": polars.String, "runs": polars.Int64, "seconds": polars.Float64}
 PUBLISHED: dict[int, dict[str, tuple[float, float]]] = {
     5: {"beta-vae-score": (0.54, 0.12), "factor-vae-score": (0.56, 0.21), "mig": (0.60, 0.07)},
@@ -38,20 +44,46 @@ def as_published(score: str, supervised: str, seeds: int) -> tuple[float | None,
 
 
 def worth(chosen: Selection, study: Study, row: Mapping[str, Any]) -> dict[str, float | None]:
-    """Return the gain in a supervised score of taking the specification that a label-free score puts first."""
+    """Return what a label-free score is worth: the gain in a supervised score of taking its first specification, and
+    how often it prefers the better of two specifications with as many latents, or with the same β.
+    """
     if row["over"] != "specifications":
-        return {"gain": None}
+        return NO_WORTH
     here = (polars.col("data") == row["data"]) & (polars.col("score") == row["score"])
     runs = chosen.runs.filter(here).select("specification", run=polars.col("run").str.split("/").list.last())
-    scores = study.scores().filter(polars.col("metric") == row["supervised"]).select("run", supervised="value")
-    means = runs.join(scores, on="run").group_by("specification").agg(polars.col("supervised").mean())
+    scores = study.scores().filter(polars.col("metric") == row["supervised"])
+    scores = scores.select("run", "latents", "beta", supervised="value")
+    cells = runs.join(scores, on="run").group_by("specification", "latents", "beta")
+    means = cells.agg(polars.col("supervised").mean())
+    sign = 1 if SCORES[row["score"]].higher_is_better else -1
+    values = chosen.specifications.filter(here).select("specification", value=sign * polars.col("value"))
+    both = means.join(values, on="specification").drop_nulls()
+    shares = {f"same_{name}": preferred(both, name) for name in ("latents", "beta")}
     first = chosen.specifications.filter(here & (polars.col("rank") == 1))["specification"]
     taken = means.filter(polars.col("specification").is_in(first.to_list()))["supervised"].to_list()
-    values = means["supervised"].drop_nulls().to_list()
-    if not taken or not values:
-        return {"gain": None}
-    average, best = sum(values) / len(values), max(values)
-    return {"gain": (sum(taken) / len(taken) - average) / (best - average) if best > average else None}
+    known = means["supervised"].drop_nulls().to_list()
+    if not taken or not known:
+        return {"gain": None, **shares}
+    average, best = sum(known) / len(known), max(known)
+    gain = (sum(taken) / len(taken) - average) / (best - average) if best > average else None
+    return {"gain": gain, **shares}
+
+
+def preferred(table: polars.DataFrame, same: str) -> float | None:
+    """Return in which share of the pairs of rows that agree in `same` "value" and "supervised" have one order.
+
+    A tie counts one half; None where there is no such pair.
+
+    >>> table = polars.DataFrame({"latents": [2, 2, 2, 4], "value": [1, 2, 2, 9], "supervised": [0.1, 0.3, 0.2, 0.0]})
+    >>> round(preferred(table, "latents"), 3)
+    0.833
+    """
+    wins: list[float] = []
+    for _, part in table.group_by(same):
+        for a, b in combinations(part.select("value", "supervised").rows(), 2):
+            product = (a[0] - b[0]) * (a[1] - b[1])
+            wins.append(0.5 if product == 0 else float(product > 0))
+    return sum(wins) / len(wins) if wins else None
 
 
 def overall(agreement: polars.DataFrame) -> polars.DataFrame:
@@ -61,6 +93,8 @@ def overall(agreement: polars.DataFrame) -> polars.DataFrame:
         polars.col("correlation").mean(),
         polars.col("correlation").min().alias("least"),
         polars.col("gain").mean(),
+        polars.col("same_latents").mean(),
+        polars.col("same_beta").mean(),
         polars.len().alias("cells"),
     )
     return means.sort("correlation", descending=True)
@@ -76,7 +110,8 @@ def conclusions(agreement: polars.DataFrame, costs: polars.DataFrame) -> list[st
     said = [f"{best['score']} agrees best with the supervised scores. Of all scores, the best first:"]
     said += [
         f"{row['score']}: mean correlation {row['correlation']:.2f}, least {row['least']:.2f}, "
-        f"gain {_percent(row['gain'])}, {row['seconds'] / row['runs']:.2g} CPU s a run."
+        f"gain {_percent(row['gain'])}, same latents {_percent(row['same_latents'])}, same β "
+        f"{_percent(row['same_beta'])}, {row['seconds'] / row['runs']:.2g} CPU s a run."
         for row in ranking.iter_rows(named=True)
     ]
     if isinstance(count, int) and count >= ENOUGH:
