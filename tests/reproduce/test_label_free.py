@@ -156,7 +156,7 @@ def test_stored_tables_are_written_into_the_pages(tmp_path: Path, monkeypatch: p
     page = (tmp_path / "label-free.md").read_text()
     assert "| table 1 | −0.60 | −0.25 | – |" in page
     assert "| `elbo` | 0.70 (0.40 … 0.80) | 0.60 (0.40 … 0.80) |" in page
-    assert "| `elbo` | 0.65 | 0.6 | 70 % | 0.2 |" in (tmp_path / "selection.md").read_text()
+    assert "| `elbo` | 0.65 | 0.6 | 70 % | 85 % | 50 % | 0.2 |" in (tmp_path / "selection.md").read_text()
     assert (tmp_path / "label-free.png").stat().st_size > 5_000
 
 
