@@ -57,7 +57,14 @@ def encoders_text() -> str:
     lines = ["| data | encoder | weights | parameters | images | codes | score | 95 % over images |"]
     lines.append("|---|---|---|--:|---|--:|--:|--:|")
     for row in table.filter(polars.col("metric").is_in(("mig", "dci-disentanglement"))).iter_rows(named=True):
-        told = [row["data"], row["encoder"], row["weights"], f"{row['parameters']:,}", row["images"], str(row["codes"])]
+        told = [
+            row["data"],
+            row["encoder"],
+            row["weights"],
+            _whole(row["parameters"]),
+            row["images"],
+            str(row["codes"]),
+        ]
         score = [f"{row['metric']} {_three(row['value'])}", f"{_three(row['low'])} … {_three(row['high'])}"]
         lines.append(f"| {' | '.join([*told, *score])} |")
     picture = f"![MIG of pretrained encoders against parameters](../images/{ENCODERS_FIGURE.name})"
@@ -95,7 +102,7 @@ def text(part: str) -> str:
 
 
 def points_table(points: polars.DataFrame) -> str:
-    """Return the mean scores at each size, with their intervals over seeds and the document's values."""
+    """Return the mean scores at each size, with their intervals over seeds and the printed values."""
     metrics = points["metric"].unique(maintain_order=True).to_list()
     lines = [f"| {points['axis'][0]} | | {' | '.join(metrics)} |", f"|--:|---|{'--:|' * len(metrics)}"]
     for (of, size), part in points.group_by("of", "size", maintain_order=True):
@@ -121,10 +128,16 @@ def _cell(row: dict | None) -> str:
     if row["low"] is not None:
         told += f" ({_three(row['low'])} … {_three(row['high'])})"
     printed = published(row)
-    return told if printed is None else f"{told}; printed {number(printed)}"
+    return told if printed is None else f"{told}; dsprites, printed: {number(printed)}"
 
 
-def _three(value: float) -> str:
+def _whole(value: int | None) -> str:
+    return "–" if value is None else f"{value:,}"
+
+
+def _three(value: float | None) -> str:
+    if value is None:
+        return "–"
     return f"{value:.3f}".replace("-", "−") if abs(value) < 10 else f"{value:.1f}".replace("-", "−")
 
 

@@ -136,6 +136,12 @@ def test_the_figure_has_a_panel_for_each_score():
     assert [text.get_text() for text in figure.axes[0].get_legend().get_texts()] == ["beta=1", "beta=4"]
 
 
+def test_panels_that_are_not_needed_are_off():
+    four = polars.concat([planted().with_columns(metric=polars.lit(name)) for name in ("a", "b", "c", "d")])
+    figure = growth_figure(points(four, *AXIS), growths(four, *AXIS))
+    assert [axes.axison for axes in figure.axes] == [True] * 4 + [False] * 2
+
+
 @pytest.mark.parametrize("part", docs.PARTS)
 def test_the_page_is_that_of_the_stored_tables(part):
     """If not: `python benchmarks/scale_docs.py` writes the page from the files."""

@@ -62,6 +62,16 @@ def test_planted_answers_are_said():
     assert training == f"one: training raises MIG on {RANDOM} for 3 of 3 networks."
 
 
+def test_networks_of_unknown_size_count_as_networks_and_constant_scores_are_no_ranking():
+    unknown = planted().with_columns(
+        parameters=polars.when(polars.col("encoder") == "net3").then(None).otherwise(polars.col("parameters")),
+        value=polars.when(polars.col("images") == RANDOM).then(0.2).otherwise(polars.col("value")),
+    )
+    assert conclusions(unknown) == [f"one: training raises MIG on {RANDOM} for 0 of 3 networks."]
+    alone = planted().filter(~((polars.col("encoder") == "net3") & (polars.col("weights") == "trained")))
+    assert conclusions(alone)[-1] == f"one: training raises MIG on {RANDOM} for 2 of 2 networks."
+
+
 def test_the_documents_numbers_come_first():
     rows = list(rows_of(planted()))
     assert [row.published for row in rows[:5]] == [mig for _, mig in PUBLISHED.values()]

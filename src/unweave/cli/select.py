@@ -133,7 +133,8 @@ def _summary(found: Selection) -> dict[str, Any]:
             "data": choice.data,
             "score": choice.score,
             "specification": choice.specification,
-            "run": str(choice.run),
+            "run": None if choice.ties else str(choice.run),
+            "ties": choice.ties,
             "chance": choice.chance,
             "sentence": choice.sentence,
         }
@@ -210,4 +211,6 @@ def _next(found: Selection, options: Select) -> str:
     """Return what to do next: look at the run to keep, or at the page."""
     if options.out is not None and options.out.suffix.lower() == ".html":
         return f"open {shlex.quote(str(options.out))} in a browser"
-    return f"unweave report {run_words(found.choices[0].run, options.data)}"
+    if chosen := [choice for choice in found.choices if not choice.ties]:
+        return f"unweave report {run_words(chosen[0].run, options.data)}"
+    return f"unweave select {shlex.quote(str(options.folder))} --score all"

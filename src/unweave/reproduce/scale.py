@@ -1,4 +1,4 @@
-"""Does disentanglement grow with compute, data and parameters? Document 000's question, over seeds."""
+"""Does disentanglement grow with compute, data and parameters? The question of [Ottlik2022]_, over seeds."""
 
 from __future__ import annotations
 
@@ -38,6 +38,7 @@ class Scale(StudyReproduction):
     """A study of sizes: its scores at each size, how they grow, and what is said of it."""
 
     source: ClassVar[str] = "[Ottlik2022]_, and a study of our own"
+    notes: ClassVar[tuple[str, ...]] = ()
 
     def study(self, settings: Settings, *, seed: int, out: Path) -> Study:
         """Return the study of these settings."""
@@ -60,7 +61,10 @@ class Scale(StudyReproduction):
         }
         rows = (*(_point(row) for row in found.iter_rows(named=True)), *map(_slope, grown.iter_rows(named=True)))
         return Findings(
-            rows, tuple(conclusions(grown)), figures, {"points.csv": found.write_csv(), "growth.csv": grown.write_csv()}
+            rows,
+            (*conclusions(grown), *self.notes),
+            figures,
+            {"points.csv": found.write_csv(), "growth.csv": grown.write_csv()},
         )
 
     def cost(self, settings: Settings) -> str:
@@ -77,6 +81,7 @@ class ScaleCompute(Scale):
 
     summary: ClassVar[str] = "Do MIG, SAP and others grow with steps of training? Figures 6 and 7, over seeds."
     presets: ClassVar[Mapping[str, Settings]] = COMPUTE
+    notes: ClassVar[tuple[str, ...]] = ("Published numbers are of dSprites at 64 × 64 pixels, one run each.",)
 
     def measured(self, settings: Settings, table: polars.DataFrame) -> list[tuple[Axis, polars.DataFrame]]:
         """Return the scores at all snapshots, and those of the long trainings."""

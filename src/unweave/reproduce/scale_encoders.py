@@ -1,4 +1,4 @@
-"""Does disentanglement grow with the parameters of pretrained encoders? Table 1 of document 000, both ways."""
+"""Does disentanglement grow with the parameters of pretrained encoders? Table 1 of [Ottlik2022]_, both ways."""
 
 from __future__ import annotations
 
@@ -32,7 +32,11 @@ PUBLISHED = {
 """Table 1 of [Ottlik2022]_: parameters, the text encoder's among them, and MIG."""
 FIRST = 1_000
 """Images of table 1: the first ones, in which nothing but the position varies."""
+FEWEST = 3
+"""Networks that a rank correlation takes."""
 AS_PUBLISHED, RANDOM = "first 1,000 images, nearly black", "random images"
+FIRST_ONLY = "first 1,000 images"
+"""The same of sets that are not black and white."""
 PROJECTED = "random images, 10 principal components"
 WIDTH = 10
 SCHEMA = {
@@ -50,7 +54,7 @@ SCHEMA = {
 """`weights`: trained or random; `codes`: how many; `low`, `high`: a 95 % interval over images."""
 NOTES = (
     "Intervals are over images: there is one network of each kind. Random weights are one draw.",
-    "The document's encoders are CLIP's, whose weights are not in a package: they are not computed here, and `unweave "
+    "The report's encoders are CLIP's, whose weights are not in a package: they are not computed here, and `unweave "
     "encode open-clip:NAME:pretrained=TAG` does so where a network is. Its parameters count the text encoder too.",
 )
 
@@ -71,7 +75,8 @@ class Scored:
     data: str
     encoder: str
     random_weights: bool
-    parameters: int
+    parameters: int | None
+    """None where it cannot be known, as of an ONNX file."""
     rows: list[dict[str, Any]]
     """images, codes, metric, value, low, high."""
 
@@ -131,22 +136,22 @@ def scored(data: str, name: str, random_weights: bool, samples: int, seed: int) 
     images = load(data)
     options: dict[str, Any] = {"random_weights": random_weights, "seed": seed, "progress": False}
     found = encode(name, images, samples=samples, **options)
-    dark = encode(name, NearlyBlack(images), indices="first", samples=FIRST, **options)
+    dark = encode(name, NearlyBlack(images) if images.binary else images, indices="first", samples=FIRST, **options)
     assert found.factors is not None
     assert dark.factors is not None
     rows = [
-        *_scores(AS_PUBLISHED, dark.codes, dark.factors, ("mig",), seed),
+        *_scores(AS_PUBLISHED if images.binary else FIRST_ONLY, dark.codes, dark.factors, ("mig",), seed),
         *_scores(RANDOM, found.codes, found.factors, ("mig",), seed),
     ]
     if min(found.codes.shape) > WIDTH:
         narrow = project(found.codes, "pca", WIDTH, seed=seed)[0]
         rows += _scores(PROJECTED, narrow, found.factors, ("mig", "sap", "dci"), seed)
-    parameters = open_encoder(name, random_weights=random_weights, seed=seed).parameters or 0
+    parameters = open_encoder(name, random_weights=random_weights, seed=seed).parameters
     return Scored(data, name, random_weights, parameters, rows)
 
 
 class NearlyBlack(Wrapper):
-    """Images as the document's encoders saw them: dSprites stores 0 and 1, and white is 255."""
+    """Images as the report's encoders saw them: dSprites stores 0 and 1, and white is 255."""
 
     suffix = "nearly-black"
 
@@ -195,24 +200,29 @@ def conclusions(table: polars.DataFrame) -> list[str]:
     said = []
     for (data,), part in table.group_by("data", maintain_order=True):
         mig = part.filter(polars.col("metric") == "mig")
-        networks = mig.filter(polars.col("parameters") > 0)
+        networks = mig.filter(polars.col("parameters").is_null() | (polars.col("parameters") > 0))
         wide = networks.pivot(on="images", index=["encoder", "weights"], values="value", aggregate_function="first")
-        if {AS_PUBLISHED, RANDOM} <= set(wide.columns) and len(wide) > 2:
-            rho = _spearman(wide[AS_PUBLISHED], wide[RANDOM])
+        if {AS_PUBLISHED, RANDOM} <= set(wide.columns) and (
+            rho := _spearman(wide[AS_PUBLISHED], wide[RANDOM])
+        ) is not None:
             said.append(
                 f"{data}: the ranking of {len(wide)} networks by MIG on the {AS_PUBLISHED} has a rank correlation of "
                 f"{rho:.2f} with that on {RANDOM}."
             )
         trained = networks.filter((polars.col("images") == RANDOM) & (polars.col("weights") == "trained"))
-        if len(trained) > 2:
-            rho = _spearman(trained["parameters"], trained["value"])
+        trained = trained.drop_nulls("parameters")
+        if (rho := _spearman(trained["parameters"], trained["value"])) is not None:
             said.append(f"{data}: MIG on {RANDOM} and parameters, {len(trained)} trained networks: {rho:.2f}.")
         both = networks.filter(polars.col("images") == RANDOM).pivot(on="weights", index="encoder", values="value")
         if {"trained", "random"} <= set(both.columns):
+            both = both.drop_nulls(["trained", "random"])
             better = int((both["trained"] > both["random"]).sum())
             said.append(f"{data}: training raises MIG on {RANDOM} for {better} of {len(both)} networks.")
     return said
 
 
-def _spearman(first: polars.Series, second: polars.Series) -> float:
+def _spearman(first: polars.Series, second: polars.Series) -> float | None:
+    """Return the rank correlation; None of fewer than three values, or of values that are all the same."""
+    if len(first) < FEWEST:
+        return None
     return rank_correlation(first.to_numpy().astype(float), second.to_numpy(), list(range(len(first)))).correlation

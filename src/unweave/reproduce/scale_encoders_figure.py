@@ -30,7 +30,7 @@ def encoders_figure(table: polars.DataFrame) -> Figure:
                 axes.axhline(each["value"], color=LIGHT["muted"], linewidth=0.8, linestyle="--")
                 axes.annotate(each["encoder"], (0.99, each["value"]), xycoords=("axes fraction", "data"), fontsize=7,
                               ha="right", va="bottom", color=LIGHT["muted"])  # fmt: skip
-            if part["parameters"].max():
+            if part.filter(polars.col("parameters") > 0).height:
                 axes.set_xscale("log")
             axes.set_title(f"{name}, {way}", loc="left", fontsize=9, color=LIGHT["ink"])
             axes.set_xlabel("parameters", fontsize=9, color=LIGHT["ink"])

@@ -19,12 +19,12 @@ def growth_figure(points: polars.DataFrame, growths: polars.DataFrame) -> Figure
     metrics = points["metric"].unique(maintain_order=True).to_list()
     rows = -(-len(metrics) // COLUMNS)
     figure = Figure(figsize=(3.6 * min(COLUMNS, len(metrics)), 0.4 + 2.7 * rows), layout="constrained")
-    panels = figure.subplots(rows, min(COLUMNS, len(metrics)), squeeze=False).flat
+    panels = list(figure.subplots(rows, min(COLUMNS, len(metrics)), squeeze=False).flat)
     for axes, metric in zip(panels, metrics, strict=False):
         chosen = polars.col("metric") == metric
         _panel(axes, points.filter(chosen), growths.filter(chosen))
         axes.set_title(metric, loc="left", fontsize=10, color=LIGHT["ink"])
-    for axes in list(panels)[len(metrics) :]:
+    for axes in panels[len(metrics) :]:
         axes.set_axis_off()
     figure.axes[0].legend(fontsize=8, frameon=False)
     return figure

@@ -37,7 +37,7 @@ GROWTHS = {
     "b": polars.Float64,
     "c": polars.Float64,
 }
-"""`slope`: gain per factor of ten, with its interval over seeds; then the curve that fits the means best."""
+"""`slope`: gain per factor of ten, with its interval over seeds; then the curve that fits the scores best."""
 
 
 def scores_by_run(study: Study) -> polars.DataFrame:
@@ -47,7 +47,7 @@ def scores_by_run(study: Study) -> polars.DataFrame:
     """
     described = polars.DataFrame([{"run": task.name, **_sizes(task.config)} for task in study.plan.tasks])
     scores = study.scores().filter(polars.col("metric").is_in(SCORES)).select("run", "step", "metric", "value")
-    return described.join(scores, on="run").drop_nulls("value")
+    return described.join(scores, on="run").filter(polars.col("value").is_finite())
 
 
 def _sizes(config: Mapping[str, Any]) -> dict[str, Any]:

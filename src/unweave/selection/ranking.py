@@ -175,8 +175,8 @@ def _of_runs(measured: Measured, name: str, estimate: Estimate, seed: int) -> li
         places = ranks(estimate.values[part], higher)
         for run, numbers, rank in zip(each.runs, intervals[part], places, strict=True):
             known = {
-                key: number if np.isfinite(number) else None
-                for key, number in zip(("value", "low", "high"), numbers, strict=True)
+                key: each_number if np.isfinite(each_number) else None
+                for key, each_number in zip(("value", "low", "high"), numbers, strict=True)
             }
             told = {"data": each.data, "specification": each.label, "run": str(run.path), "score": name}
             rows.append({**told, **known, "seed": run.settings.training.seed, "rank": rank})

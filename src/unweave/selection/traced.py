@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unweave.errors import UsageError, unknown
+from unweave.errors import UnknownName, UsageError, unknown
 from unweave.selection.specifications import Specification
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ def comparable(
             continue
         try:
             keys[place] = _key(run, layers)
+        except UnknownName:
+            raise  # a layer that is misspelt, or that these nets do not have
         except UsageError as error:
             notes.append(f"dynamics: left out, {error}")
     if lacking == len(runs):
