@@ -479,6 +479,7 @@ def test_other_columns_of_a_parquet_file_are_ignored_and_named(tmp_path):
 def test_the_names_of_factors_are_those_of_their_columns(tmp_path, columns: list[str], names: list[str]):
     frame(**{name: [1] for name in columns}).write_parquet(tmp_path / "a.parquet")
     assert read_factor_names(tmp_path / "a.parquet") == names
+    np.savez(tmp_path / "a.npz", codes=np.zeros((2, 1)))
     assert read_factor_names(tmp_path / "a.npz") is None
 
 
