@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from unweave.runs import Run
 
 BATCH = 64
-FORMAT = 1
+FORMAT = 2
 """The number of the way codes are computed: another one makes cached codes invalid."""
 
 
@@ -218,7 +218,7 @@ def layers(
     _check([POOLED], pooling, 1, None, None)
     opened = open_encoder(encoder, random_weights=random_weights, device=device, preprocessing=preprocessing)
     images = None if data is None else _with_images(as_dataset(data))
-    shape = (64, 64, 3) if images is None else images.shape
+    shape = opened.takes if images is None else images.shape
     with _errors_of(opened, images):
         return {name: width_of(given, pooling) for name, given in opened.shapes(shape).items()}
 
@@ -268,9 +268,9 @@ class _errors_of:
         pass
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if not isinstance(error, RuntimeError | IndexError | TypeError) or "memory" in str(error):
+        if not isinstance(error, Exception) or isinstance(error, UsageError | OSError | MemoryError):
             return
-        if isinstance(error, UsageError):
+        if isinstance(error, RuntimeError) and "memory" in str(error):  # as torch says that there is no more
             return
         shape = "" if self._data is None else f" of shape {self._data.shape}"
         said = next(iter(str(error).strip().splitlines()), type(error).__name__)

@@ -197,6 +197,7 @@ def _of_run(run: Run, random_weights: bool, seed: int, device: str) -> Encoder:
         model,
         preprocessing,
         random_weights=random_weights,
+        takes=model.shape,
         forward=lambda images: model.encode(model.pixels(model.checked(images))).mean,
     )
 
