@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from unweave.data import Data, Dataset, as_dataset
 from unweave.data.identity import data_identity
+from unweave.data.wrapper import Wrapper
 from unweave.encoders.cache import Store, cache_folder, stores
 from unweave.encoders.choosing import choose
 from unweave.encoders.codes import Codes
@@ -18,6 +19,7 @@ from unweave.encoders.encoder import POOLED, POOLINGS, Encoder
 from unweave.encoders.opening import open_encoder
 from unweave.encoders.projection import project
 from unweave.errors import UsageError, called, unknown
+from unweave.plugins import is_builtin
 from unweave.progress import OnProgress, reporting
 from unweave.versions import versions
 
@@ -79,7 +81,8 @@ def encode(
         Seed of the images, of random weights and of the projection.
     cache
         Keep the codes of each image, and use those that are kept: in the folder of data sets, in another folder, or
-        (False) not at all. Functions are never cached: what they compute cannot be known.
+        (False) not at all. Functions, modules of yours and data sets of your own classes are never cached: what they
+        compute cannot be known.
     device
         Where networks run: "auto", "cpu", "cuda", "mps".
     random_weights
@@ -293,10 +296,15 @@ def _projected(found: Codes, projection: str | None, width: int | None, seed: in
 
 def _identity(encoder: Encoder, data: Dataset) -> dict[str, Any] | None:
     """Return all that decides the codes of an image; None where it cannot be known, or codes are the images."""
-    if encoder.identity is None:
+    if encoder.identity is None or not _is_builtin(data):
         return None
     about = {"encoder": encoder.identity, "preprocessing": encoder.preprocessing}
     return {"format": FORMAT, **about, "data": data_identity(data.description)}
+
+
+def _is_builtin(data: Dataset) -> bool:
+    """Tell whether a data set, and all that it is made from, is unweave's: what others draw cannot be known."""
+    return is_builtin(type(data)) and (not isinstance(data, Wrapper) or _is_builtin(data.base))
 
 
 def _record(encoder: Encoder, data: Dataset, pooling: str, seed: int, how: str, samples: int) -> dict[str, Any]:

@@ -40,6 +40,8 @@ class Network(Encoder):
         The way from uint8 images to the network's output, where that is more than a call of it.
     takes
         The shape of images that it was trained on, where it takes no other.
+    source
+        What has built it, where its weights decide its codes, which are then cached. None: code that may change.
     """
 
     def __init__(
@@ -52,17 +54,19 @@ class Network(Encoder):
         device: torch.device | None = None,
         forward: Forward | None = None,
         takes: Shape | None = None,
+        source: str | None = None,
     ) -> None:
         self.name, self.random_weights = name, random_weights
         self.module = module if device is None else module.to(device)
         first = next(self.module.parameters(), None)
         self._device = device or (torch.device("cpu") if first is None else first.device)
+        self._preprocessing = preprocessing
         side = preprocessing.size or SIDE
         self.takes = takes or (side, side, preprocessing.channels or 3)
         self._forward = forward or (lambda images: self.module(preprocessing(images, self._device)))
         self.preprocessing = preprocessing.record
         self.weights = digest_of_network(module)
-        self.identity = self.weights
+        self.identity = None if source is None else f"{source}:{self.weights}"
         self.parameters = sum(weight.numel() for weight in module.parameters())
         self._modules = {name: part for name, part in module.named_modules() if name}
         self._aliases: dict[str, str] = {}

@@ -124,7 +124,7 @@ def _known(name: str, known: Known, options: dict[str, Any], random_weights: boo
         fill(network, network.renamed(read_weights(path)), f"'{path}'")
     _channels_last(network)
     preprocessing = replace(known.preprocessing, **options)
-    return Network(called, network, preprocessing, random_weights=random_weights, device=where)
+    return Network(called, network, preprocessing, random_weights=random_weights, device=where, source="unweave")
 
 
 def _sscd(name: str, known: Known, options: dict[str, Any], random_weights: bool, seed: int, device: str) -> Encoder:
@@ -166,7 +166,8 @@ def _of_library(
     size = options.get("size")
     preprocessing = preprocessing if size is None else replace(preprocessing, size=size)
     tag = f":pretrained={options['pretrained']}" if "pretrained" in options and not random_weights else ""
-    return Network(f"{family}:{name}{tag}", network, preprocessing, random_weights=random_weights, device=where)
+    called = f"{family}:{name}{tag}"
+    return Network(called, network, preprocessing, random_weights=random_weights, device=where, source=family)
 
 
 def _of_folder(path: Path, options: dict[str, Any], random_weights: bool, seed: int, device: str) -> Encoder:
@@ -198,8 +199,14 @@ def _of_run(run: Run, random_weights: bool, seed: int, device: str) -> Encoder:
         preprocessing,
         random_weights=random_weights,
         takes=model.shape,
+        source="run" if _is_ours(model) else None,
         forward=lambda images: model.encode(model.pixels(model.checked(images))).mean,
     )
+
+
+def _is_ours(model: nn.Module) -> bool:
+    """Tell whether all code of a model is unweave's or torch's: that of a plugin may change while weights do not."""
+    return all(type(part).__module__.partition(".")[0] in ("unweave", "torch") for part in model.modules())
 
 
 def _of_module(
