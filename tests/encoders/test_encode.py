@@ -105,7 +105,9 @@ def test_an_interruption_loses_no_part(tiny, data, tmp_path, monkeypatch):
     assert len(parts) >= 4
     parts[0].write_bytes(parts[0].read_bytes()[:50])  # a damaged part is made again
     seen.clear()
-    repaired = encode(cached(tiny), data, samples=40, batch=4, cache=tmp_path, on_progress=lambda *told: seen.append(told))
+    repaired = encode(
+        cached(tiny), data, samples=40, batch=4, cache=tmp_path, on_progress=lambda *told: seen.append(told)
+    )
     assert seen[0][1] < 40
     np.testing.assert_allclose(repaired.codes, found.codes, rtol=1e-5, atol=1e-6)
 

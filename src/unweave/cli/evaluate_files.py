@@ -87,9 +87,7 @@ def _refuse_test_arrays(path: Path) -> None:
     """Refuse a file whose test rows would be ignored."""
     for name in ("test_codes", "test_factors"):
         if read_optional(path, name) is not None:
-            raise UsageError(
-                f"'{path}' holds {name}, and several files are scored without test rows; score it alone, or leave it out"
-            )
+            raise UsageError(f"'{path}' holds {name}, and several files are scored without test rows; score it alone")
 
 
 def _equal(a: np.ndarray | None, b: np.ndarray | None) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from unweave.encoders.cache import Store, cache_folder, stores
 from unweave.encoders.choosing import choose
 from unweave.encoders.codes import Codes
 from unweave.encoders.encoder import POOLED, POOLINGS, Encoder
-from unweave.encoders.opening import open_encoder
+from unweave.encoders.opening import Given, open_encoder
 from unweave.encoders.projection import project
 from unweave.errors import UsageError, called, unknown
 from unweave.plugins import is_builtin
@@ -24,10 +24,7 @@ from unweave.progress import OnProgress, reporting
 from unweave.versions import versions
 
 if TYPE_CHECKING:
-    from torch import nn
-
     from unweave.encoders.preprocessing import Preprocessing
-    from unweave.runs import Run
 
 BATCH = 64
 FORMAT = 2
@@ -35,7 +32,7 @@ FORMAT = 2
 
 
 def encode(
-    encoder: str | Path | nn.Module | Run | Encoder | Callable[[np.ndarray], Any],
+    encoder: Given,
     data: Data,
     *,
     samples: int = 10_000,
@@ -124,7 +121,7 @@ def encode(
 
 
 def encode_layers(
-    encoder: str | Path | nn.Module | Run | Encoder | Callable[[np.ndarray], Any],
+    encoder: Given,
     data: Data,
     layers: Sequence[str],
     *,
@@ -185,7 +182,7 @@ def encode_layers(
 
 
 def layers(
-    encoder: str | Path | nn.Module | Run | Encoder | Callable[[np.ndarray], Any],
+    encoder: Given,
     data: Data | None = None,
     *,
     pooling: str = "mean",

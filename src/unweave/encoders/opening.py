@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from unweave.encoders.preprocessing import Preprocessing
     from unweave.runs import Run
 
-Given = "str | Path | nn.Module | Run | Encoder | Callable[[np.ndarray], Any]"
+Given: TypeAlias = "str | Path | nn.Module | Run | Encoder | Callable[[np.ndarray], Any]"
 """What can be taken for an encoder."""
 
 
 def open_encoder(
-    encoder: str | Path | nn.Module | Run | Encoder | Callable[[np.ndarray], Any],
+    encoder: Given,
     *,
     random_weights: bool = False,
     seed: int = 0,
@@ -50,7 +50,7 @@ def open_encoder(
     seed
         Seed of random weights.
     device
-        Where networks run: "auto", "cpu", "cuda", "mps". A module of yours stays where it is, unless it is not "auto".
+        Where networks run: "auto", "cpu", "cuda", "mps". With "auto" a module of yours stays where it is.
     preprocessing
         What a module of yours is given; by default pixels in [0, 1] at the images' own size and channels.
 
