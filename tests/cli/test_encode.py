@@ -78,6 +78,8 @@ def test_the_first_images_are_taken_in_order(cli, here):
         ((*WORDS[:5], "1", "--out", "x.npz"), "--samples must be 2 or more, not 1"),
         (("encode", "text.onnx", *WORDS[2:6], "--out", "x.npz"), "'text.onnx' is no ONNX file that can be read"),
         (("evaluate", "there.npz", "other.npz"), "'there.npz' and 'other.npz' are codes of other samples"),
+        (("evaluate", "first.npz", "second.npz"), "'first.npz' and 'second.npz' have other indices of images; encode"),
+        (("evaluate", "there.npz", "tested.npz"), "'tested.npz' holds test_codes, and several files are scored"),
         (("evaluate", "there.npz", "run"), "score either a run or files: 'there.npz' is a file"),
         (("evaluate", "run", "other"), "one run is scored at a time; to compare several: unweave compare run other"),
         (("evaluate", "there.npz", "--codes", "other.npz"), "codes are given once"),
@@ -89,6 +91,10 @@ def test_mistakes_are_one_line(cli, here, words, complaint):
     (here / "text.onnx").write_text("this is no network")
     np.savez("there.npz", codes=np.zeros((9, 2)), factors=np.zeros((9, 1), int))
     np.savez("other.npz", codes=np.zeros((9, 2)), factors=np.ones((9, 1), int))
+    same = {"codes": np.zeros((9, 2)), "factors": np.zeros((9, 1), int)}
+    np.savez("first.npz", **same, indices=np.arange(9))
+    np.savez("second.npz", **same, indices=np.arange(9)[::-1])
+    np.savez("tested.npz", **same, test_codes=np.zeros((4, 2)), test_factors=np.zeros((4, 1), int))
     if "text.onnx" in words:
         pytest.importorskip("onnxruntime")
     code, out, err = cli(*words)

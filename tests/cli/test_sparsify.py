@@ -46,6 +46,20 @@ def test_the_same_command_again_gives_the_same_files(cli, codes, tmp_path):
     assert (tmp_path / "sae" / "sparse.npz").read_bytes() == before
 
 
+def test_the_record_of_codes_is_kept(cli, codes, tmp_path):
+    record = '{"encoder": "pca", "factors": ["a", "b"]}'
+    np.savez(tmp_path / "recorded.npz", **np.load(codes), record=np.array(record))
+    assert cli("sparsify", tmp_path / "recorded.npz", *FAST, "--out", tmp_path / "sae").code == 0
+    assert str(np.load(tmp_path / "sae" / "sparse.npz", allow_pickle=False)["record"]) == record
+
+
+def test_old_sparse_codes_go_before_a_new_fit(cli, codes, tmp_path):
+    assert cli("sparsify", codes, *FAST, "--out", tmp_path / "sae").code == 0
+    words = ("sparsify", codes, *fast("--lr", "1e30"), "--overwrite", "--out", tmp_path / "sae")
+    assert "smaller lr" in cli(*words).err
+    assert not (tmp_path / "sae" / "sparse.npz").exists()
+
+
 def test_codes_alone_will_do(cli, tmp_path):
     np.save(tmp_path / "codes.npy", np.random.default_rng(0).normal(size=(40, 3)))
     code, out, err = cli("sparsify", tmp_path / "codes.npy", *FAST, "--kind", "batch-topk", "--out", tmp_path / "sae")

@@ -49,3 +49,11 @@ def write_onnx(path: Path, kind: int, shape: tuple[int | str, ...]) -> Path:
     graph += _field(11, _tensor_info("image", kind, shape)) + _field(12, _tensor_info("codes", 1, ("batch", 3)))
     path.write_bytes(_field(1, 8) + _field(7, graph) + _field(8, _field(1, b"") + _field(2, 13)))
     return path
+
+
+def write_maps(path: Path, shape: tuple[int | str, ...]) -> Path:
+    """Write the ONNX file whose output, `maps`, is its input, floats from 0 up."""
+    graph = _field(1, _node("Relu", "image", "maps")) + _field(2, b"graph")
+    graph += _field(11, _tensor_info("image", 1, shape)) + _field(12, _tensor_info("maps", 1, shape))
+    path.write_bytes(_field(1, 8) + _field(7, graph) + _field(8, _field(1, b"") + _field(2, 13)))
+    return path

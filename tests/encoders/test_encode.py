@@ -10,9 +10,11 @@ import pytest
 import torch
 
 import unweave
+from unweave.data.restricted import Restricted
 from unweave.encoders import Codes, Preprocessing, encode, encode_layers, layers
 from unweave.encoders.cache import cache_folder
 from unweave.encoders.choosing import choose
+from unweave.encoders.network import Network
 from unweave.errors import UsageError
 from unweave.scoring import SHARED, _draw
 
@@ -23,6 +25,11 @@ def reference(module, images, size=None):
     with torch.no_grad():
         x = [torch.tensor(image).permute(2, 0, 1).float()[None] / 255 for image in images]
         return torch.cat([module(one) for one in x]).numpy()
+
+
+def cached(module):
+    """The encoder of a module whose weights decide its codes, which are cached."""
+    return Network("Tiny", module, Preprocessing(channels=None), source="test")
 
 
 def test_a_module_gives_its_own_codes_and_stays_in_its_mode(tiny, data):
@@ -58,23 +65,23 @@ def test_no_image_is_encoded_twice(data, counting, tiny, monkeypatch, tmp_path):
     given = []
     forward = type(tiny).forward
     monkeypatch.setattr(type(tiny), "forward", lambda self, x: (given.append(len(x)), forward(self, x))[1])
-    few = encode(tiny, data, samples=10, cache=tmp_path)
+    few = encode(cached(tiny), data, samples=10, cache=tmp_path)
     assert sum(given) == 10
-    many = encode(tiny, data, samples=30, cache=tmp_path)
+    many = encode(cached(tiny), data, samples=30, cache=tmp_path)
     assert sum(given) == 30
     assert np.array_equal(many.indices[:10], few.indices)
     assert np.array_equal(many.codes[:10], few.codes)
-    again = encode(tiny, data, indices=[5, 3, 5, *many.indices[:4]], cache=tmp_path)
+    again = encode(cached(tiny), data, indices=[5, 3, 5, *many.indices[:4]], cache=tmp_path)
     new = len({3, 5} - set(many.indices.tolist()))
     assert sum(given) == 30 + new
     assert np.array_equal(again.codes[0], again.codes[2])
     assert np.array_equal(again.codes[3:], many.codes[:4])
     with torch.no_grad():
         tiny.linear.bias += 1
-    other = encode(tiny, data, samples=10, cache=tmp_path)
+    other = encode(cached(tiny), data, samples=10, cache=tmp_path)
     assert sum(given) == 40 + new
     np.testing.assert_allclose(other.codes, few.codes + 1, rtol=1e-5, atol=1e-5)
-    encode(tiny, data, samples=10, layer="conv", cache=tmp_path)
+    encode(cached(tiny), data, samples=10, layer="conv", cache=tmp_path)
     assert sum(given) == 50 + new + 3  # and three blank ones, to list the layers
     encode(counting, data, indices=[1, 1, 2], cache=tmp_path)
     assert counting.images == 2
@@ -88,9 +95,9 @@ def test_an_interruption_loses_no_part(tiny, data, tmp_path, monkeypatch):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        encode(tiny, data, samples=40, batch=4, cache=tmp_path, on_progress=stop)
+        encode(cached(tiny), data, samples=40, batch=4, cache=tmp_path, on_progress=stop)
     seen = []
-    found = encode(tiny, data, samples=40, batch=4, cache=tmp_path, on_progress=lambda *told: seen.append(told))
+    found = encode(cached(tiny), data, samples=40, batch=4, cache=tmp_path, on_progress=lambda *told: seen.append(told))
     assert seen[0] == ("encoding", 24, 40)
     assert seen[-1] == ("encoding", 40, 40)
     np.testing.assert_allclose(found.codes, reference(tiny, data.images(found.indices)), rtol=1e-5, atol=1e-6)
@@ -98,13 +105,43 @@ def test_an_interruption_loses_no_part(tiny, data, tmp_path, monkeypatch):
     assert len(parts) >= 4
     parts[0].write_bytes(parts[0].read_bytes()[:50])  # a damaged part is made again
     seen.clear()
-    repaired = encode(tiny, data, samples=40, batch=4, cache=tmp_path, on_progress=lambda *told: seen.append(told))
+    repaired = encode(
+        cached(tiny), data, samples=40, batch=4, cache=tmp_path, on_progress=lambda *told: seen.append(told)
+    )
     assert seen[0][1] < 40
     np.testing.assert_allclose(repaired.codes, found.codes, rtol=1e-5, atol=1e-6)
 
 
+def test_a_part_with_one_wrong_byte_is_made_again(tiny, data, tmp_path):
+    found = encode(cached(tiny), data, samples=40, cache=tmp_path)
+    (part,) = tmp_path.rglob("*.npz")
+    content = bytearray(part.read_bytes())
+    content[content.index(found.codes[np.argsort(found.indices)].tobytes()) + 5] ^= 1
+    part.write_bytes(content)
+    left_over = part.with_name(f".{part.name}.0123456789ab.tmp")  # of a process that was killed
+    left_over.touch()
+    again = encode(cached(tiny), data, samples=40, cache=tmp_path)
+    assert np.array_equal(again.codes, found.codes)
+    assert not part.exists()
+    assert not left_over.exists()
+    assert len(list(tmp_path.rglob("*.npz"))) == 1
+
+
+def test_code_of_yours_is_never_cached(tiny, data, tmp_path, monkeypatch):
+    encode(tiny, data, samples=10, cache=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    restricted = Restricted(data, keep="a=0")
+    with monkeypatch.context() as patch:
+        patch.setattr(type(data), "__module__", "mine")
+        encode(cached(tiny), data, samples=10, cache=tmp_path)
+        encode(cached(tiny), restricted, samples=10, cache=tmp_path)  # made from one of yours
+    assert list(tmp_path.iterdir()) == []
+    encode(cached(tiny), restricted, samples=10, cache=tmp_path)
+    assert len(list(tmp_path.iterdir())) == 1
+
+
 def test_codes_are_kept_in_the_folder_of_data_sets(tiny, data):
-    encode(tiny, data, samples=3)
+    encode(cached(tiny), data, samples=3)
     records = [json.loads(path.read_text()) for path in cache_folder().rglob("identity.json")]
     assert [record["data"]["digest"] for record in records if "digest" in record["data"]]
 

@@ -112,6 +112,9 @@ def test_a_run_is_an_encoder(tmp_path):
     assert not np.allclose(control.codes, found.codes)
     assert np.array_equal(control.codes, encode(run, DATA, samples=9, random_weights=True, cache=False).codes)
     assert len(layers(run, DATA)) > 2
+    assert layers(tmp_path / "run") == layers(run, DATA)  # at its own shape
+    assert (open_encoder(run).identity or "").startswith("run:")
+    assert open_encoder(run.model).identity is None  # what it gives is another layer
     with pytest.raises(UsageError, match="has no snapshot of step 2"):
         open_encoder(f"{tmp_path / 'run'}:step=2")
 

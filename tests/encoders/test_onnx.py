@@ -10,7 +10,7 @@ import pytest
 from unweave.encoders import encode, layers
 from unweave.errors import UsageError
 
-from .onnx_bytes import write_onnx
+from .onnx_bytes import write_maps, write_onnx
 
 pytest.importorskip("onnxruntime")
 FLOAT, BYTES = 1, 2
@@ -39,6 +39,43 @@ def test_bytes_and_channels_behind_are_given_as_the_file_takes_them(here, data):
     write_onnx(here / "bytes.onnx", BYTES, ("batch", "height", "width", 3))
     found = encode(here / "bytes.onnx", data, samples=20)
     np.testing.assert_allclose(found.codes, data.images(found.indices).mean((1, 2)), rtol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [("batch", "height", "width", 3), ("batch", 3, "height", "width")])
+def test_maps_have_their_channels_where_the_images_have_them(here, data, shape):
+    write_maps(here / "maps.onnx", shape)
+    found = encode("maps.onnx", data, samples=10, layer="maps", pooling="max", cache=False)
+    images = data.images(found.indices) / 255
+    np.testing.assert_allclose(found.codes, images.max((1, 2)), rtol=1e-6)
+    assert layers("maps.onnx", data) == {"maps": 3, "pooled": 3}
+    assert layers("maps.onnx", data, pooling="flatten") == {"maps": 192, "pooled": 3}
+
+
+def test_the_output_is_averaged_whatever_the_pooling_of_layers(here, data):
+    write_maps(here / "maps.onnx", ("batch", 3, "height", "width"))
+    for pooling in ("mean", "max", "flatten"):
+        found = encode("maps.onnx", data, samples=10, pooling=pooling, cache=False)
+        np.testing.assert_allclose(found.codes, data.images(found.indices).mean((1, 2)) / 255, rtol=1e-5)
+
+
+@pytest.mark.parametrize("size", [1, 4])
+def test_a_file_of_a_fixed_batch_is_given_so_many_images_at_once(here, data, size):
+    write_maps(here / "fixed.onnx", (size, 3, 8, 8))
+    found = encode("fixed.onnx", data, samples=10, batch=7, cache=False)
+    np.testing.assert_allclose(found.codes, data.images(found.indices).mean((1, 2)) / 255, rtol=1e-5)
+    assert layers("fixed.onnx", data) == {"maps": 3, "pooled": 3}
+
+
+@pytest.mark.parametrize("shape", [("batch", 1, 8, 8), ("batch", 1, "height", "width"), (1, 3, 16, 16)])
+def test_layers_are_listed_at_the_shape_that_a_file_takes(here, shape):
+    write_maps(here / "own.onnx", shape)
+    assert layers("own.onnx") == {"maps": shape[1], "pooled": shape[1]}
+
+
+def test_what_the_runtime_refuses_is_one_line(here, data):
+    write_maps(here / "high.onnx", ("batch", 3, 6, "width"))  # one side alone is fixed: images are not resized
+    with pytest.raises(UsageError, match=r"high.onnx cannot encode images of shape \(8, 8, 3\)"):
+        encode("high.onnx", data, samples=4, cache=False)
 
 
 def test_images_are_resized_to_the_size_that_a_file_fixes(here, data):

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from functools import partialmethod
+
 import numpy as np
 import pytest
 
 from unweave.encoders import encode, project
+from unweave.encoders.sparse import SparseSettings
 from unweave.errors import UsageError
 
 
@@ -32,6 +36,19 @@ def test_ica_unmixes_what_pca_does_not():
     assert project(mixed, "ica", 3)[1]["converged"]
     with pytest.raises(UsageError, match="ica cannot make 5 codes: these have 3 directions"):
         project(mixed, "ica", 5)
+
+
+def test_sparse_takes_any_width_and_records_its_fit(monkeypatch):
+    codes = np.random.default_rng(0).normal(size=(50, 6))
+    monkeypatch.setattr(SparseSettings, "__init__", partialmethod(SparseSettings.__init__, steps=5))
+    for width, expected in ((1, 1), (3, 3), (20, 20), (None, 6)):
+        found, record = project(codes, "sparse", width)
+        assert found.shape == (50, expected)
+        assert record["width"] == record["settings"]["features"] == expected
+        assert record["settings"]["k"] == min(8, expected)
+        assert record["l0"] == pytest.approx((found > 0).sum(1).mean())
+        assert record["unexplained"] >= 0
+        json.dumps(record)
 
 
 def test_baselines_are_projections_of_pixels(data):

@@ -173,6 +173,18 @@ def test_a_loss_that_explodes_is_answered(tmp_path):
         fit_sparse(CODES, **{**TINY, "lr": 1e30})
 
 
+@pytest.mark.parametrize("steps", [1, 2, 3])
+@pytest.mark.parametrize("every", [1, 1000])
+def test_weights_that_are_no_numbers_are_never_kept(tmp_path, steps, every):
+    options = {**TINY, "lr": 1e38, "steps": steps, "log_every": 1000, "checkpoint_every": every}
+    with pytest.raises(UsageError, match="smaller lr"):
+        fit_sparse(CODES, **options)
+    with pytest.raises(UsageError, match="smaller lr"):
+        fit_sparse(CODES, out=tmp_path / "sae", **options)
+    if (weights := tmp_path / "sae" / "weights.safetensors").exists():
+        assert all(np.isfinite(values).all() for values in load_file(weights).values())
+
+
 def test_other_folders_are_left_alone(tmp_path):
     fit_sparse(CODES, out=tmp_path / "sae", **TINY)
     with pytest.raises(UsageError, match="k 2, not 3"):

@@ -13,6 +13,7 @@ from unweave.cli.arrays import (
     read_codes_and_factors,
     read_factor_names,
     read_factors,
+    read_optional,
     read_test_codes_and_factors,
 )
 from unweave.errors import UsageError
@@ -61,6 +62,7 @@ def score_several(options: Evaluate, finished: list[polars.DataFrame]) -> polars
 
     codes, factors = {}, None if options.factors is None else read_factors(options.factors)
     for number, (key, path) in enumerate(zip(_keys(options.files), options.files, strict=True)):
+        _refuse_test_arrays(path)
         codes[key], own = read_codes_and_factors(path)
         if options.factors is None and number and not _equal(own, factors):
             first = options.files[0]
@@ -68,8 +70,24 @@ def score_several(options: Evaluate, finished: list[polars.DataFrame]) -> polars
                 f"'{first}' and '{path}' are codes of other samples; encode them from one seed, or give --factors"
             )
         factors = factors if number or options.factors is not None else own
+    _refuse_other_images(options.files)
     names = None if factors is None else read_factor_names(options.factors or options.files[0])
     return metrics.evaluate(codes, factors, names=names, on_result=finished.append, **options.settings)
+
+
+def _refuse_other_images(files: Sequence[Path]) -> None:
+    """Refuse files that say which images they are of, where these are others."""
+    found = [(path, indices) for path in files if (indices := read_optional(path, "indices")) is not None]
+    for path, indices in found[1:]:
+        if not np.array_equal(indices, found[0][1]):
+            raise UsageError(f"'{found[0][0]}' and '{path}' have other indices of images; encode them from one seed")
+
+
+def _refuse_test_arrays(path: Path) -> None:
+    """Refuse a file whose test rows would be ignored."""
+    for name in ("test_codes", "test_factors"):
+        if read_optional(path, name) is not None:
+            raise UsageError(f"'{path}' holds {name}, and several files are scored without test rows; score it alone")
 
 
 def _equal(a: np.ndarray | None, b: np.ndarray | None) -> bool:

@@ -14,7 +14,7 @@ from tyro.conf import Positional, arg
 from unweave.cli.arrays import read_codes_and_factors, read_optional
 from unweave.cli.mistakes import writing
 from unweave.cli.parsing import Flag, parse, refuse_below
-from unweave.encoders.sparse.settings import SparseSettings
+from unweave.encoders.sparse.settings import SPARSE, SparseSettings
 from unweave.errors import UsageError
 from unweave.files import write_atomically
 from unweave.progress import Bar
@@ -22,8 +22,6 @@ from unweave.text import facts, to_json
 
 if TYPE_CHECKING:
     from unweave.encoders.sparse import SparseStatistics
-
-SPARSE = "sparse.npz"
 
 
 @dataclass(frozen=True)
@@ -72,6 +70,8 @@ def sparsify(words: list[str]) -> None:
     for name, array in rest.items():
         if len(array) != len(codes):
             raise UsageError(f"'{options.codes}' has {len(codes):,} rows of codes but {len(array):,} of {name}")
+    record = read_optional(options.codes, "record")
+    rest = rest if record is None else {**rest, "record": _savable(record)}
     from unweave.encoders.sparse import fit_sparse
 
     settings = {item.name: getattr(options.sparse, item.name) for item in fields(SparseSettings)}

@@ -6,6 +6,7 @@ import hashlib
 import json
 import secrets
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from io import BytesIO
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from unweave.data.files import data_folder
-from unweave.files import locked, write_atomically, write_json
+from unweave.files import is_temporary, is_whole_archive, locked, write_atomically, write_json
 from unweave.progress import OnProgress
 
 IDENTITY = "identity.json"
@@ -41,14 +42,18 @@ class Store:
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
-        self._parts: list[Part] = []
         self._fresh: list[Part] = []
         self._since = monotonic()
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
+            for left_over in filter(is_temporary, list(folder.iterdir())):  # of a killed process: the lock is held
+                left_over.unlink(missing_ok=True)
 
     def indices(self) -> np.ndarray:
-        """Return the indices of all images whose codes are here."""
+        """Return the indices of all images whose codes are here; parts that are damaged are removed."""
+        for path in self._paths():
+            if not _is_whole(path):
+                path.unlink(missing_ok=True)
         found = [indices for indices, _ in self._all(read=False)]
         return np.unique(np.concatenate(found)) if found else np.empty(0, np.int64)
 
@@ -85,21 +90,29 @@ class Store:
         return found if np.array_equal(distinct, indices) else found[inverse]
 
     def _all(self, read: bool, wanted: np.ndarray | None = None) -> Iterator[Part]:
-        """Yield the parts, codes only where they are read; one that is damaged is removed, and made again."""
-        yield from [*self._parts, *self._fresh]
-        for path in [] if self._folder is None else sorted(self._folder.glob("*.npz")):
-            try:
-                with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
-                    indices = file["indices"]
-                    if read and wanted is not None and not np.isin(indices, wanted).any():
-                        continue
-                    part = indices, file["codes"] if read else np.empty(0)
-            except (OSError, ValueError, KeyError, zipfile.BadZipFile):
-                if read:
-                    raise
-                path.unlink(missing_ok=True)
-                continue
+        """Yield the parts, codes only where they are read."""
+        yield from self._fresh
+        for path in self._paths():
+            with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
+                indices = file["indices"]
+                if wanted is not None and not np.isin(indices, wanted).any():
+                    continue
+                part = indices, file["codes"] if read else np.empty(0)
             yield part
+
+    def _paths(self) -> list[Path]:
+        return [] if self._folder is None else sorted(self._folder.glob("*.npz"))
+
+
+def _is_whole(path: Path) -> bool:
+    """Tell whether every byte of a part is as it was written, and it holds what a part does."""
+    try:
+        if not is_whole_archive(path):
+            return False
+        with zipfile.ZipFile(path) as archive:
+            return {"indices.npy", "codes.npy"} <= set(archive.namelist())
+    except (OSError, ValueError, RuntimeError, EOFError, zlib.error, zipfile.BadZipFile):  # by which byte is damaged
+        return False
 
 
 @contextmanager

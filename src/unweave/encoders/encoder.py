@@ -14,6 +14,8 @@ POOLED = "pooled"
 """The layer that every encoder has: its output."""
 POOLINGS = ("mean", "max", "first", "flatten")
 Shape = tuple[int, ...]
+SIDE = 64
+"""Height and width at which the layers of a network that takes any size are listed."""
 
 
 class Encoder(ABC):
@@ -31,6 +33,9 @@ class Encoder(ABC):
     random_weights: bool = False
     projection: str | None = None
     """By which its codes are projected, unless another is asked for."""
+
+    takes: Shape = (SIDE, SIDE, 3)
+    """The shape of images at which its layers are listed where there are none: its own, if it has one."""
 
     @abstractmethod
     def codes(self, images: np.ndarray, layers: Sequence[str], pooling: str) -> dict[str, np.ndarray]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,29 +11,28 @@ from numpy.typing import ArrayLike
 
 from unweave.data import Data, Dataset, as_dataset
 from unweave.data.identity import data_identity
+from unweave.data.wrapper import Wrapper
 from unweave.encoders.cache import Store, cache_folder, stores
 from unweave.encoders.choosing import choose
 from unweave.encoders.codes import Codes
 from unweave.encoders.encoder import POOLED, POOLINGS, Encoder
-from unweave.encoders.opening import open_encoder
+from unweave.encoders.opening import Given, open_encoder
 from unweave.encoders.projection import project
 from unweave.errors import UsageError, called, unknown
+from unweave.plugins import is_builtin
 from unweave.progress import OnProgress, reporting
 from unweave.versions import versions
 
 if TYPE_CHECKING:
-    from torch import nn
-
     from unweave.encoders.preprocessing import Preprocessing
-    from unweave.runs import Run
 
 BATCH = 64
-FORMAT = 1
+FORMAT = 2
 """The number of the way codes are computed: another one makes cached codes invalid."""
 
 
 def encode(
-    encoder: str | Path | nn.Module | Run | Encoder | Callable[[np.ndarray], Any],
+    encoder: Given,
     data: Data,
     *,
     samples: int = 10_000,
@@ -79,7 +78,8 @@ def encode(
         Seed of the images, of random weights and of the projection.
     cache
         Keep the codes of each image, and use those that are kept: in the folder of data sets, in another folder, or
-        (False) not at all. Functions are never cached: what they compute cannot be known.
+        (False) not at all. Functions, modules of yours and data sets of your own classes are never cached: what they
+        compute cannot be known.
     device
         Where networks run: "auto", "cpu", "cuda", "mps".
     random_weights
@@ -121,7 +121,7 @@ def encode(
 
 
 def encode_layers(
-    encoder: str | Path | nn.Module | Run | Encoder | Callable[[np.ndarray], Any],
+    encoder: Given,
     data: Data,
     layers: Sequence[str],
     *,
@@ -182,7 +182,7 @@ def encode_layers(
 
 
 def layers(
-    encoder: str | Path | nn.Module | Run | Encoder | Callable[[np.ndarray], Any],
+    encoder: Given,
     data: Data | None = None,
     *,
     pooling: str = "mean",
@@ -218,7 +218,7 @@ def layers(
     _check([POOLED], pooling, 1, None, None)
     opened = open_encoder(encoder, random_weights=random_weights, device=device, preprocessing=preprocessing)
     images = None if data is None else _with_images(as_dataset(data))
-    shape = (64, 64, 3) if images is None else images.shape
+    shape = opened.takes if images is None else images.shape
     with _errors_of(opened, images):
         return {name: width_of(given, pooling) for name, given in opened.shapes(shape).items()}
 
@@ -268,9 +268,9 @@ class _errors_of:
         pass
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if not isinstance(error, RuntimeError | IndexError | TypeError) or "memory" in str(error):
+        if not isinstance(error, Exception) or isinstance(error, UsageError | OSError | MemoryError):
             return
-        if isinstance(error, UsageError):
+        if isinstance(error, RuntimeError) and "memory" in str(error):  # as torch says that there is no more
             return
         shape = "" if self._data is None else f" of shape {self._data.shape}"
         said = next(iter(str(error).strip().splitlines()), type(error).__name__)
@@ -293,10 +293,15 @@ def _projected(found: Codes, projection: str | None, width: int | None, seed: in
 
 def _identity(encoder: Encoder, data: Dataset) -> dict[str, Any] | None:
     """Return all that decides the codes of an image; None where it cannot be known, or codes are the images."""
-    if encoder.identity is None:
+    if encoder.identity is None or not _is_builtin(data):
         return None
     about = {"encoder": encoder.identity, "preprocessing": encoder.preprocessing}
     return {"format": FORMAT, **about, "data": data_identity(data.description)}
+
+
+def _is_builtin(data: Dataset) -> bool:
+    """Tell whether a data set, and all that it is made from, is unweave's: what others draw cannot be known."""
+    return is_builtin(type(data)) and (not isinstance(data, Wrapper) or _is_builtin(data.base))
 
 
 def _record(encoder: Encoder, data: Dataset, pooling: str, seed: int, how: str, samples: int) -> dict[str, Any]:

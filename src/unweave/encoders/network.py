@@ -11,15 +11,13 @@ import numpy as np
 import torch
 from torch import nn
 
-from unweave.encoders.encoder import POOLED, Encoder, Shape
+from unweave.encoders.encoder import POOLED, SIDE, Encoder, Shape
 from unweave.encoders.preprocessing import Preprocessing
 from unweave.encoders.weights import digest_of_network
 from unweave.errors import UsageError
 
 TOKENS = "tokens"
 """The last layer that gives tokens (n, T, d)."""
-SIDE = 64
-"""Height and width at which the layers of a network that takes any size are listed."""
 Forward = Callable[[np.ndarray], Any]
 
 
@@ -40,6 +38,10 @@ class Network(Encoder):
         Where it runs; by default where it is.
     forward
         The way from uint8 images to the network's output, where that is more than a call of it.
+    takes
+        The shape of images that it was trained on, where it takes no other.
+    source
+        What has built it, where its weights decide its codes, which are then cached. None: code that may change.
     """
 
     def __init__(
@@ -51,16 +53,20 @@ class Network(Encoder):
         random_weights: bool = False,
         device: torch.device | None = None,
         forward: Forward | None = None,
+        takes: Shape | None = None,
+        source: str | None = None,
     ) -> None:
         self.name, self.random_weights = name, random_weights
         self.module = module if device is None else module.to(device)
         first = next(self.module.parameters(), None)
         self._device = device or (torch.device("cpu") if first is None else first.device)
         self._preprocessing = preprocessing
+        side = preprocessing.size or SIDE
+        self.takes = takes or (side, side, preprocessing.channels or 3)
         self._forward = forward or (lambda images: self.module(preprocessing(images, self._device)))
         self.preprocessing = preprocessing.record
         self.weights = digest_of_network(module)
-        self.identity = self.weights
+        self.identity = None if source is None else f"{source}:{self.weights}"
         self.parameters = sum(weight.numel() for weight in module.parameters())
         self._modules = {name: part for name, part in module.named_modules() if name}
         self._aliases: dict[str, str] = {}
@@ -82,8 +88,7 @@ class Network(Encoder):
 
     def shapes(self, shape: Shape) -> dict[str, Shape]:
         """Return the modules that give a tensor for each image, in the order in which they finish, and the output."""
-        side = self._preprocessing.size or SIDE
-        blank = np.zeros((3, *(shape or (side, side, self._preprocessing.channels or 3))), np.uint8)
+        blank = np.zeros((3, *shape), np.uint8)
         found: dict[str, Shape] = {}
 
         def keep(layer: str, part: nn.Module, output: Any) -> None:

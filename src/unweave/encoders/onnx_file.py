@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from unweave.encoders.encoder import POOLED, POOLINGS, Encoder, Shape
+from unweave.encoders.encoder import POOLED, POOLINGS, SIDE, Encoder, Shape
 from unweave.encoders.network import pooled
 from unweave.encoders.preprocessing import PIXELS, Preprocessing
 from unweave.encoders.weights import digest_of_file, how_to_install
@@ -24,7 +24,8 @@ class OnnxFile(Encoder):
     """A network in an ONNX file.
 
     Its input is one array of images, channels first or last; a height and width that the file fixes are what images
-    are resized to. Floats are pixels in [0, 1] unless `pixels` says otherwise; bytes are given as they are.
+    are resized to, and a fixed size of the batch is kept to. Outputs of four dimensions have their channels where the
+    input has them. Floats are pixels in [0, 1] unless `pixels` says otherwise; bytes are given as they are.
 
     Parameters
     ----------
@@ -52,8 +53,10 @@ class OnnxFile(Encoder):
         self._preprocessing = replace(
             Preprocessing(**PIXELS[pixels]),
             size=fixed or size,
-            channels=channels if isinstance(channels, int) else None,
+            channels=_fixed(channels),
         )
+        self.takes = (fixed or size or SIDE, fixed or size or SIDE, self._preprocessing.channels or 3)
+        self._batch = _fixed(self._input.shape[0])
         self.preprocessing = self._preprocessing.record | {"bytes": self._input.type == BYTES}
         self.weights = digest_of_file(path)
         self.identity = self.weights
@@ -62,20 +65,36 @@ class OnnxFile(Encoder):
     def codes(self, images: np.ndarray, layers: Sequence[str], pooling: str) -> dict[str, np.ndarray]:
         """Return by output the codes of images."""
         names = {layer: self._outputs[0] if layer == POOLED else layer for layer in layers}
-        found = self._session.run(list(names.values()), {self._input.name: self._given(images)})
+        found = self._run(list(names.values()), images)
         return {
-            layer: pooled(torch.from_numpy(np.asarray(values, np.float32)), pooling, None).numpy()
+            layer: self._pooled(values, POOLINGS[0] if layer == POOLED else pooling)
             for layer, values in zip(layers, found, strict=True)
         }
 
     def shapes(self, shape: Shape) -> dict[str, Shape]:
-        """Return the outputs of the file, and the first of them as the pooled one."""
-        side = self._preprocessing.size or 64
-        blank = np.zeros((1, *(shape or (side, side, self._preprocessing.channels or 3))), np.uint8)
-        found = self._session.run(None, {self._input.name: self._given(blank)})
-        shapes = {name: np.shape(values)[1:] for name, values in zip(self._outputs, found, strict=True)}
-        first = pooled(torch.from_numpy(np.asarray(found[0], np.float32)), POOLINGS[0], None)
-        return {**shapes, POOLED: tuple(first.shape[1:])}
+        """Return the outputs of the file, maps as (C, H, W), and the first of them as the pooled one."""
+        found = self._run(self._outputs, np.zeros((1, *shape), np.uint8))
+        shapes = {name: self._shape(values) for name, values in zip(self._outputs, found, strict=True)}
+        return {**shapes, POOLED: self._pooled(found[0], POOLINGS[0]).shape[1:]}
+
+    def _run(self, names: Sequence[str], images: np.ndarray) -> list[np.ndarray]:
+        """Return outputs for images, as many at once as the file fixes; blank ones fill up the last batch."""
+        batch = self._batch or len(images)
+        parts = []
+        for start in range(0, len(images), batch):
+            given = images[start : start + batch]
+            full = np.concatenate([given, np.zeros((batch - len(given), *images.shape[1:]), images.dtype)])
+            found = self._session.run(list(names), {self._input.name: self._given(full)})
+            parts.append([np.asarray(values, np.float32)[: len(given)] for values in found])
+        return [np.concatenate(values) for values in zip(*parts, strict=True)]
+
+    def _pooled(self, values: np.ndarray, pooling: str) -> np.ndarray:
+        """Return an output as codes (n, d); maps have their channels where the file's images have them."""
+        return pooled(torch.from_numpy(values), pooling, "NHWC" if self._last else None).numpy()
+
+    def _shape(self, values: np.ndarray) -> Shape:
+        shape = values.shape[1:]
+        return (shape[2], *shape[:2]) if self._last and len(shape) == 3 else shape
 
     def _given(self, images: np.ndarray) -> np.ndarray:
         """Return images as the file takes them."""
@@ -97,7 +116,7 @@ class OnnxFile(Encoder):
     def _fixed_size(self, path: Path) -> int | None:
         """Return the height and width that the file fixes, if it does."""
         sides = self._input.shape[1:3] if self._last else self._input.shape[2:]
-        if not all(isinstance(side, int) and side > 0 for side in sides):
+        if not all(_fixed(side) for side in sides):
             return None
         if sides[0] != sides[1]:
             raise UsageError(f"'{path}' takes images of {sides[0]} × {sides[1]} pixels; encoders take square ones")
@@ -119,6 +138,11 @@ def _session(path: Path) -> Any:
         return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # its own classes of errors, one for each status
         raise UsageError(f"'{path}' is no ONNX file that can be read, or a broken one") from error
+
+
+def _fixed(side: Any) -> int | None:
+    """Return a side that a file fixes; an open one has a name, or none."""
+    return side if isinstance(side, int) and side > 0 else None
 
 
 def _channels_last(shape: Sequence[Any], path: Path) -> bool:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from unweave.encoders.preprocessing import Preprocessing
     from unweave.runs import Run
 
-Given = "str | Path | nn.Module | Run | Encoder | Callable[[np.ndarray], Any]"
+Given: TypeAlias = "str | Path | nn.Module | Run | Encoder | Callable[[np.ndarray], Any]"
 """What can be taken for an encoder."""
 
 
 def open_encoder(
-    encoder: str | Path | nn.Module | Run | Encoder | Callable[[np.ndarray], Any],
+    encoder: Given,
     *,
     random_weights: bool = False,
     seed: int = 0,
@@ -50,7 +50,7 @@ def open_encoder(
     seed
         Seed of random weights.
     device
-        Where networks run: "auto", "cpu", "cuda", "mps". A module of yours stays where it is, unless it is not "auto".
+        Where networks run: "auto", "cpu", "cuda", "mps". With "auto" a module of yours stays where it is.
     preprocessing
         What a module of yours is given; by default pixels in [0, 1] at the images' own size and channels.
 
@@ -124,7 +124,7 @@ def _known(name: str, known: Known, options: dict[str, Any], random_weights: boo
         fill(network, network.renamed(read_weights(path)), f"'{path}'")
     _channels_last(network)
     preprocessing = replace(known.preprocessing, **options)
-    return Network(called, network, preprocessing, random_weights=random_weights, device=where)
+    return Network(called, network, preprocessing, random_weights=random_weights, device=where, source="unweave")
 
 
 def _sscd(name: str, known: Known, options: dict[str, Any], random_weights: bool, seed: int, device: str) -> Encoder:
@@ -166,7 +166,8 @@ def _of_library(
     size = options.get("size")
     preprocessing = preprocessing if size is None else replace(preprocessing, size=size)
     tag = f":pretrained={options['pretrained']}" if "pretrained" in options and not random_weights else ""
-    return Network(f"{family}:{name}{tag}", network, preprocessing, random_weights=random_weights, device=where)
+    called = f"{family}:{name}{tag}"
+    return Network(called, network, preprocessing, random_weights=random_weights, device=where, source=family)
 
 
 def _of_folder(path: Path, options: dict[str, Any], random_weights: bool, seed: int, device: str) -> Encoder:
@@ -197,8 +198,15 @@ def _of_run(run: Run, random_weights: bool, seed: int, device: str) -> Encoder:
         model,
         preprocessing,
         random_weights=random_weights,
+        takes=model.shape,
+        source="run" if _is_ours(model) else None,
         forward=lambda images: model.encode(model.pixels(model.checked(images))).mean,
     )
+
+
+def _is_ours(model: nn.Module) -> bool:
+    """Tell whether all code of a model is unweave's or torch's: that of a plugin may change while weights do not."""
+    return all(type(part).__module__.partition(".")[0] in ("unweave", "torch") for part in model.modules())
 
 
 def _of_module(

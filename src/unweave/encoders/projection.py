@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -49,14 +47,14 @@ def project(
     -------
     tuple[np.ndarray, dict]
         The codes (n, width), float32, and a record of the fit: kind, width, seed, and what explains it, such as the
-        share of variance that is kept.
+        share of variance that is kept, or the settings of a sparse autoencoder and what `statistics` says of it.
     """
     if projection not in PROJECTIONS:
         raise unknown("projection", projection, PROJECTIONS)
     rows, columns = codes.shape
     most = min(rows, columns)
     if width is None:
-        width = 4 * columns if projection == "sparse" else min(WIDTH, most)
+        width = min(WIDTH, most)
     if not isinstance(width, int | np.integer) or isinstance(width, bool) or width < 1:
         raise UsageError(f"width must be a whole number, 1 or more, not {width!r}")
     if projection != "sparse" and width > most:
@@ -97,11 +95,11 @@ def _ica(codes: np.ndarray, width: int, seed: int, on_progress: OnProgress) -> P
 
 
 def _sparse(codes: np.ndarray, width: int, seed: int, on_progress: OnProgress) -> Projected:
-    if find_spec("unweave.encoders.sparse") is None:
-        raise UsageError("this unweave has no sparse autoencoders; use projection pca or ica")
-    sparse: Any = import_module("unweave.encoders.sparse")
-    fit = sparse.fit_sparse(codes, features=width, seed=seed, on_progress=on_progress)
-    return fit.encode(codes), {}
+    from unweave.encoders.sparse import SparseSettings, fit_sparse
+
+    k = min(SparseSettings.k, width)
+    fit = fit_sparse(codes, features=width, k=k, seed=seed, on_progress=on_progress)
+    return fit.encode(codes), {"settings": fit.settings.to_json(), **fit.statistics(codes)._asdict()}
 
 
 PROJECTIONS: dict[str, Projection] = {"pca": _pca, "ica": _ica, "sparse": _sparse}

@@ -56,7 +56,8 @@ def fit_sparse(
         The folder: config.json, weights.safetensors, log.parquet, statistics.json, and what going on needs. None: it
         is not kept.
     overwrite
-        Remove the sparse autoencoder that is in the folder, and start again; of other files none is removed.
+        Remove the sparse autoencoder that is in the folder, and the sparse.npz that `unweave sparsify` made by it, and
+        start again; of other files none is removed.
     threads
         Threads of the CPU; by default torch's own choice.
     checkpoint_every, log_every
@@ -108,6 +109,7 @@ def _fit_in_folder(state: SparseState, x: np.ndarray, folder: Path, every: int, 
     start = time.perf_counter() - float(status_of(folder).get("seconds", 0.0))
 
     def save(state: SparseState, last: bool) -> None:
+        _refuse_infinite(state)
         state.save(folder, last=last)
         _write_status(folder, state.step, time.perf_counter() - start, "finished" if last else "unfinished")
 
@@ -143,11 +145,19 @@ def take_steps(state: SparseState, x: np.ndarray, told: OnProgress) -> Iterator[
         state.history.add(loss, done.terms, {"l0": active, "dead": network.dead.double().mean()})
         state.step += 1
         if state.history.due(state.step):
-            if not state.history.finite():
-                raise UsageError(f"the loss is no longer a finite number at step {state.step:,}; try a smaller lr")
+            _refuse_infinite(state)
             state.history.close_window(state.step)
         told("fitting", state.step, settings.steps)
         yield state.step
+    _refuse_infinite(state)
+
+
+def _refuse_infinite(state: SparseState) -> None:
+    """Refuse to go on, or to keep a state, after a step that was too long: its weights show it before its loss does."""
+    if not state.history.finite():
+        raise UsageError(f"the loss is no longer a finite number at step {state.step:,}; try a smaller lr")
+    if not all(bool(torch.isfinite(weight).all()) for weight in state.network.parameters()):
+        raise UsageError(f"the weights are no longer finite numbers at step {state.step:,}; try a smaller lr")
 
 
 def _write_status(folder: Path, step: int, seconds: float, phase: str) -> None:

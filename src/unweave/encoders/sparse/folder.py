@@ -14,15 +14,15 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
-from unweave.encoders.sparse.settings import SparseSettings
+from unweave.encoders.sparse.settings import SPARSE, SparseSettings
 from unweave.errors import UsageError
 from unweave.files import locked, write_json
 from unweave.runs import CHECKPOINT, CONFIG, LOG, STATUS, WEIGHTS, read_json
 
 KIND = "sparse-autoencoder"
 STATISTICS = "statistics.json"
-FILES = (STATUS, LOG, WEIGHTS, CHECKPOINT, STATISTICS, CONFIG)
-"""All that fitting writes; the file that says what the folder is comes last."""
+FILES = (SPARSE, STATUS, LOG, WEIGHTS, CHECKPOINT, STATISTICS, CONFIG)
+"""All that fitting writes, and codes made by it; the file that says what the folder is comes last."""
 ARRAYS = ("encoder", "encoder_bias", "decoder", "decoder_bias", "threshold", "centre", "scale")
 AGAIN = "--overwrite (in Python, overwrite=True) starts again"
 

@@ -10,6 +10,8 @@ from unweave.errors import UsageError, unknown
 from unweave.fields import OneOf
 
 KINDS = ("topk", "batch-topk")
+SPARSE = "sparse.npz"
+"""The file of sparse codes that `unweave sparsify` writes beside the autoencoder."""
 BASE_RATE, BASE_FEATURES = 2e-4, 2**14
 """The learning rate at so many features; the best one falls with the square root of their number."""
 MOST_RATE = 3e-3
