@@ -115,8 +115,9 @@ def test_nothing_is_said_where_nothing_is_claimed_or_known():
 
 
 def test_every_metric_of_rows_has_a_claim():
-    """But for sizes, efficiencies, and accuracies from ten rows, which nothing can be told from."""
-    names = {row for name in of_rows(tuple(METRICS)) for row in METRICS[name].names(name)}
+    """But for sizes, efficiencies, and accuracies from ten rows, which nothing can be told from, and many codes."""
+    few_codes = tuple(name for name in METRICS if name not in ("k-sparse-probing", "dci-matched"))
+    names = {row for name in of_rows(few_codes) for row in METRICS[name].names(name)}
     ends = ("-size", "-efficiency", "-accuracy-10", "-accuracy-10000")
     assert {name for name in names if not name.endswith(ends)} == set(CLAIM_OF)
     assert set(CLAIM_OF.values()) == set(CLAIMS)

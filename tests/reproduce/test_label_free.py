@@ -138,6 +138,25 @@ def test_the_page_is_that_of_the_stored_tables():
     assert pages.block("bake-off", docs.ranking()) in docs.SELECTION.read_text(encoding="utf-8")
 
 
+def test_the_recommendation_is_what_the_stored_table_says():
+    """docs/selection.md, "Which to trust"."""
+    ranked = {row["score"]: row for row in overall(docs.read(docs.AGREEMENT)).iter_rows(named=True)}
+    assert set(ranked) == set(SCORES)
+    assert max(row["correlation"] for row in ranked.values()) < 0.59
+    cells = docs.read(docs.AGREEMENT).filter(polars.col("over") == "specifications")
+    for _, part in cells.group_by("score"):
+        least = part.group_by("data").agg(polars.col("correlation").mean())["correlation"].min()
+        assert least < 0.3  # none agrees on both data sets
+    pairs = [name for name, score in SCORES.items() if score.compares_pairs]
+    order = sorted(pairs, key=lambda name: -ranked[name]["same_latents"])
+    assert order[0] == "model-centrality"
+    assert "udr-lasso" in order[1:3]
+    assert ranked["elbo"]["same_beta"] > 0.7
+    assert ranked["udr-lasso"]["same_latents"] > 0.6 > ranked["elbo"]["same_latents"]
+    costs = dict(docs.read(docs.COSTS).select("score", "seconds").iter_rows())
+    assert 30 < costs["model-centrality"] / costs["udr-lasso"] < 50
+
+
 def test_stored_tables_are_written_into_the_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     results = tmp_path / "results"
     for name in ("label-free-bakeoff", "training-dynamics"):

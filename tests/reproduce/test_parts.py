@@ -18,6 +18,7 @@ from unweave.reproduce import (
     impossibility,
     linear_gaussian,
     reproduce,
+    scale_encoders,
 )
 from unweave.reproduce.by_study import StudyReproduction
 from unweave.reproduce.frame import Row
@@ -39,6 +40,7 @@ SETTINGS = {
     "impossibility": ImpossibilitySettings(samples=100, repeats=2, rows=100, alphas=2),
     "guardians": replace(Guardians.presets["smoke"], metrics=("mig", "mcc")),
     "geomancer": replace(Geomancer.presets["smoke"], images=20),
+    "scale-encoders": scale_encoders.Settings(("one", "other"), ("pixels", "ica"), 50),
     "thesis-3.1": Distances((*SQUARES, "xyobject:size=32"), 200, 2, ("mse",)),
     "thesis-4.1": Distances(SQUARES, 200, 2, LOSSES),
     "thesis-4.2": Distances(("xysquares:size=16,spacing=1", "xysquares:size=16,spacing=8"), 200, 2, LOSSES),
@@ -65,9 +67,18 @@ def quick(monkeypatch):
     monkeypatch.setattr(Setting, "studies", lambda *_: [])
     monkeypatch.setattr(impossibility, "score", lambda codes, factors, seed: scores_of(codes))
     monkeypatch.setattr(guardians, "score", lambda codes, factors, metrics, seed: found_in(codes, metrics))
+    monkeypatch.setattr(scale_encoders, "scored", encoded)
     monkeypatch.setattr(geomancer, "trials", trials)
     monkeypatch.setattr(geomancer_objects, "find_factors", find_factors)
     monkeypatch.setattr(geomancer_objects, "codes", lambda data, images, *_: (images[:, 0, :, 0] / 255.0, 0.5))
+
+
+def encoded(data, name, random_weights, samples, seed):
+    rows = [
+        {"images": images, "codes": samples, "metric": "mig", "value": len(name) / 10, "low": 0.0, "high": 1.0}
+        for images in (scale_encoders.AS_PUBLISHED, scale_encoders.RANDOM)
+    ]
+    return scale_encoders.Scored(data, name, random_weights, len(name), rows)
 
 
 def scores_of(codes):

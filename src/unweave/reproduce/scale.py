@@ -79,7 +79,7 @@ class Scale(StudyReproduction):
 class ScaleCompute(Scale):
     """β-VAEs against steps of training."""
 
-    summary: ClassVar[str] = "Do MIG, SAP and others grow with steps of training? Figures 6 and 7, over seeds."
+    summary: ClassVar[str] = "MIG, SAP and others against steps of training: figures 6 and 7, over seeds."
     presets: ClassVar[Mapping[str, Settings]] = COMPUTE
     notes: ClassVar[tuple[str, ...]] = ("Published numbers are of dSprites at 64 × 64 pixels, one run each.",)
 
@@ -102,7 +102,7 @@ class ScaleCompute(Scale):
 class ScaleData(Scale):
     """β-VAEs against the number of images that they are trained on."""
 
-    summary: ClassVar[str] = "Do scores on all images grow with the number of images to train on?"
+    summary: ClassVar[str] = "Scores on all images against the number of images to train on."
     presets: ClassVar[Mapping[str, Settings]] = DATA
 
     def measured(self, settings: Settings, table: polars.DataFrame) -> list[tuple[Axis, polars.DataFrame]]:
@@ -115,7 +115,7 @@ class ScaleData(Scale):
 class ScaleParameters(Scale):
     """β-VAEs against width, depth, latents, and steps of training at each width."""
 
-    summary: ClassVar[str] = "Do scores grow with the width, the depth and the latents of a model?"
+    summary: ClassVar[str] = "Scores against the width, the depth and the latents of a model."
     presets: ClassVar[Mapping[str, Settings]] = PARAMETERS
 
     def measured(self, settings: Settings, table: polars.DataFrame) -> list[tuple[Axis, polars.DataFrame]]:
