@@ -24,7 +24,8 @@ def agreement_figure(agreement: polars.DataFrame) -> Figure:
     for axes, name in zip(panels, data, strict=True):
         _panel(axes, cells.filter(polars.col("data") == name), order)
         axes.set_title(name, loc="left", color=LIGHT["ink"], fontsize=11)
-    panels[0].legend(loc="lower left", fontsize=8, frameon=False)
+    labels = panels[0].get_legend_handles_labels()
+    figure.legend(*labels, loc="outside upper center", ncols=len(COLOURS), fontsize=8, frameon=False)
     return figure
 
 
