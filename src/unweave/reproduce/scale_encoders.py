@@ -36,7 +36,7 @@ FEWEST = 3
 """Networks that a rank correlation takes."""
 AS_PUBLISHED, RANDOM = "first 1,000 images, nearly black", "random images"
 FIRST_ONLY = "first 1,000 images"
-"""The same of sets that are not black and white."""
+"""Of sets in colour, as they are."""
 PROJECTED = "random images, 10 principal components"
 WIDTH = 10
 SCHEMA = {
@@ -134,13 +134,14 @@ def _wanted(settings: Settings) -> Iterator[tuple[str, str, bool]]:
 def scored(data: str, name: str, random_weights: bool, samples: int, seed: int) -> Scored:
     """Return the scores of an encoder on a data set: as published, on random images, and of ten components."""
     images = load(data)
+    grey = images.shape[-1] == 1
     options: dict[str, Any] = {"random_weights": random_weights, "seed": seed, "progress": False}
     found = encode(name, images, samples=samples, **options)
-    dark = encode(name, NearlyBlack(images) if images.binary else images, indices="first", samples=FIRST, **options)
+    dark = encode(name, NearlyBlack(images) if grey else images, indices="first", samples=FIRST, **options)
     assert found.factors is not None
     assert dark.factors is not None
     rows = [
-        *_scores(AS_PUBLISHED if images.binary else FIRST_ONLY, dark.codes, dark.factors, ("mig",), seed),
+        *_scores(AS_PUBLISHED if grey else FIRST_ONLY, dark.codes, dark.factors, ("mig",), seed),
         *_scores(RANDOM, found.codes, found.factors, ("mig",), seed),
     ]
     if min(found.codes.shape) > WIDTH:

@@ -111,8 +111,8 @@ def dynamics(traces: ArrayLike | Sequence[ArrayLike], *, seed: int = 0, **option
     the trivial one counts, the kernel, bandwidth and estimator of the MMD. `benchmarks/dynamics_options.py` changes one
     at a time (`docs/results/dynamics-options.csv`). Drawn traces with known answers rule out alpha 1, 1, 2 or 32 steps
     and 2 dimensions; the defaults are among those left. 24 runs on rooms3d, reported nowhere else, do not choose
-    between them: Spearman's correlation with MIG over six specifications lies between -0.7 and 0.5 whatever the setting,
-    where chance alone has a standard deviation of 0.45.
+    between them: Spearman's correlation with MIG over six specifications lies between -0.7 and 0.5 for all of
+    them, where chance alone has a standard deviation of 0.45.
 
     References
     ----------
