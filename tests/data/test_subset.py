@@ -26,7 +26,7 @@ def test_a_smaller_subset_is_part_of_a_larger_one_and_seeds_differ():
 
 def test_a_subset_is_spread_over_all_images():
     values = unweave.load("shapes2d-subset:images=2000")
-    places = values.allowed / len(values)
+    places = drawn_cells(values) / len(values)
     assert np.abs(np.histogram(places, 10, (0, 1))[0] - 200).max() < 5 * np.sqrt(200)
 
 
@@ -38,7 +38,7 @@ def test_of_a_restricted_set_only_what_it_draws():
 
 def test_it_is_loaded_again_from_its_description():
     data = unweave.load("shapes2d-subset:images=7,subset_seed=3,size=32")
-    again = unweave.load(**data.description)
+    again = unweave.load(**data.description)  # pyright: ignore[reportArgumentType]
     assert (drawn_cells(again) == drawn_cells(data)).all()
 
 

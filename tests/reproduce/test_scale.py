@@ -133,7 +133,9 @@ def test_the_figure_has_a_panel_for_each_score():
     table = planted()
     figure = growth_figure(points(table, *AXIS), growths(table, *AXIS))
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["mig"]
-    assert [text.get_text() for text in figure.axes[0].get_legend().get_texts()] == ["beta=1", "beta=4"]
+    legend = figure.axes[0].get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["beta=1", "beta=4"]
 
 
 def test_panels_that_are_not_needed_are_off():

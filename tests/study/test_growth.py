@@ -21,6 +21,8 @@ def test_slopes_are_fitted_to_each_seed_and_their_interval_is_students():
     half = t.ppf(0.975, 39) * slopes.std(ddof=1) / np.sqrt(40)
     assert found.low == pytest.approx(slopes.mean() - half, abs=0.15 * half)
     assert found.high == pytest.approx(slopes.mean() + half, abs=0.15 * half)
+    assert found.low is not None
+    assert found.high is not None
     assert found.low < 0.05 < found.high
 
 

@@ -175,4 +175,4 @@ def published(row: dict) -> float | None:
     if row["axis"] != "steps" or row["size"] not in STEPS or "width" in row["of"]:
         return None
     heights = PUBLISHED.get((float(row["of"].removeprefix("beta=")), row["metric"]))
-    return heights and heights[STEPS.index(int(row["size"]))]
+    return None if heights is None else heights[STEPS.index(int(row["size"]))]

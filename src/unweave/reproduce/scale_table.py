@@ -119,8 +119,8 @@ def growths(table: polars.DataFrame, axis: str, size: str, of: tuple[str, ...], 
 
 def curve_of(row: Mapping[str, Any]) -> Curve:
     """Return the curve of a row of `growths`."""
-    numbers = (np.nan if row[name] is None else row[name] for name in "abc")
-    return Curve(row["curve"], *numbers, np.nan)
+    a, b, c = (np.nan if row[name] is None else row[name] for name in "abc")
+    return Curve(row["curve"], a, b, c, np.nan)
 
 
 def _numbers(curve: Curve) -> dict[str, float | None]:
