@@ -10,9 +10,12 @@ from typing import Any
 import polars
 import pytest
 
+from unweave.config import Training
+from unweave.fields import earlier_values
+from unweave.nets import Net
 from unweave.study import table
 from unweave.study.table import LeftOut, read_records, score_table
-from unweave.study.task import settings_of
+from unweave.study.task import UNWRITTEN, differing, settings_of
 from unweave.tables import write_table
 
 from .conftest import config
@@ -92,3 +95,23 @@ def test_a_damaged_cache_is_made_again(runs: Path):
 
 def test_no_runs_are_an_empty_table(tmp_path: Path):
     assert len(score_table(read_records(tmp_path / "none", cache=False))) == 0
+
+
+def test_a_setting_that_one_record_leaves_out_at_its_default_differs(tmp_path: Path):
+    deeper = {**config(1), "net": {**config(1)["net"], "depth": 2}}
+    write_run(tmp_path / "usual", config(0), {"mig": 0.1})
+    write_run(tmp_path / "deeper", deeper, {"mig": 0.2})
+    found = score_table(read_records(tmp_path))
+    assert dict(found.select("run", "depth").iter_rows()) == {"usual": 1, "deeper": 2}
+
+
+def test_a_field_of_a_method_that_one_record_leaves_out_differs():
+    rows = [{"method": "ada-gvae", "data": "a"}, {"method": "ada-gvae", "data": "a", "known_count": True}]
+    assert differing(rows) == ["known_count"]
+    assert differing([rows[0], {**rows[1], "method": "another"}]) == []
+
+
+def test_what_records_leave_out_is_at_the_default_of_the_class():
+    defaults = {"net": Net, "training": Training}
+    for part, values in UNWRITTEN.items():
+        assert values == {name: earlier_values(defaults[part])[name] for name in values}

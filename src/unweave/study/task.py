@@ -47,17 +47,22 @@ def digest(value: object) -> str:
 def settings_of(config: Mapping[str, Any]) -> JSON:
     """Return a run's settings as flat columns: data, method, seed, then every field of method, net and training.
 
-    Fields of the method keep their names; a field of another part that has the same name is called part.field.
+    Fields of the method keep their names; a field of another part that has the same name is called part.field. What a
+    record leaves out at its default is filled in.
 
     >>> config = {"method": {"name": "vae", "loss": "mse"}, "data": {"name": "xysquares", "size": 32},
     ...           "net": {"name": "conv"}, "training": {"seed": 0, "steps": 10}}
-    >>> settings_of(config)
-    {'data': 'xysquares:size=32', 'method': 'vae', 'seed': 0, 'loss': 'mse', 'net': 'conv', 'steps': 10}
+    >>> list(settings_of(config))
+    ['data', 'method', 'seed', 'loss', 'net', 'depth', 'steps', 'weight_decay', 'clip']
+    >>> settings_of(config)["data"], settings_of(config)["depth"]
+    ('xysquares:size=32', 1)
     """
     method = dict(config["method"])
     flat: JSON = {"data": data_name(config["data"]), "method": method.pop("name"), "seed": config["training"]["seed"]}
     for part in ("method", "net", "training", "labels"):
-        for field, value in (config.get(part) or {}).items():
+        given = config.get(part) or {}
+        missing = {field: value for field, value in UNWRITTEN.get(part, {}).items() if field not in given}
+        for field, value in {**given, **missing}.items():
             if field == "seed" or (part == "method" and field == "name"):
                 continue
             name = part if field == "name" else field
@@ -69,21 +74,28 @@ def differing(settings: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return the settings, beside data, method and seed, that take several values on one data set.
 
     A field that one method has and another lacks does not differ by that alone; neither does a setting, such as the
-    loss, that only follows the data set.
+    loss, that only follows the data set. Of two runs of one method, one may lack a field that is at its default: that
+    is a value of its own.
 
     >>> differing([{"method": "vae", "data": "a"}, {"method": "beta-vae", "data": "a", "beta": 1},
     ...            {"method": "beta-vae", "data": "a", "beta": 4}])
     ['beta']
     """
+    rows = list(settings)
+    fields: dict[str, dict[str, None]] = {}  # of each method, in the order in which they are met
+    for row in rows:
+        fields.setdefault(row["method"], {}).update(dict.fromkeys(row))
     seen: dict[str, dict[tuple[str, str], set[str]]] = {}
-    for row in settings:
-        for name, value in row.items():
+    for row in rows:
+        for name in fields[row["method"]]:
             if name not in ("data", "method", "seed"):
                 group = (row["data"], "" if name in SHARED else row["method"])
-                seen.setdefault(name, {}).setdefault(group, set()).add(json.dumps(value))
+                seen.setdefault(name, {}).setdefault(group, set()).add(json.dumps(row.get(name)))
     return [name for name, groups in seen.items() if any(len(values) > 1 for values in groups.values())]
 
 
+UNWRITTEN: Mapping[str, JSON] = {"net": {"depth": 1}, "training": {"weight_decay": 0.0, "clip": 0.0}}
+"""Settings that a record leaves out at these values."""
 SHARED = frozenset(
     ["net", "latents", "width", "depth", "steps", "batch", "lr", "standardise", "precision", "weight_decay", "clip"]
 )
