@@ -1,6 +1,9 @@
-"""Where tensors live."""
+"""Where tensors live, and how many threads compute them."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import torch
 
@@ -22,3 +25,14 @@ def choose_device(name: str) -> torch.device:
     if device.type == "meta":  # it has shapes and no numbers
         raise absent
     return device
+
+
+@contextmanager
+def torch_threads(count: int | None) -> Iterator[None]:
+    """Let torch compute in so many threads, None for as many as now, and in as many as before afterwards."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(count or before)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

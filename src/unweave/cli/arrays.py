@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from unweave.cli.csv_arrays import read_csv, read_csv_texts
+from unweave.cli.numpy_arrays import array_names, read_members, read_npy
 from unweave.errors import UsageError, warn_user
 from unweave.files import refuse_special, write_atomically
 from unweave.text import to_json
@@ -40,7 +40,7 @@ def read_array(path: Path, *, texts: bool = False) -> np.ndarray:
         file, name = _member(path)
         kind = file.suffix.lower()
         if kind == ".npy":
-            return _read_npy(file)
+            return read_npy(file)
         if kind == ".npz":
             return _read_one(file, name)
         if kind == ".csv":
@@ -84,10 +84,10 @@ def read_factor_names(path: Path) -> list[str] | None:
 
 def _recorded_names(path: Path) -> list[str] | None:
     """Return the factors that the record in an .npz file names, if it has a record."""
-    if "record" not in _names(path):
+    if "record" not in array_names(path):
         return None
     try:
-        names = json.loads(str(_read_members(path, ["record"])[0]))["factors"]
+        names = json.loads(str(read_members(path, ["record"])[0]))["factors"]
     except (ValueError, KeyError, TypeError):
         return None
     return names if isinstance(names, list) and all(isinstance(name, str) for name in names) and names else None
@@ -101,12 +101,12 @@ def read_codes_and_factors(path: Path) -> tuple[np.ndarray, np.ndarray | None]:
     """
     with _one_line(path):
         if path.suffix.lower() == ".npz":
-            names = _names(path)
+            names = array_names(path)
             if len(names) == 1 and "factors" not in names:
-                return _read_members(path, names)[0], None
+                return read_members(path, names)[0], None
             if "codes" not in names:
                 raise UsageError(f"'{path}' holds {_listed(names)}; name the arrays codes and factors")
-            arrays = _read_members(path, [name for name in ("codes", "factors") if name in names])
+            arrays = read_members(path, [name for name in ("codes", "factors") if name in names])
             return arrays[0], arrays[1] if len(arrays) > 1 else None
         if path.suffix.lower() == ".parquet":
             return _divide(path, _read_parquet(path))
@@ -119,12 +119,12 @@ def read_test_codes_and_factors(path: Path) -> tuple[np.ndarray, np.ndarray] | N
         return None
     with _one_line(path):
         wanted = ("test_codes", "test_factors")
-        missing = [name for name in wanted if name not in _names(path)]
+        missing = [name for name in wanted if name not in array_names(path)]
         if len(missing) == 1:
             raise UsageError(f"'{path}' has no array {missing[0]}; test_codes and test_factors come together")
         if missing:
             return None
-        codes, factors = _read_members(path, wanted)
+        codes, factors = read_members(path, wanted)
         return codes, factors
 
 
@@ -133,7 +133,7 @@ def read_optional(path: Path, name: str) -> np.ndarray | None:
     if path.suffix.lower() != ".npz":
         return None
     with _one_line(path):
-        return _read_members(path, [name])[0] if name in _names(path) else None
+        return read_members(path, [name])[0] if name in array_names(path) else None
 
 
 def refuse_file(*runs: Path) -> None:
@@ -199,64 +199,15 @@ def _member(path: Path) -> tuple[Path, str]:
     return (path, "") if match is None or path.exists() else (Path(match[1]), match[2])
 
 
-def _read_npy(path: Path) -> np.ndarray:
-    with path.open("rb") as file:
-        return _read_numpy(file, "numpy.save")
-
-
-def _read_numpy(file: IO[bytes], writer: str) -> np.ndarray:
-    """Return an array in numpy's own format."""
-    try:
-        return np.lib.format.read_array(file, allow_pickle=False)
-    except (MemoryError, OSError):
-        raise
-    except Exception as error:  # a broken header, or a broken archive around it, makes numpy raise almost anything
-        if "Object arrays" in str(error):
-            raise ValueError("it holds Python objects, which are refused; save numbers") from error
-        raise ValueError(f"it is not, or not all of, what {writer} writes; save it again") from error
-
-
 def _read_one(path: Path, name: str) -> np.ndarray:
     """Return the array of this name in an npz file, or without a name the only one."""
-    names = _names(path)
+    names = array_names(path)
     if name and name not in names:
         raise UsageError(f"'{path}' has no array '{name}'; it holds {_listed(names)}")
     if not name and len(names) > 1:
         example = f"{path}:{names[0]}"
         raise UsageError(f"'{path}' holds {_listed(names)}; choose one ({example}), or name them codes and factors")
-    return _read_members(path, [name or names[0]])[0]
-
-
-def _names(path: Path) -> list[str]:
-    """Return the names of the arrays in an npz file, of which there is at least one."""
-    with _archive(path) as archive:
-        names = [name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")]
-    if not names:
-        raise ValueError("it is an archive without arrays; numpy.savez writes them")
-    return names
-
-
-def _read_members(path: Path, names: Sequence[str]) -> list[np.ndarray]:
-    with _archive(path) as archive:
-        return [_read_member(archive, name) for name in names]
-
-
-def _read_member(archive: zipfile.ZipFile, name: str) -> np.ndarray:
-    try:
-        with archive.open(f"{name}.npy") as file:
-            return _read_numpy(file, "numpy.savez")
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:  # damaged, or encrypted
-        raise ValueError("it is not, or not all of, what numpy.savez writes; save it again") from error
-
-
-@contextmanager
-def _archive(path: Path) -> Iterator[zipfile.ZipFile]:
-    try:
-        archive = zipfile.ZipFile(path)
-    except zipfile.BadZipFile as error:
-        raise ValueError("it is not, or not all of, what numpy.savez writes; save it again") from error
-    with archive:
-        yield archive
+    return read_members(path, [name or names[0]])[0]
 
 
 def _read_parquet(path: Path) -> polars.DataFrame:
@@ -315,10 +266,10 @@ def _read_part(path: Path, kind: str, test: bool, texts: bool) -> np.ndarray:
     """Return the codes, or the factors, of a file that may hold more than those."""
     with _one_line(path):
         if path.suffix.lower() == ".npz":
-            held = _names(path)
+            held = array_names(path)
             wanted = [name for name in (*([f"test_{kind}s"] if test else []), f"{kind}s") if name in held]
             if wanted:
-                return _read_members(path, wanted[:1])[0]
+                return read_members(path, wanted[:1])[0]
         if path.suffix.lower() == ".parquet":
             table = _read_parquet(path)
             columns = [name for name in table.columns if name.startswith(kind)] or table.columns

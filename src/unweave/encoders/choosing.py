@@ -6,9 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unweave.errors import UsageError
-
-SHARED = 0.05
-"""Up to this share of the images they are drawn one by one, as `unweave evaluate` draws them; beyond it, shuffled."""
+from unweave.scoring import SHARED
 
 
 def choose(images: int, samples: int, seed: int, indices: ArrayLike | str | None = None) -> tuple[np.ndarray, str]:
@@ -25,7 +23,7 @@ def choose(images: int, samples: int, seed: int, indices: ArrayLike | str | None
         return np.arange(min(samples, images)), "first"
     if isinstance(indices, str):
         raise UsageError(f"indices are numbers or 'first', not '{indices}'")
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)  # one by one, or shuffled, as `scoring` does
     if samples > SHARED * images:
         return rng.permutation(images)[:samples], "random"
     drawn = rng.integers(images, size=2 * samples)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +12,11 @@ from numpy.typing import ArrayLike
 from unweave.data import Data, Dataset, as_dataset
 from unweave.data.identity import data_identity
 from unweave.data.wrapper import Wrapper
-from unweave.encoders.cache import Store, cache_folder, stores
+from unweave.encoders.cache import cache_folder, stores
 from unweave.encoders.choosing import choose
 from unweave.encoders.codes import Codes
 from unweave.encoders.encoder import POOLED, POOLINGS, Encoder
+from unweave.encoders.filling import errors_of, fill
 from unweave.encoders.opening import Given, open_encoder
 from unweave.encoders.projection import project
 from unweave.errors import UsageError, called, unknown
@@ -166,12 +167,12 @@ def encode_layers(
     if width is not None and projection is None:
         raise UsageError("width is that of a projection: give projection 'pca', 'ica' or 'sparse' too")
     with reporting(on_progress, progress, "encoding") as told:
-        with _errors_of(opened, images):
+        with errors_of(opened, images):
             opened.check_layers(layers, images.shape)
         identity = _identity(opened, images)
         folder = None if cache is False else cache_folder() if cache is True else Path(cache)
         with stores(folder, identity, layers, pooling, told) as kept:
-            _fill(opened, images, np.unique(chosen), kept, pooling, batch, told)
+            fill(opened, images, np.unique(chosen), kept, pooling, batch, told)
             found = {layer: store.read(chosen) for layer, store in kept.items()}
         factors = images.values(chosen) if images.is_labelled else None
         record = _record(opened, images, pooling, seed, how, len(chosen))
@@ -219,66 +220,8 @@ def layers(
     opened = open_encoder(encoder, random_weights=random_weights, device=device, preprocessing=preprocessing)
     images = None if data is None else _with_images(as_dataset(data))
     shape = opened.takes if images is None else images.shape
-    with _errors_of(opened, images):
+    with errors_of(opened, images):
         return {name: width_of(given, pooling) for name, given in opened.shapes(shape).items()}
-
-
-def _fill(
-    encoder: Encoder,
-    data: Dataset,
-    wanted: np.ndarray,
-    kept: Mapping[str, Store],
-    pooling: str,
-    batch: int,
-    on_progress: OnProgress,
-) -> None:
-    """Encode the images that a store lacks, each once, whichever layers lack it."""
-    lacking = {layer: np.setdiff1d(wanted, store.indices(), assume_unique=True) for layer, store in kept.items()}
-    due = np.unique(np.concatenate(list(lacking.values())))
-    done = len(wanted) - len(due)
-    on_progress("encoding", done, len(wanted))
-    for start in range(0, len(due), batch):
-        rows = due[start : start + batch]
-        images = data.images(rows)
-        with _errors_of(encoder, data):
-            found = encoder.codes(images, list(kept), pooling)
-        for layer, codes in found.items():
-            _refuse_nan(codes, rows, encoder, layer)
-            new = np.isin(rows, lacking[layer], assume_unique=True)
-            kept[layer].add(rows[new], codes[new])
-        on_progress("encoding", done + start + len(rows), len(wanted))
-
-
-def _refuse_nan(codes: np.ndarray, rows: np.ndarray, encoder: Encoder, layer: str) -> None:
-    if codes.ndim != 2 or len(codes) != len(rows):
-        raise UsageError(f"{encoder.name} gave codes of shape {codes.shape} for {len(rows)} images; (n, d) is expected")
-    good = np.isfinite(codes).all(1)
-    if not good.all():
-        where = f"image {rows[~good][0]}, layer {layer}"
-        raise UsageError(f"{encoder.name} gives NaN or infinite codes ({where}); check its weights and preprocessing")
-
-
-class _errors_of:
-    """Answer what a network raises on images of a shape that it cannot take in one line."""
-
-    def __init__(self, encoder: Encoder, data: Dataset | None) -> None:
-        self._encoder, self._data = encoder, data
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if not isinstance(error, Exception) or isinstance(error, UsageError | OSError | MemoryError):
-            return
-        if isinstance(error, RuntimeError) and "memory" in str(error):  # as torch says that there is no more
-            return
-        shape = "" if self._data is None else f" of shape {self._data.shape}"
-        said = next(iter(str(error).strip().splitlines()), type(error).__name__)
-        size = self._encoder.preprocessing.get("size")
-        fix = (
-            f"it was given {size} × {size} pixels" if size else "say what it takes: preprocessing=Preprocessing(size=…)"
-        )
-        raise UsageError(f"{self._encoder.name} cannot encode images{shape} ({said}); {fix}") from error
 
 
 def _projected(found: Codes, projection: str | None, width: int | None, seed: int, on_progress: OnProgress) -> Codes:

@@ -16,7 +16,7 @@ import torch
 from unweave.config import Config, Training
 from unweave.data import Data, Dataset, as_dataset, load
 from unweave.data.labels import Labels
-from unweave.devices import choose_device
+from unweave.devices import choose_device, torch_threads
 from unweave.errors import UsageError
 from unweave.files import write_json
 from unweave.hardware import machine
@@ -157,7 +157,7 @@ def train(
     origins = origins_of(config, data, modules, folder)
     with (
         claimed(folder, config_at, steps, resume=resume, overwrite=overwrite, origins=origins) as run,
-        _threads(threads),
+        torch_threads(threads),
         seeded_torch(seed, place),
         Bar("training", unit=" steps", shown=progress) as bar,
     ):
@@ -356,13 +356,3 @@ def _exact(device: torch.device) -> Iterator[None]:
         return
     with torch.backends.cudnn.flags(enabled=True, benchmark=False, deterministic=True):
         yield
-
-
-@contextmanager
-def _threads(count: int | None) -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(count or before)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike
 
+from unweave.devices import torch_threads
 from unweave.encoders.sparse.autoencoder import SparseAutoencoder
 from unweave.encoders.sparse.folder import STATISTICS, Asked, claimed
 from unweave.encoders.sparse.scaling import Scaling
@@ -91,7 +91,7 @@ def fit_sparse(
     x = scaling.apply(values)
     keep_freed_memory()
     state = SparseState.initial(chosen, x, scaling, log_every)
-    with reporting(on_progress, progress, "fitting") as told, _threads(threads):
+    with reporting(on_progress, progress, "fitting") as told, torch_threads(threads):
         if out is None:
             _fit(state, x, told)
             return SparseAutoencoder.of(chosen, state.weights())
@@ -164,13 +164,3 @@ def _write_status(folder: Path, step: int, seconds: float, phase: str) -> None:
     """Write the one file that holds times."""
     here = {"threads": torch.get_num_threads(), "machine": machine(), "versions": versions()}
     write_json(folder / STATUS, {"state": phase, "step": step, "seconds": round(seconds, 3), **here})
-
-
-@contextmanager
-def _threads(count: int | None) -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(count or before)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

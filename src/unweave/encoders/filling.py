@@ -1,0 +1,71 @@
+"""Batches of images through an encoder, into stores that keep the codes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from unweave.data import Dataset
+from unweave.encoders.cache import Store
+from unweave.encoders.encoder import Encoder
+from unweave.errors import UsageError
+from unweave.progress import OnProgress
+
+
+def fill(
+    encoder: Encoder,
+    data: Dataset,
+    wanted: np.ndarray,
+    kept: Mapping[str, Store],
+    pooling: str,
+    batch: int,
+    on_progress: OnProgress,
+) -> None:
+    """Encode the images that a store lacks, each once, whichever layers lack it."""
+    lacking = {layer: np.setdiff1d(wanted, store.indices(), assume_unique=True) for layer, store in kept.items()}
+    due = np.unique(np.concatenate(list(lacking.values())))
+    done = len(wanted) - len(due)
+    on_progress("encoding", done, len(wanted))
+    for start in range(0, len(due), batch):
+        rows = due[start : start + batch]
+        images = data.images(rows)
+        with errors_of(encoder, data):
+            found = encoder.codes(images, list(kept), pooling)
+        for layer, codes in found.items():
+            _refuse_nan(codes, rows, encoder, layer)
+            new = np.isin(rows, lacking[layer], assume_unique=True)
+            kept[layer].add(rows[new], codes[new])
+        on_progress("encoding", done + start + len(rows), len(wanted))
+
+
+def _refuse_nan(codes: np.ndarray, rows: np.ndarray, encoder: Encoder, layer: str) -> None:
+    if codes.ndim != 2 or len(codes) != len(rows):
+        raise UsageError(f"{encoder.name} gave codes of shape {codes.shape} for {len(rows)} images; (n, d) is expected")
+    good = np.isfinite(codes).all(1)
+    if not good.all():
+        where = f"image {rows[~good][0]}, layer {layer}"
+        raise UsageError(f"{encoder.name} gives NaN or infinite codes ({where}); check its weights and preprocessing")
+
+
+class errors_of:
+    """Answer what a network raises on images of a shape that it cannot take in one line."""
+
+    def __init__(self, encoder: Encoder, data: Dataset | None) -> None:
+        self._encoder, self._data = encoder, data
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if not isinstance(error, Exception) or isinstance(error, UsageError | OSError | MemoryError):
+            return
+        if isinstance(error, RuntimeError) and "memory" in str(error):  # as torch says that there is no more
+            return
+        shape = "" if self._data is None else f" of shape {self._data.shape}"
+        said = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        size = self._encoder.preprocessing.get("size")
+        fix = (
+            f"it was given {size} × {size} pixels" if size else "say what it takes: preprocessing=Preprocessing(size=…)"
+        )
+        raise UsageError(f"{self._encoder.name} cannot encode images{shape} ({said}); {fix}") from error
