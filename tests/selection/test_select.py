@@ -311,6 +311,11 @@ def test_mistakes_are_named(many: Path, options, message):
     assert message in str(error.value)
 
 
+def test_a_wrong_option_is_named_before_any_run_is_opened(tmp_path: Path):
+    with pytest.raises(unweave.UsageError, match="no averaging of UDR is called 'no'"):
+        select(tmp_path, options={"udr-lasso": {"averaging": "no"}})
+
+
 def test_codes_that_are_points_and_data_without_labels(tmp_path: Path):
     images = np.random.default_rng(0).integers(0, 255, (40, 32, 32), np.uint8)
     quick = {**QUICK, "data": images}

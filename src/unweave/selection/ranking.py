@@ -20,6 +20,7 @@ from unweave.selection.result import AGAINST, RUNS, SPECIFICATIONS, Selection
 from unweave.selection.saved import rows_of
 from unweave.selection.specifications import opened, run_folders, specifications, without_copies
 from unweave.selection.table import DEFAULT, SCORES, scores_named
+from unweave.selection.udr import Averaging, check_choice
 
 if TYPE_CHECKING:
     from unweave.data import Data
@@ -126,6 +127,8 @@ def _checked_options(options: Options, names: Sequence[str]) -> dict[str, Mappin
         for option in given:
             if option not in known_options(name):
                 raise unknown(f"option of {name}", option, known_options(name))
+            if option == "averaging":
+                check_choice(option, given[option], Averaging)
     return dict(options)
 
 

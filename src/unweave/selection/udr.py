@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -83,6 +83,12 @@ def udr(
     return np.median(off_diagonal(pairs), axis=0)
 
 
+def check_choice(name: str, given: object, choices: Any) -> None:
+    """Refuse a value that is none of a `Literal`."""
+    if given not in get_args(choices):
+        raise unknown(f"{name} of UDR", str(given), get_args(choices))
+
+
 def udr_pairs(
     codes: Sequence[ArrayLike],
     kind: Kind = "lasso",
@@ -108,9 +114,8 @@ def udr_pairs(
     array
         Scores (R, R) in [0, 1]; the diagonal is NaN. Entry (i, j) predicts the latents of j from those of i.
     """
-    for name, given, known in (("kind", kind, ("lasso", "spearman")), ("averaging", averaging, ("paper", "dlib"))):
-        if given not in known:
-            raise unknown(f"{name} of UDR", str(given), known)
+    check_choice("kind", kind, Kind)
+    check_choice("averaging", averaging, Averaging)
     generator(seed, 0)
     models = informative_codes(codes, kl)
     correlations, parts = _correlations(models, kind)
