@@ -71,13 +71,15 @@ def test_the_first_images_are_taken_in_order(cli, here):
         ((*WORDS, "--out", "codes.npy"), "codes are written to an .npz file, not to 'codes.npy'"),
         ((*WORDS, "--out", "there.npz"), "'there.npz' is there already; choose another name, or --overwrite"),
         ((*WORDS, "--out", "no/codes.npz"), "there is no folder 'no' to write 'codes.npz' into; make it first"),
+        (("encode", "resnet18", *WORDS[2:], "--out", "x.npz"), "no encoder is called 'resnet18' (known: efficientnet-lite0"),
+        (("encode", "runs/none", *WORDS[2:], "--out", "x.npz"), "there is no folder 'runs/none', and no encoder"),
         (("encode", "pcaa", *WORDS[2:], "--out", "x.npz"), "no encoder is called 'pcaa'; did you mean 'pca'?"),
         ((*WORDS, "--out", "x.npz", "--projection", "pcs"), "no projection is called 'pcs'; did you mean 'pca'?"),
         ((*WORDS, "--out", "x.npz", "--pooling", "men"), "no pooling is called 'men'; did you mean 'mean'?"),
         ((*WORDS, "--out", "x.npz", "--layer", "top"), "no layer of pca is called 'top'"),
         ((*WORDS[:5], "1", "--out", "x.npz"), "--samples must be 2 or more, not 1"),
         (("encode", "text.onnx", *WORDS[2:6], "--out", "x.npz"), "'text.onnx' is no ONNX file that can be read"),
-        (("evaluate", "there.npz", "other.npz"), "'there.npz' and 'other.npz' are codes of other samples"),
+        (("evaluate", "there.npz", "other.npz"), "'there.npz' and 'other.npz' are codes of different samples"),
         (("evaluate", "first.npz", "second.npz"), "'first.npz' and 'second.npz' have other indices of images; encode"),
         (("evaluate", "there.npz", "tested.npz"), "'tested.npz' holds test_codes, and several files are scored"),
         (("evaluate", "there.npz", "run"), "score either a run or files: 'there.npz' is a file"),
@@ -101,3 +103,12 @@ def test_mistakes_are_one_line(cli, here, words, complaint):
     assert (code, out) == (2, "")
     assert err.startswith(f"unweave: {complaint}")
     assert err.count("\n") == 1
+
+
+def test_a_run_is_encoded_on_its_own_data_set(cli, here):
+    trained = ("train", "vae", "--data", "xysquares:size=32", "--net", "mlp", "--width", "0.05", "--steps", "1")
+    assert cli(*trained, "--out", "run").code == 0
+    found = cli("encode", "run", "--samples", "20", "--out", "codes.npz", "--json")
+    assert (found.code, json.loads(found.out)["data"]["name"]) == (0, "xysquares")
+    hint = cli("encode", "resnet18", "--data", "xysquares", "--out", "x.npz").err
+    assert hint.endswith("a model of timm is written timm:resnet18\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from unittest.mock import Mock
 
 import numpy as np
 import polars
@@ -11,7 +12,7 @@ import torch
 
 import unweave
 from unweave.data.restricted import Restricted
-from unweave.encoders import Codes, Preprocessing, encode, encode_layers, layers
+from unweave.encoders import Codes, Preprocessing, encode, encode_layers, layers, open_encoder
 from unweave.encoders.cache import cache_folder
 from unweave.encoders.choosing import choose
 from unweave.encoders.network import Network
@@ -249,7 +250,10 @@ def test_an_encoder_of_another_size_is_refused_or_resized(data):
     ("function", "complaint"),
     [
         (lambda images: np.full((len(images), 2), np.nan), "gives NaN or infinite codes"),
-        (lambda images: np.zeros((3, 2)), "must give one row of codes for each of"),
+        (lambda images: np.zeros((3, 2)), r"must return codes \(n, d\) or tokens \(n, T, d\) of 8 images"),
+        (lambda images: images, r"not an array of shape \(8, 8, 8, 3\)"),
+        (lambda images: np.zeros((len(images), len(images))), "gave codes of width 8, then of width 2"),
+        (lambda images: 1 / 0, r"cannot encode images .*\(division by zero\); try it on one image"),
         (lambda images: np.array([["a"]] * len(images)), "must return numbers"),
     ],
 )
@@ -278,6 +282,44 @@ def test_bad_codes_are_refused(function, complaint, data):
 def test_wrong_options_are_one_line(options, complaint, tiny, data):
     with pytest.raises(UsageError, match=complaint):
         encode(tiny, data, **{"samples": 10, "cache": False, **options})
+
+
+def test_a_projection_is_not_projected_again(data):
+    with pytest.raises(UsageError, match="pca is a projection itself; for ica of pixels encode by 'pixels'"):
+        encode("pca", data, samples=10, projection="ica", width=2)
+
+
+def test_a_run_counts_its_encoder_and_names_itself(tmp_path):
+    run = unweave.train("vae", data="xysquares:size=32", net="mlp", width=0.05, steps=1, out=tmp_path / "run")
+    opened = open_encoder(run)
+    heads = (*run.model.encoder.parameters(), *run.model.bottleneck.parameters())
+    assert opened.parameters == sum(weight.numel() for weight in heads)
+    assert opened.parameters < sum(weight.numel() for weight in run.model.parameters())
+    with pytest.raises(UsageError, match=r"run: images must be uint8 of shape \(n, 32, 32, 3\)"):
+        encode(run, "shapes2d:size=32", samples=4)
+
+
+def test_codes_bring_their_factors(tiny, data):
+    found = encode(tiny, data, samples=20, cache=False)
+    given = unweave.evaluate(found, found.factors, "mig", intervals=False).drop("seconds")
+    assert unweave.evaluate(found, metrics="mig", intervals=False).drop("seconds").equals(given)
+    several = encode_layers(tiny, data, ["conv", "pooled"], samples=20, cache=False)
+    assert unweave.evaluate(several, metrics="mig", intervals=False)["key"].to_list() == ["conv", "pooled"]
+    other = encode(tiny, data, samples=20, seed=1, cache=False)
+    with pytest.raises(UsageError, match="codes of different samples"):
+        unweave.evaluate({"a": found, "b": other}, metrics="mig")
+
+
+@pytest.mark.parametrize("when", ["at first", "later"])
+def test_what_cannot_be_kept_is_said_and_goes_on(when, tiny, data, tmp_path, monkeypatch):
+    if when == "at first":
+        (tmp_path / "codes").write_text("a file in the place of the folder")
+    else:
+        full = OSError(28, "No space left on device")
+        monkeypatch.setattr("unweave.encoders.cache.write_atomically", Mock(side_effect=full))
+    with pytest.warns(UserWarning, match="codes are not kept in .*will be computed again next time"):
+        found = encode(cached(tiny), data, samples=20, batch=4, cache=tmp_path / "codes")
+    np.testing.assert_allclose(found.codes, reference(tiny, data.images(found.indices)), rtol=1e-5, atol=1e-6)
 
 
 def test_vectors_are_refused(tiny):

@@ -77,7 +77,7 @@ def test_weights_that_are_not_here_are_one_line(timm, clip):
         encode("open-clip:small-clip", DATA, samples=4)
     with pytest.raises(UsageError, match="are not in the cache and cannot be fetched"):
         encode("open-clip:RN50:pretrained=yfcc15m", DATA, samples=4)
-    with pytest.raises(UsageError, match="no pretrained weights of ViT-B-32 is called 'opanai'; did you mean 'openai'"):
+    with pytest.raises(UsageError, match="no tag of weights of ViT-B-32 is called 'opanai'; did you mean 'openai'"):
         encode("open-clip:ViT-B-32:pretrained=opanai", DATA, samples=4)
 
 

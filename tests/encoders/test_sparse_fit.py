@@ -189,7 +189,7 @@ def test_other_folders_are_left_alone(tmp_path):
     fit_sparse(CODES, out=tmp_path / "sae", **TINY)
     with pytest.raises(UsageError, match="k 2, not 3"):
         fit_sparse(CODES, out=tmp_path / "sae", **{**TINY, "k": 3})
-    with pytest.raises(UsageError, match="digest"):
+    with pytest.raises(UsageError, match="was fitted to other codes"):
         fit_sparse(CODES + np.eye(120, 5), out=tmp_path / "sae", **TINY)
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine.txt").write_text("mine")

@@ -18,10 +18,12 @@ from unweave.encoders.projection import PROJECTIONS
 from unweave.encoders.table import ENCODERS
 from unweave.errors import UsageError, unknown
 from unweave.fields import OneOf
+from unweave.options import split_options
 from unweave.progress import Bar
 from unweave.text import facts, pairs, table, to_json
 
 if TYPE_CHECKING:
+    from unweave.data import Dataset
     from unweave.encoders import Codes
 
 Optional = arg(help_behavior_hint="")
@@ -37,7 +39,7 @@ class Encode:
     encoder: Annotated[Positional[str], OneOf(ENCODERS, listed=False), arg(metavar="ENCODER")]
     """efficientnet-lite0, vgg16-shift …, timm:NAME, open-clip:NAME:pretrained=TAG, a .onnx file, or a run's folder."""
     data: Annotated[str, OneOf(DATASETS, listed=False), arg(metavar="NAME", help_behavior_hint="")] = ""
-    """A data set, or a path to your own images, with options after a colon: rooms3d:size=32"""
+    """A data set, or a path to your own images, with options after a colon: rooms3d:size=32. A run has its own."""
     samples: int = 10_000
     """How many images, each once; all of a data set that has fewer."""
     first: Flag = False
@@ -81,8 +83,9 @@ class Encode:
         ):
             if value is not None and value not in known:
                 raise unknown(kind, value, known)
-        if not self.layers and not (self.data and self.out):
-            missing = " and ".join([*([] if self.data else ["--data NAME"]), *([] if self.out else ["--out FILE"])])
+        has_data = self.data or _run_folder(self.encoder)
+        if not self.layers and not (has_data and self.out):
+            missing = " and ".join([*([] if has_data else ["--data NAME"]), *([] if self.out else ["--out FILE"])])
             raise UsageError(f"missing: {missing}; for example: unweave encode pca --data shapes2d --out codes.npz")
         if self.out is not None:
             check_out(self.out, self.overwrite)
@@ -94,11 +97,9 @@ def encode(words: list[str]) -> None:
     if options.layers:
         return _list_layers(options)
     from unweave import encoders
-    from unweave.data import load
 
     assert options.out is not None
-    with Bar(f"reading {options.data}", unit=" images") as bar:
-        data = load(options.data, on_progress=bar)
+    data = _data(options)
     with Bar(f"opening {options.encoder}", unit=" images") as bar:
         found = encoders.encode(
             options.encoder,
@@ -122,6 +123,22 @@ def encode(words: list[str]) -> None:
     if options.json:
         return print(to_json({"out": str(options.out), "shape": list(found.codes.shape), **found.record}))
     print(facts(_facts(found)), f"wrote {options.out}", f"next: {following}", sep="\n\n")
+
+
+def _run_folder(encoder: str) -> Path | None:
+    """Return the folder of a run that is given as an encoder, with or without options."""
+    folder = Path(split_options(encoder)[0])
+    return folder if folder.is_dir() else None
+
+
+def _data(options: Encode) -> Dataset:
+    """Return the data set that is asked for, or that a run was trained on."""
+    from unweave.data import load
+    from unweave.runs import Run
+
+    folder = _run_folder(options.encoder)
+    with Bar(f"reading {options.data}", unit=" images") as bar:
+        return load(options.data, on_progress=bar) if options.data or folder is None else Run.open(folder).data
 
 
 def _list_layers(options: Encode) -> None:
@@ -159,5 +176,7 @@ def _facts(found: Codes) -> dict[str, str]:
     }
     if projection is not None:
         kept = f", {projection['variance']:.1%} of the variance" if "variance" in projection else ""
+        if "unexplained" in projection:
+            kept = f", {projection['settings']['k']} active, {1 - projection['unexplained']:.1%} of the variance"
         shown["projection"] = f"{projection['kind']} of {projection['from']:,} codes{kept}"
     return shown

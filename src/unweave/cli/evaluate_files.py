@@ -67,7 +67,7 @@ def score_several(options: Evaluate, finished: list[polars.DataFrame]) -> polars
         if options.factors is None and number and not _equal(own, factors):
             first = options.files[0]
             raise UsageError(
-                f"'{first}' and '{path}' are codes of other samples; encode them from one seed, or give --factors"
+                f"'{first}' and '{path}' are codes of different samples; encode them from one seed, or give --factors"
             )
         factors = factors if number or options.factors is not None else own
     _refuse_other_images(options.files)

@@ -8,7 +8,7 @@ import secrets
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from io import BytesIO
 from pathlib import Path
 from time import monotonic
@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from unweave.data.files import data_folder
+from unweave.errors import UsageError, warn_user
 from unweave.files import is_temporary, is_whole_archive, locked, write_atomically, write_json
 from unweave.progress import OnProgress
 
@@ -43,6 +44,7 @@ class Store:
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
         self._fresh: list[Part] = []
+        self._keeps = True
         self._since = monotonic()
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
@@ -68,12 +70,17 @@ class Store:
 
     def flush(self) -> None:
         """Write what was added since."""
-        if not self._fresh or self._folder is None:
+        if not self._fresh or self._folder is None or not self._keeps:
             return
         indices, codes = (np.concatenate(arrays) for arrays in zip(*self._fresh, strict=True))
         buffer = BytesIO()
         np.savez(buffer, indices=indices, codes=codes)
-        write_atomically(self._folder / f"{secrets.token_hex(8)}.npz", buffer.getvalue())
+        try:
+            write_atomically(self._folder / f"{secrets.token_hex(8)}.npz", buffer.getvalue())
+        except OSError as error:  # a full disk: the codes stay in memory
+            _warn(self._folder.parent, error)
+            self._keeps = False
+            return
         self._fresh = []
 
     def read(self, indices: np.ndarray) -> np.ndarray:
@@ -128,18 +135,27 @@ def stores(
         yield {layer: Store(None) for layer in layers}
         return
     home = folder / hash_of(identity)
-    home.mkdir(parents=True, exist_ok=True)
 
     def waiting() -> None:
         on_progress("waiting for another process that encodes the same", 0, None)
 
-    with locked(home, waiting):
-        if not (home / IDENTITY).is_file():
-            write_json(home / IDENTITY, identity)
-        found = {layer: Store(home / hash_of({"layer": layer, "pooling": pooling})) for layer in layers}
+    with ExitStack() as held:
+        try:
+            home.mkdir(parents=True, exist_ok=True)
+            held.enter_context(locked(home, waiting))
+            if not (home / IDENTITY).is_file():
+                write_json(home / IDENTITY, identity)
+            found = {layer: Store(home / hash_of({"layer": layer, "pooling": pooling})) for layer in layers}
+        except (OSError, UsageError) as error:  # a folder that cannot be written
+            _warn(home, error)
+            found = {layer: Store(None) for layer in layers}
         try:
             yield found
         finally:
-            with suppress(OSError):  # a full disk: what was being raised says so
-                for store in found.values():
-                    store.flush()
+            for store in found.values():
+                store.flush()
+
+
+def _warn(home: Path, error: OSError | UsageError) -> None:
+    reason = (error.strerror if isinstance(error, OSError) else None) or error
+    warn_user(f"codes are not kept in '{home}' and will be computed again next time: {reason}", UserWarning)

@@ -76,7 +76,7 @@ class Pixels(Encoder):
 
 
 class Function(Encoder):
-    """Any function from uint8 images (n, H, W, C) to codes (n, d)."""
+    """Any function from uint8 images (n, H, W, C) to codes (n, d), or tokens (n, T, d), which are averaged."""
 
     def __init__(self, function: Callable[[np.ndarray], Any]) -> None:
         self.name = getattr(function, "__name__", type(function).__name__)
@@ -90,15 +90,8 @@ class Function(Encoder):
         values = np.asarray(found)
         if values.dtype.kind not in "biuf":
             raise UsageError(f"the function {self.name} must return numbers, not an array of type {values.dtype}")
-        return {POOLED: pool_array(values.astype(np.float32), len(images), self.name)}
-
-
-def pool_array(values: np.ndarray, rows: int, name: str) -> np.ndarray:
-    """Return an encoder's output as codes (n, d): maps (n, C, H, W) and tokens (n, T, d) are averaged."""
-    if values.ndim < 2 or len(values) != rows:
-        raise UsageError(f"{name} must give one row of codes for each of {rows} images, not shape {values.shape}")
-    if values.ndim == 4:
-        return values.mean((2, 3))
-    if values.ndim == 3:
-        return values.mean(1)
-    return values.reshape(rows, -1)
+        if values.ndim not in (2, 3) or len(values) != len(images):
+            expected = f"codes (n, d) or tokens (n, T, d) of {len(images)} images"
+            raise UsageError(f"the function {self.name} must return {expected}, not an array of shape {values.shape}")
+        values = values.astype(np.float32)
+        return {POOLED: values if values.ndim == 2 else values.mean(1)}

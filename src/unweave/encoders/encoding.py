@@ -163,6 +163,8 @@ def encode_layers(
     options: dict[str, Any] = {"random_weights": random_weights, "seed": seed, "device": device}
     opened = open_encoder(encoder, preprocessing=preprocessing, **options)
     chosen, how = choose(len(images), samples, seed, indices)
+    if projection is not None and opened.projection not in (None, projection):
+        raise UsageError(f"{opened.name} is a projection itself; for {projection} of pixels encode by 'pixels'")
     projection = projection or opened.projection
     if width is not None and projection is None:
         raise UsageError("width is that of a projection: give projection 'pca', 'ica' or 'sparse' too")

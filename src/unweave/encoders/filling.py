@@ -26,6 +26,7 @@ def fill(
     lacking = {layer: np.setdiff1d(wanted, store.indices(), assume_unique=True) for layer, store in kept.items()}
     due = np.unique(np.concatenate(list(lacking.values())))
     done = len(wanted) - len(due)
+    widths: dict[str, int] = {}
     on_progress("encoding", done, len(wanted))
     for start in range(0, len(due), batch):
         rows = due[start : start + batch]
@@ -34,6 +35,8 @@ def fill(
             found = encoder.codes(images, list(kept), pooling)
         for layer, codes in found.items():
             _refuse_nan(codes, rows, encoder, layer)
+            if codes.shape[1] != widths.setdefault(layer, codes.shape[1]):
+                raise UsageError(f"{encoder.name} gave codes of width {widths[layer]}, then of width {codes.shape[1]}")
             new = np.isin(rows, lacking[layer], assume_unique=True)
             kept[layer].add(rows[new], codes[new])
         on_progress("encoding", done + start + len(rows), len(wanted))
@@ -58,6 +61,8 @@ class errors_of:
         pass
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, UsageError) and self._encoder.name not in str(error):
+            raise UsageError(f"{self._encoder.name}: {error}") from error
         if not isinstance(error, Exception) or isinstance(error, UsageError | OSError | MemoryError):
             return
         if isinstance(error, RuntimeError) and "memory" in str(error):  # as torch says that there is no more
@@ -65,7 +70,10 @@ class errors_of:
         shape = "" if self._data is None else f" of shape {self._data.shape}"
         said = next(iter(str(error).strip().splitlines()), type(error).__name__)
         size = self._encoder.preprocessing.get("size")
-        fix = (
-            f"it was given {size} × {size} pixels" if size else "say what it takes: preprocessing=Preprocessing(size=…)"
-        )
+        if size:
+            fix = f"it was given {size} × {size} pixels"
+        elif self._encoder.preprocessing:
+            fix = "say what it takes: preprocessing=Preprocessing(size=…, channels=…)"
+        else:
+            fix = "try it on one image"
         raise UsageError(f"{self._encoder.name} cannot encode images{shape} ({said}); {fix}") from error

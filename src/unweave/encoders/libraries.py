@@ -86,7 +86,7 @@ def open_clip_network(name: str, options: dict[str, Any], random_weights: bool) 
         some = f" (pretrained: {_some(tags)})" if tags else ""
         raise UsageError(f"{called} needs weights: {called}:pretrained=TAG or {called}:weights=FILE{some}")
     if tag is not None and tag not in tags:
-        raise unknown(f"pretrained weights of {name}", str(tag), tags)
+        raise unknown(f"tag of weights of {name}", str(tag), tags)
     try:
         with _quiet():
             model = clip.create_model(name, pretrained=None if random_weights else tag)
@@ -146,7 +146,7 @@ def _library(name: str) -> Any:
 
 
 def _no_weights(name: str, instead: str, error: Exception) -> str:
-    reason = f"{type(error).__name__}: {_first_line(error)}"
+    reason = f"no network? {type(error).__name__}"
     return f"the weights of {name} are not in the cache and cannot be fetched ({reason}); give a file: {instead}"
 
 

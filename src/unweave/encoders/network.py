@@ -140,7 +140,7 @@ def pooled(values: torch.Tensor | None, pooling: str, layout: str | None) -> tor
     in the corner; "flatten" keeps all.
     """
     if values is None or values.ndim not in (2, 3, 4):
-        given = "no tensor" if values is None else f"shape {tuple(values.shape)}"
+        given = "something that is no tensor" if values is None else f"shape {tuple(values.shape)}"
         raise UsageError(f"an encoder must give codes (n, d), tokens (n, T, d) or maps (n, C, H, W), not {given}")
     if values.ndim == 2:
         return values.clone()

@@ -96,7 +96,10 @@ def _by_text(text: str, random_weights: bool, seed: int, device: str) -> Encoder
         return _of_folder(Path(name), options, random_weights, seed, device)
     if Path(name).is_file():
         raise UsageError(f"'{name}' is no encoder: a file of one ends in .onnx, and a run is a folder")
-    raise unknown("encoder", name, [*ENCODERS, "timm:NAME", "open-clip:NAME", "FILE.onnx", "the folder of a run"])
+    if "/" in name:
+        raise UsageError(f"there is no folder '{name}', and no encoder of this name")
+    known = [*ENCODERS, "timm:NAME", "open-clip:NAME", "FILE.onnx", "the folder of a run"]
+    raise UsageError(f"{unknown('encoder', name, known)}; a model of timm is written timm:{name}")
 
 
 def _known(name: str, known: Known, options: dict[str, Any], random_weights: bool, seed: int, device: str) -> Encoder:
@@ -193,7 +196,7 @@ def _of_run(run: Run, random_weights: bool, seed: int, device: str) -> Encoder:
         model = run.settings.build(shape, torch.Generator().manual_seed(seed)).to(model.device)
     preprocessing = Preprocessing(channels=None)
     name = str(run.path) if run.step == run.status["step"] else f"{run.path}:step={run.step}"
-    return Network(
+    found = Network(
         name,
         model,
         preprocessing,
@@ -202,6 +205,8 @@ def _of_run(run: Run, random_weights: bool, seed: int, device: str) -> Encoder:
         source="run" if _is_ours(model) else None,
         forward=lambda images: model.encode(model.pixels(model.checked(images))).mean,
     )
+    found.parameters = sum(weight.numel() for part in (model.encoder, model.bottleneck) for weight in part.parameters())
+    return found
 
 
 def _is_ours(model: nn.Module) -> bool:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from unweave import compiled, late
 from unweave.errors import UsageError, called, saying_once, warn_user
 from unweave.metrics.floors import Bounds, bounds
-from unweave.metrics.gathering import gather
+from unweave.metrics.gathering import carried_factors, gather
 from unweave.metrics.inputs import (
     INTERVAL,
     GivenPair,
@@ -67,7 +67,7 @@ def evaluate(
     ----------
     codes
         One row for each sample; posterior means where there are posteriors. A mapping from names to codes of the same
-        samples gives one table with a column `key`.
+        samples gives one table with a column `key`. What `unweave.encoders.encode` returns brings its factors.
     factors
         Whole numbers, each value a class, or texts, which are numbered. Numbers that are not whole are continuous:
         only metrics that take values as numbers accept them, unless `bin_factors` is set. Without factors only
@@ -114,6 +114,7 @@ def evaluate(
     ['metric', 'value', 'low', 'high', 'floor', 'ceiling', 'adjusted', 'seconds', 'options']
     """
     request = Request.of(metrics, settings)
+    factors = carried_factors(codes) if factors is None else factors
     if isinstance(codes, Mapping):
         if not (codebook is log_variances is reconstruction is jacobians is pool is None):
             raise UsageError("a mapping of codes goes with factors and test rows alone")

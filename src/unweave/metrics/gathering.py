@@ -50,6 +50,18 @@ def gather(
     return inputs if request.label_noise is None else with_label_noise(inputs, request.label_noise)
 
 
+def carried_factors(codes: Any) -> np.ndarray | None:
+    """Return the factors that codes bring with them, as those of `unweave.encoders.encode` do; None of plain arrays."""
+    if not isinstance(codes, Mapping):
+        return getattr(codes, "factors", None)
+    found = [getattr(each, "factors", None) for each in codes.values()]
+    if not found or found[0] is None:
+        return None
+    if any(each is None or not np.array_equal(each, found[0]) for each in found):
+        raise UsageError("these are codes of different samples; encode them from one seed, or give factors")
+    return found[0]
+
+
 def _source(
     inputs: Mapping[str, Any], request: Request, codebook: Codebook | None, pool: GivenPair | None
 ) -> dict[str, Any]:

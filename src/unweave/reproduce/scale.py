@@ -13,6 +13,7 @@ import polars
 
 from unweave.data import load
 from unweave.errors import UsageError
+from unweave.report.study.words import duration
 from unweave.reproduce.by_study import StudyReproduction
 from unweave.reproduce.frame import Findings, Row
 from unweave.reproduce.scale_design import COMPUTE, DATA, PARAMETERS, Settings
@@ -70,10 +71,13 @@ class Scale(StudyReproduction):
     def cost(self, settings: Settings) -> str:
         """Return the number of runs, and how long they would train here."""
         one = replace(settings, seeds=1).study(seed=0, out=Path("unused"))
-        hours = sum(training_seconds(one.plan).values()) * settings.seeds / 3600
-        runs = len(one.plan.tasks) * settings.seeds
-        long = f" and {len(settings.strengths)} of {settings.long:,} steps" if settings.long else ""
-        return f"{runs} runs{long}; training the first takes about {hours:,.1f} hours on one core of this machine."
+        seconds = training_seconds(one.plan)
+        whole = sum(seconds.values()) * settings.seeds
+        told = f"{len(seconds) * settings.seeds} runs of {settings.steps:,} steps"
+        if settings.long:
+            whole += sum(seconds.values()) / settings.steps * settings.long
+            told += f" and {len(settings.strengths)} of {settings.long:,}"
+        return f"{told}; training all of them takes about {duration(whole)} on one core of this machine."
 
 
 class ScaleCompute(Scale):

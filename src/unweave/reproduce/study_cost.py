@@ -20,14 +20,14 @@ FEW, MORE = 5, 25
 def training_seconds(plan: Plan, *, few: int = FEW, more: int = MORE) -> dict[str, float]:
     """Return, by the name of each task, the seconds that its training would take here on one thread.
 
-    Tasks that differ in nothing but seed and strength take the same time, so that one of each method is measured: a
-    training of `few` steps and one of `more`.
+    Tasks that differ in nothing but seed and strength take the same time, so that one of each method and net is
+    measured: a training of `few` steps and one of `more`.
     """
     found: dict[str, float] = {}
     measured: dict[str, float] = {}
     with TemporaryDirectory() as folder:
         for task in plan.tasks:
-            method = f"{task.config['method']['name']} {task.config['data']}"
+            method = f"{task.config['method']['name']} {task.config['data']} {task.config['net']}"
             if method not in measured:
                 measured[method] = _seconds_of_a_step(task.config, Path(folder, str(len(measured))), few, more)
             found[task.name] = measured[method] * task.config["training"]["steps"]

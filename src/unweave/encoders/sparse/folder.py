@@ -103,6 +103,8 @@ def _check_same(folder: Path, asked: Asked) -> None:
         for name in dict.fromkeys([*old, *new])
         if old.get(name) != new.get(name) and name != "steps"
     ]
+    if before.get("codes") not in (None, now["codes"]):
+        raise UsageError(f"'{folder}' was fitted to other codes; choose another folder, or {AGAIN}")
     if different:
         raise UsageError(f"'{folder}' was fitted with {', '.join(different)}; choose another folder, or {AGAIN}")
     step = read_json(folder / STATUS).get("step", 0) if (folder / STATUS).is_file() else 0
