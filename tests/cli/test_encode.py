@@ -71,7 +71,10 @@ def test_the_first_images_are_taken_in_order(cli, here):
         ((*WORDS, "--out", "codes.npy"), "codes are written to an .npz file, not to 'codes.npy'"),
         ((*WORDS, "--out", "there.npz"), "'there.npz' is there already; choose another name, or --overwrite"),
         ((*WORDS, "--out", "no/codes.npz"), "there is no folder 'no' to write 'codes.npz' into; make it first"),
-        (("encode", "resnet18", *WORDS[2:], "--out", "x.npz"), "no encoder is called 'resnet18' (known: efficientnet-lite0"),
+        (
+            ("encode", "resnet18", *WORDS[2:], "--out", "x.npz"),
+            "no encoder is called 'resnet18' (known: efficientnet-lite0",
+        ),
         (("encode", "runs/none", *WORDS[2:], "--out", "x.npz"), "there is no folder 'runs/none', and no encoder"),
         (("encode", "pcaa", *WORDS[2:], "--out", "x.npz"), "no encoder is called 'pcaa'; did you mean 'pca'?"),
         ((*WORDS, "--out", "x.npz", "--projection", "pcs"), "no projection is called 'pcs'; did you mean 'pca'?"),

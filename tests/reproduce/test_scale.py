@@ -13,7 +13,7 @@ import scale_docs as docs
 
 from unweave.reproduce import find, reproduce
 from unweave.reproduce.scale import ScaleData, ScaleParameters, conclusions, published
-from unweave.reproduce.scale_design import COMPUTE, DATA, PARAMETERS
+from unweave.reproduce.scale_design import COMPUTE, DATA, PARAMETERS, SCORES
 from unweave.reproduce.scale_figures import growth_figure
 from unweave.reproduce.scale_table import curve_of, growths, parameters, points
 
@@ -51,6 +51,15 @@ def test_points_are_means_over_seeds():
     assert row["value"] == pytest.approx(chosen.mean())
     assert row["low"] < row["value"] < row["high"]
     assert row["seeds"] == 5
+
+
+def test_the_order_of_scores_does_not_depend_on_that_of_rows():
+    table = planted()
+    table = polars.concat([table.with_columns(metric=polars.lit(name)) for name in reversed(SCORES)])
+    shuffled = table.sample(fraction=1, shuffle=True, seed=1)
+    assert points(table, *AXIS).equals(points(shuffled, *AXIS))
+    assert growths(table, *AXIS).equals(growths(shuffled, *AXIS))
+    assert points(table, *AXIS)["metric"].head(len(SCORES)).to_list() == list(SCORES)
 
 
 def test_few_seeds_have_no_interval_and_one_size_no_slope():

@@ -92,17 +92,23 @@ def points(table: polars.DataFrame, axis: str, size: str, of: tuple[str, ...], s
         Seed of the resampling.
     """
     rows = []
-    for cell, part in table.sort(*of, size).group_by(*of, size, "metric", maintain_order=True):
-        found = over_seeds(part.sort("seed")["value"].to_numpy(), seed=seed)
+    for cell, part in _ordered(table, *of, size).group_by(*of, size, "metric", maintain_order=True):
+        found = over_seeds(part["value"].to_numpy(), seed=seed)
         told = {"axis": axis, "of": _label(of, cell[: len(of)]), "size": float(cell[-2]), "metric": cell[-1]}  # pyright: ignore[reportArgumentType]
         rows.append({**told, **vars(found)})
     return polars.DataFrame(rows, schema=POINTS)
 
 
+def _ordered(table: polars.DataFrame, *columns: str) -> polars.DataFrame:
+    """Return the rows by these columns, then by score as `SCORES` has them, then by seed."""
+    place = polars.col("metric").replace_strict({name: place for place, name in enumerate(SCORES)}, default=len(SCORES))
+    return table.sort(*columns, place, "metric", "seed")
+
+
 def growths(table: polars.DataFrame, axis: str, size: str, of: tuple[str, ...], seed: int = 0) -> polars.DataFrame:
     """Return how each score grows with a size; parameters as of `points`. Seeds that lack a size are left out."""
     rows = []
-    for cell, part in table.sort(*of, size).group_by(*of, "metric", maintain_order=True):
+    for cell, part in _ordered(table, *of, size).group_by(*of, "metric", maintain_order=True):
         wide = part.pivot(on=size, index="seed", values="value", aggregate_function="mean").drop_nulls()
         sizes = [float(name) for name in wide.columns[1:]]
         if len(sizes) < 2 or not len(wide):
