@@ -48,7 +48,13 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
             shutil.rmtree(unfinished, ignore_errors=True)
             write_study(unfinished / "study")
             unweave.train(
-                "beta-vae", data="xysquares:size=32", steps=100, seed=0, out=unfinished / "other", progress=False, **TINY
+                "beta-vae",
+                data="xysquares:size=32",
+                steps=100,
+                seed=0,
+                out=unfinished / "other",
+                progress=False,
+                **TINY,
             )
             write_factors(unfinished / "geometry")
             unfinished.rename(folder)
@@ -111,7 +117,8 @@ class Served:
         self._thread.start()
         until = time.monotonic() + 30
         while not self._server.started:
-            assert self._thread.is_alive() and time.monotonic() < until, "the server does not start"
+            assert self._thread.is_alive(), "the server has ended"
+            assert time.monotonic() < until, "the server does not start"
             time.sleep(0.01)
         self.port: int = self._server.servers[0].sockets[0].getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
@@ -130,12 +137,13 @@ class Served:
 @pytest.fixture(scope="session")
 def serve() -> Iterator[Callable[[Path], Served]]:
     """Return a function that serves a folder until the tests end."""
-    from unweave.explorer import create_app
+    from unweave.explorer.app import create_app
+    from unweave.explorer.state import Explorer
 
     served: list[Served] = []
 
     def start(folder: Path) -> Served:
-        served.append(Served(create_app(folder)))
+        served.append(Served(create_app(Explorer(folder))))
         return served[-1]
 
     yield start
