@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,10 +40,21 @@ class Records:
 
 def read_records(folder: Path, *, cache: bool = True) -> Records:
     """Return the records of all run folders in `folder`; only runs that have changed since the last time are read."""
+    known = kept_records(folder) if cache else None
+    records = updated(known, folder, _folders(folder))
+    if cache and records is not known:
+        _store(folder, records)
+    return records
+
+
+def updated(known: Records | None, folder: Path, names: Iterable[str]) -> Records:
+    """Return the records of the run folders with these names in `folder`; nothing is written.
+
+    Only runs that have changed since `known` was made are read. Where none has, `known` itself is returned.
+    """
     import polars
 
-    known = _cached(folder) if cache else None
-    stamps = {name: _stamp(folder / name) for name in _folders(folder)}
+    stamps = {name: _stamp(folder / name) for name in names}
     kept: dict[str, str] = dict(known.runs.select("run", "stamp").iter_rows()) if known else {}
     fresh = [name for name, stamp in stamps.items() if kept.get(name) != stamp]
     gone = [name for name in kept if name not in stamps]
@@ -53,16 +64,14 @@ def read_records(folder: Path, *, cache: bool = True) -> Records:
     runs = [polars.DataFrame([row for row, _ in read], schema=_schema())]
     scores = [table for _, table in read if table is not None]
     if known:
-        still = polars.col("run").is_in([name for name in kept if name not in {*fresh, *gone}])
+        left_out = {*fresh, *gone}
+        still = polars.col("run").is_in([name for name in kept if name not in left_out])
         runs.insert(0, known.runs.filter(still))
         scores.insert(0, known.scores.filter(still))
-    records = Records(
+    return Records(
         polars.concat(runs),
         polars.concat(scores, how="diagonal_relaxed") if scores else polars.DataFrame(schema={"run": polars.String}),
     )
-    if cache:
-        _store(folder, records)
-    return records
 
 
 def score_table(records: Records, names: Sequence[str] | None = None) -> polars.DataFrame:
@@ -185,7 +194,7 @@ def _real(value: object) -> float | None:
     return float(value) if isinstance(value, int | float) else None
 
 
-def _cached(folder: Path) -> Records | None:
+def kept_records(folder: Path) -> Records | None:
     """Return the records as they were kept, or None where they are not there or not readable."""
     try:
         runs, scores = read_table(folder / RUNS), read_table(folder / SCORES)
