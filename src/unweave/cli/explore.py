@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import sys
+import threading
+import webbrowser
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,26 +71,25 @@ def _serve(options: Explore, folder: Path) -> None:
     url = address_of(listener, options.host)
     if options.host not in LOOPBACK:
         print(f"unweave: warning: other machines can open {url} and see all that is in '{folder}'", file=sys.stderr)
-    app = create_app(Explorer(folder, samples=options.samples), host=options.host)
+    explorer = Explorer(folder, samples=options.samples)
+    app = create_app(explorer, host=options.host)
 
     def started() -> None:
         if options.json:
             print(to_json({"url": url, "folder": str(folder)}), flush=True)
         else:
             print(f"{folder} is at {url}\n\nnext: open {url} in a browser; Ctrl-C ends it", flush=True)
+        _meanwhile(explorer.warm)
         if options.open:
-            _open(url)
+            _meanwhile(webbrowser.open, url)
 
     with suppress(KeyboardInterrupt):  # which is how it ends
         serve(app, listener, started)
 
 
-def _open(url: str) -> None:
-    """Open the page; a browser that takes its time must not keep the page waiting."""
-    import threading
-    import webbrowser
-
-    threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
+def _meanwhile(do: Callable[..., object], *given: str) -> None:
+    """Do something that must not keep the page waiting."""
+    threading.Thread(target=do, args=given, daemon=True).start()
 
 
 def _export(options: Explore) -> None:

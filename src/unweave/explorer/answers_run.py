@@ -44,9 +44,7 @@ def about(opened: Opened) -> dict[str, Any]:
         "sampled": len(opened.indices),
         "of": opened.total,
         "labelled": bool(opened.factors),
-        "factors": [
-            {"name": name, "size": size} for name, size in zip(opened.factors, opened.sizes, strict=True)
-        ],
+        "factors": [{"name": name, "size": size} for name, size in zip(opened.factors, opened.sizes, strict=True)],
     }
 
 

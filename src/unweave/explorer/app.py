@@ -5,20 +5,21 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
 from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
-from starlette.routing import Route
-from starlette.types import ASGIApp
+from starlette.routing import BaseRoute, Route, Router
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from unweave.explorer.guard import Guard, Rules
 from unweave.explorer.refusals import Missing, Unable
-from unweave.explorer.sending import send_bytes, send_json
+from unweave.explorer.sending import send_bytes
 from unweave.explorer.state import Explorer
 
 PAGE = Path(__file__).parent / "page"
@@ -51,27 +52,38 @@ def create_app(explorer: Explorer, *, host: str = "127.0.0.1", framed_by: str = 
     ASGIApp
         An application for any ASGI server.
     """
-    app = Starlette(
-        routes=[Route("/", _front), Route("/page/{name:path}", _page), Route("/plotly.js", _plotly), *_answers()],
-        exception_handlers={HTTPException: _no_such_page},
-    )
-    app.router.redirect_slashes = False
-    app.state.explorer = explorer
-    return Guard(app, Rules(host.lower(), _hashes(), framed_by))
+    holder = Starlette()
+    holder.state.explorer = explorer
+    pages = [Route("/", _front), Route("/page/{name:path}", _page), Route("/plotly.js", _plotly)]
+    return Guard(Pages(holder, pages), Rules(host.lower(), _hashes(), framed_by))
 
 
-def _answers() -> list[Route]:
+class Pages:
+    """Answers requests by their routes. Those of answers are imported when the first is needed: they load a lot.
+
+    Errors are raised, for the guard to explain.
+    """
+
+    def __init__(self, holder: Starlette, pages: list[Route]) -> None:
+        self._holder = holder
+        self._pages = Router(pages, redirect_slashes=False)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        scope["app"] = self._holder
+        is_answer = scope["type"] == "http" and scope["path"].startswith("/api/")
+        router = await run_in_threadpool(answers) if is_answer else self._pages
+        await router(scope, receive, send)
+
+
+@cache
+def answers() -> Router:
     """Return the routes of all modules that have any."""
-    found: list[Route] = []
+    found: list[BaseRoute] = []
     for name in ROUTED:
         if find_spec(f"unweave.explorer.{name}") is not None:
             found += import_module(f"unweave.explorer.{name}").routes
-    return found
-
-
-def _no_such_page(request: Request, error: Exception) -> Response:
-    status = error.status_code if isinstance(error, HTTPException) else 404
-    return send_json({"error": "there is nothing at this address"}, status)
+    return Router(found, redirect_slashes=False)
 
 
 def _front(request: Request) -> Response:

@@ -14,6 +14,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from unweave.errors import UsageError
@@ -140,6 +141,8 @@ def explained(error: Exception) -> tuple[int, str]:
         return error.status, _line(error)
     if isinstance(error, UsageError):
         return 409, _line(error)
+    if isinstance(error, HTTPException):
+        return error.status_code, "there is nothing at this address"
     if isinstance(error, FileNotFoundError):
         return 404, "what is asked for is no longer there"
     LOG.warning("a request failed: %s: %s", type(error).__name__, _line(error))

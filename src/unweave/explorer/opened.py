@@ -25,8 +25,6 @@ Array = NDArray[Any]
 T = TypeVar("T")
 SAMPLES = 2_000
 """Random images whose codes are looked at."""
-CHUNK = 256
-"""Images held at once while they are encoded."""
 KEPT = 6
 """Runs kept open."""
 
@@ -117,11 +115,6 @@ def surveyed(codes: Array, logs: Array | None, factors: Array) -> Survey:
 
     codes = codes.astype(np.float64)
     return Survey(codes, factors, carried(codes, logs), points=logs is None)
-
-
-def sampled(total: int, samples: int) -> Array:
-    """Return which images are looked at: random ones, the same for all runs on a data set, each once."""
-    return np.random.default_rng(0).choice(total, size=min(samples, total), replace=False)
 
 
 class Kept:

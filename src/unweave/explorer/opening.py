@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unweave.errors import UsageError
-from unweave.explorer.opened import CHUNK, Opened, sampled, surveyed
+from unweave.explorer.drawn import draw, sampled
+from unweave.explorer.opened import Opened, surveyed
 from unweave.explorer.refusals import Unable
 
 if TYPE_CHECKING:
@@ -34,20 +35,15 @@ def _with_codes(opened: Opened, run: Run, samples: int) -> Opened:
     """Add the data set, and the codes of random images of it."""
     from unweave.report.surveys import collapse
 
-    data = run.data
-    if not len(data):
-        raise UsageError("its data set is empty")
+    drawn = draw(run, samples)
+    data = drawn.data
     if tuple(data.shape) != opened.shape:
         raise UsageError(f"its data set has images of shape {data.shape}, and its model takes {opened.shape}")
-    indices = sampled(len(data), samples)
-    parts = [indices[start : start + CHUNK] for start in range(0, len(indices), CHUNK)]
-    posteriors = [run.posterior(data.inputs(part)) for part in parts]
-    codes = np.concatenate([mean for mean, _ in posteriors])
-    found = [spread for _, spread in posteriors if spread is not None]
+    codes, logs = run.posterior(drawn.inputs)
     if not np.isfinite(codes).all():
         raise UsageError("its codes are no finite numbers")
-    opened.survey = surveyed(codes, np.concatenate(found) if found else None, data.values(indices))
-    opened.data, opened.indices, opened.total = data, indices, len(data)
+    opened.survey = surveyed(codes, logs, drawn.values)
+    opened.data, opened.indices, opened.total = data, drawn.indices, len(data)
     opened.factors, opened.sizes = tuple(data.factors.names), tuple(map(int, data.factors.sizes))
     opened.warning = collapse(opened.survey)
     return opened

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unweave.errors import UsageError
-from unweave.explorer.opened import SAMPLES, Array, Opened, sampled, surveyed
+from unweave.explorer.drawn import sampled
+from unweave.explorer.opened import SAMPLES, Array, Opened, surveyed
 from unweave.metrics.inputs import check_codes, check_factors
 
 IDENTITY = "model"

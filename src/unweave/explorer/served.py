@@ -51,7 +51,9 @@ class Served:
         link = f'<a href="{address}" target="_blank" rel="noopener">{address}</a>'
         if self._server is None:
             return f"<p>explorer, closed: {link}</p>"
-        frame = f'<iframe src="{address}" title="unweave explorer" style="width:100%;height:{HEIGHT}px;border:0"></iframe>'
+        frame = (
+            f'<iframe src="{address}" title="unweave explorer" style="width:100%;height:{HEIGHT}px;border:0"></iframe>'
+        )
         return f"<p>{link}</p>{frame}"
 
     def __enter__(self) -> Served:

@@ -6,6 +6,7 @@ import json
 import threading
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -62,6 +63,15 @@ class Explorer:
         path = index.run(identity)
         state = (_state(path), step)
         return self._kept.get((identity, step), state, lambda: read_run(path, name, self.samples, step))
+
+    def warm(self) -> None:
+        """Load what answers need, and read the tables, before anybody asks."""
+        from unweave.explorer.app import answers
+
+        with suppress(Exception):  # what is wrong is said when it is asked for
+            self.about()
+            answers()
+            self.groups(HERE)
 
     def _index(self, identity: str) -> Index:
         if self.index is None:
