@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,6 @@ from unweave.explorer.records import Look
 from unweave.report.scores import NOT_SCORES
 from unweave.report.study.cells import cell_name, higher_is_better
 from unweave.study.analysis.seeds import FEW_SEEDS, over_seeds, stretch
-from unweave.study.folder import PLAN, StudyFolder
-from unweave.study.integrity import read_object
 from unweave.study.task import differing, settings_of
 
 FIRST = ("name", "data", "method")
@@ -145,19 +143,3 @@ def _interval(values: list[float | None], quick: bool) -> dict[str, Any]:
         return {"mean": mean, "low": None, "high": None, "n": n, "values": values}
     half = stretch(n) * 1.959964 * float(known.std()) / n**0.5
     return {"mean": mean, "low": mean - half, "high": mean + half, "n": n, "values": values}
-
-
-def under_way(study: str, path: Path) -> tuple[set[str], set[str]]:
-    """Return the identities of the runs of a study that are being trained now, and of those that failed."""
-    folder = StudyFolder(path)
-    prefix = "" if study == "." else f"{study}/"
-    running = folder.driver().get("running")
-    names = [name for name in running if isinstance(name, str)] if isinstance(running, list) else []
-    failed = (file.stem for file in (path / "failures").glob("*.txt"))
-    return {f"{prefix}runs/{name}" for name in names}, {f"{prefix}runs/{name}" for name in failed}
-
-
-def planned(path: Path) -> int:
-    """Return how many runs a study asks for."""
-    tasks = (read_object(path / PLAN) or {}).get("tasks")
-    return len(tasks) if isinstance(tasks, list) else 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -24,8 +25,9 @@ from unweave.explorer.state import Explorer
 
 PAGE = Path(__file__).parent / "page"
 INLINE = re.compile(rb"<script(?![^>]*\ssrc=)[^>]*>(.*?)</script>", re.DOTALL)
-ROUTED = ("routes", "answers_data", "answers_geometry")
-"""The modules that have routes, each in a list of this name."""
+LIGHT = ("routes_study",)
+HEAVY = ("routes_run", "answers_data", "answers_geometry")
+"""The modules that have routes, each in a list of this name; the heavy ones load models, metrics and plots."""
 KINDS = {
     ".js": "text/javascript",
     ".css": "text/css; charset=utf-8",
@@ -54,36 +56,41 @@ def create_app(explorer: Explorer, *, host: str = "127.0.0.1", framed_by: str = 
     """
     holder = Starlette()
     holder.state.explorer = explorer
-    pages = [Route("/", _front), Route("/page/{name:path}", _page), Route("/plotly.js", _plotly)]
-    return Guard(Pages(holder, pages), Rules(host.lower(), _hashes(), framed_by))
+    return Guard(Pages(holder), Rules(host.lower(), _hashes(), framed_by))
 
 
 class Pages:
-    """Answers requests by their routes. Those of answers are imported when the first is needed: they load a lot.
+    """Answers requests by their routes. What loads a lot is imported when it is first asked for.
 
     Errors are raised, for the guard to explain.
     """
 
-    def __init__(self, holder: Starlette, pages: list[Route]) -> None:
+    def __init__(self, holder: Starlette) -> None:
+        pages = [Route("/", _front), Route("/page/{name:path}", _page), Route("/plotly.js", _plotly)]
         self._holder = holder
-        self._pages = Router(pages, redirect_slashes=False)
+        self._light = Router([*pages, *_routes(LIGHT)], redirect_slashes=False)
+        self._known = {route.path for route in self._light.routes if isinstance(route, Route)}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         scope["app"] = self._holder
-        is_answer = scope["type"] == "http" and scope["path"].startswith("/api/")
-        router = await run_in_threadpool(answers) if is_answer else self._pages
+        is_heavy = scope["path"].startswith("/api/") and scope["path"] not in self._known
+        router = await run_in_threadpool(heavy) if is_heavy else self._light
         await router(scope, receive, send)
 
 
 @cache
-def answers() -> Router:
-    """Return the routes of all modules that have any."""
+def heavy() -> Router:
+    """Return the routes that need models and metrics."""
+    return Router(_routes(HEAVY), redirect_slashes=False)
+
+
+def _routes(modules: Iterable[str]) -> list[BaseRoute]:
     found: list[BaseRoute] = []
-    for name in ROUTED:
+    for name in modules:
         if find_spec(f"unweave.explorer.{name}") is not None:
             found += import_module(f"unweave.explorer.{name}").routes
-    return Router(found, redirect_slashes=False)
+    return found
 
 
 def _front(request: Request) -> Response:

@@ -17,13 +17,12 @@ from typing import Literal
 
 from unweave.explorer.arrays import shapes_in
 from unweave.explorer.refusals import Missing
-from unweave.study.folder import PLAN
 
 HERE = "."
 """The identity of the explored folder itself."""
 DEPTH = 12
 """Folders are looked for so deep."""
-CONFIG = "config.json"  # as in unweave.runs.files, which loads torch
+CONFIG, PLAN = "config.json", "study.json"  # as in runs/files.py and study/folder.py, which load a lot
 READ = frozenset([CONFIG, "status.json", "log.parquet", "weights.safetensors", "scores.parquet", "snapshots"])
 """What is read of a run: none of it may be a link that leads out of the explored folder."""
 SELDOM = 20

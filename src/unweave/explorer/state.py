@@ -7,14 +7,16 @@ import threading
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unweave.explorer.opened import SAMPLES, Kept, Opened
-from unweave.explorer.places import HERE, Index
+from unweave.explorer.places import HERE, PLAN, Index
 from unweave.explorer.refusals import Missing
 from unweave.explorer.sending import plain
+from unweave.explorer.studies import planned, under_way
 
 if TYPE_CHECKING:
     from unweave.runs import Run
@@ -66,11 +68,13 @@ class Explorer:
 
     def warm(self) -> None:
         """Load what answers need, and read the tables, before anybody asks."""
-        from unweave.explorer.app import answers
+        from unweave.explorer.app import heavy
 
         with suppress(Exception):  # what is wrong is said when it is asked for
             self.about()
-            answers()
+            self.table(HERE)
+            heavy()
+            import_module("unweave.runs")
             self.groups(HERE)
 
     def _index(self, identity: str) -> Index:
@@ -112,8 +116,6 @@ class Explorer:
 
     def _under_way(self, study: str) -> tuple[set[str], set[str]]:
         """Return which runs below a folder are being trained, and which failed: of all studies in it."""
-        from unweave.explorer.answers_study import under_way
-
         running: set[str] = set()
         failed: set[str] = set()
         for identity, path in self._index(study).places().studies.items():
@@ -125,9 +127,6 @@ class Explorer:
 
     def _plan_of(self, path: Path) -> int:
         """Return how many runs a study asks for; its plan is read again only where it has changed."""
-        from unweave.explorer.answers_study import planned
-        from unweave.study.folder import PLAN
-
         state = hash(_stat(path / PLAN))
         if self._planned.get(path, (0, 0))[0] != state:
             self._planned[path] = (state, planned(path))

@@ -1,4 +1,4 @@
-"""The addresses of studies and runs: what a request asks for, and who answers it."""
+"""The addresses of runs: what a request asks for, and who answers it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from unweave.explorer.queries import Query
 from unweave.explorer.sending import send_bytes, send_json
 from unweave.explorer.state import Explorer
 
-PNG, GIF, JSON = "image/png", "image/gif", "application/json"
+PNG, GIF = "image/png", "image/gif"
 STEPS, MOST_STEPS = 9, 64
 MOST_IMAGES = 64
 MOST_SCALE = 8
@@ -28,27 +28,6 @@ def _opened(request: Request, name: str = "run") -> tuple[Opened, Query, str]:
     identity = query.text(name)
     step = query.whole("step", -1, least=-1)
     return _explorer(request).open(identity, None if step < 0 else step), query, identity
-
-
-def index(request: Request) -> Response:
-    """What there is to explore."""
-    return send_json(_explorer(request).about())
-
-
-def table(request: Request) -> Response:
-    """The table of a study."""
-    return send_bytes(_explorer(request).table(Query(request).text("study", "."))[1], JSON)
-
-
-def groups(request: Request) -> Response:
-    """Runs that differ in the seed alone, as groups."""
-    return send_bytes(_explorer(request).groups(Query(request).text("study", ".")), JSON)
-
-
-def changes(request: Request) -> Response:
-    """Whether a study has changed since it was looked at."""
-    query = Query(request)
-    return send_json(_explorer(request).changes(query.text("study", "."), query.text("stamp", "-")))
 
 
 def about(request: Request) -> Response:
@@ -150,10 +129,6 @@ def _picture(query: Query, images: Array, columns: int, name: str) -> Response:
 
 
 routes = [
-    Route("/api/index", index),
-    Route("/api/table", table),
-    Route("/api/groups", groups),
-    Route("/api/changes", changes),
     Route("/api/run", about),
     Route("/api/run/curves", curves),
     Route("/api/run/code", code),
