@@ -38,8 +38,6 @@ def send_json(value: Any, status: int = 200) -> Response:
 
 def send_bytes(content: bytes, kind: str, *, name: str = "", status: int = 200) -> Response:
     """Return an answer as it is; with a name, as a file to keep."""
-    plain_name = "".join(
-        letter if letter.isascii() and (letter.isalnum() or letter in "-_.") else "-" for letter in name
-    )
-    headers = {"Content-Disposition": f'attachment; filename="{plain_name}"'} if name else {}
+    file = re.sub(r"[^A-Za-z0-9._-]", "-", name)  # whatever a folder is called, the header stays one line
+    headers = {"Content-Disposition": f'attachment; filename="{file}"'} if name else {}
     return Response(content, status, {"Cache-Control": "no-store", **headers}, kind)
