@@ -31,7 +31,7 @@ ARGUMENTS = [
 ]
 PATIENCE = 120.0
 """Seconds that Debian's package may take to install."""
-TINY: dict[str, Any] = {"batch": 32, "net": "mlp", "latents": 4, "width": 0.05}
+TINY: dict[str, Any] = {"batch": 32, "net": "mlp", "latents": 4, "width": 0.05, "lr": 3e-3}
 """A model that learns a little in a second."""
 
 
@@ -74,7 +74,7 @@ def write_study(folder: Path) -> None:
 
     study = Study(
         data="shapes2d:size=32",
-        methods=[{"name": "beta-vae", "beta": [1, 8]}],
+        methods=[{"name": "beta-vae", "beta": [0.25, 2]}],
         seeds=2,
         steps=300,
         metrics=["mig", "dci"],
