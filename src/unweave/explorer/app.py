@@ -93,11 +93,11 @@ def _routes(modules: Iterable[str]) -> list[BaseRoute]:
     return found
 
 
-def _front(request: Request) -> Response:
+async def _front(request: Request) -> Response:
     return _file("index.html")
 
 
-def _page(request: Request) -> Response:
+async def _page(request: Request) -> Response:
     return _file(request.path_params["name"])
 
 
@@ -109,6 +109,7 @@ def _file(name: str) -> Response:
     return send_bytes(path.read_bytes(), KINDS[path.suffix])
 
 
+@cache
 def page_files() -> dict[str, Path]:
     """Return the files that the page is made of, by the names that it asks for them with."""
     return {path.relative_to(PAGE).as_posix(): path for path in sorted(PAGE.rglob("*")) if path.suffix in KINDS}

@@ -55,6 +55,8 @@ class Opened:
     """What people must know of it: why it cannot be decoded, that it has collapsed, that its data set is gone."""
     lock: threading.RLock = field(default_factory=threading.RLock)
     """Held while its model computes."""
+    _keeping: threading.RLock = field(default_factory=threading.RLock)
+    """Held while what is kept is computed: sliders need not wait for it."""
     _kept: dict[Hashable, Any] = field(default_factory=dict)
 
     def decode(self, codes: Array) -> Array:
@@ -103,7 +105,7 @@ class Opened:
 
     def keep(self, key: Hashable, compute: Callable[[], T]) -> T:
         """Return what was computed before under this key, or compute it."""
-        with self.lock:
+        with self._keeping:
             if key not in self._kept:
                 self._kept[key] = compute()
             return self._kept[key]
@@ -128,12 +130,12 @@ class Kept:
 
     def get(self, key: Hashable, state: Hashable, open_it: Callable[[], Opened]) -> Opened:
         """Return what was opened under this key in this state, or open it; two requests do not open it twice."""
-        if (found := self._found(key, state)) is not None:
+        if (found := self.found(key, state)) is not None:
             return found
         with self._lock:
             opening = self._opening.setdefault(key, threading.Lock())
         with opening:
-            if (found := self._found(key, state)) is not None:
+            if (found := self.found(key, state)) is not None:
                 return found
             opened = open_it()
             with self._lock:
@@ -144,7 +146,8 @@ class Kept:
                 self._opening.pop(key, None)
             return opened
 
-    def _found(self, key: Hashable, state: Hashable) -> Opened | None:
+    def found(self, key: Hashable, state: Hashable) -> Opened | None:
+        """Return what was opened under this key in this state, or None."""
         with self._lock:
             known, opened = self._opened.get(key, (None, None))
             if opened is None or known != state:

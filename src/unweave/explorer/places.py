@@ -155,13 +155,20 @@ class Index:
 
     def places(self, *, fresh: bool = False) -> Places:
         """Return what lies in the folder: now, or not long ago; with `fresh`, no longer ago than a scan must be."""
+        known = self._places
+        if known is not None and not fresh:
+            return known  # without waiting for a scan that is under way
         with self._lock:
-            if self._places is None or (fresh and time.monotonic() >= self._next):
+            if self._places is None or time.monotonic() >= self._next:
                 start = time.monotonic()
                 self._places = scan(self.root)
                 end = time.monotonic()
                 self._next = end + max(1.0, SELDOM * (end - start))
             return self._places
+
+    def known(self, identity: str) -> Path | None:
+        """Return the folder of a run that the last scan has found, without waiting for another."""
+        return None if self._places is None else self._places.runs.get(identity)
 
     def run(self, identity: str) -> Path:
         """Return the folder of a run; refuse what is no run, or none any more."""

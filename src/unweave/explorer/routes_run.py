@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -47,9 +48,27 @@ def code(request: Request) -> Response:
     return send_json(answers_run.code_of(opened, query.whole("image")))
 
 
-def decode(request: Request) -> Response:
-    """The image, or the vector, of a code."""
+async def decode(request: Request) -> Response:
+    """The image, or the vector, of a code.
+
+    Of a run that is open it is decoded at once: to hand a code of a millisecond's work to another thread takes longer.
+    """
+    query = Query(request)
+    opened = None if query.text("step", "") else _explorer(request).at_hand(query.text("run"))
+    if opened is None or opened.run is None or not opened.lock.acquire(blocking=False):
+        return await run_in_threadpool(_decode, request)
+    try:
+        return _decoded(opened, query)
+    finally:
+        opened.lock.release()
+
+
+def _decode(request: Request) -> Response:
     opened, query, _ = _opened(request)
+    return _decoded(opened, query)
+
+
+def _decoded(opened: Opened, query: Query) -> Response:
     found = answers_run.decoded(opened, _code(opened, query))
     return send_json({"values": found}) if opened.kind == "vectors" else send_bytes(pictures.png(found[None]), PNG)
 

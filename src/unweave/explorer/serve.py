@@ -17,7 +17,7 @@ def listening(host: str, port: int) -> socket.socket:
     """Return a socket that listens at an address; port 0 is any that is free."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # named, so that asyncio never delays packets
+        found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # named: else asyncio delays packets
     except OSError as error:
         raise UsageError(f"'{host}' is no address of this machine: {error.strerror or error}") from error
     try:

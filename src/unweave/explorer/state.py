@@ -58,13 +58,24 @@ class Explorer:
         index = self._index(identity)
         name = Path(identity).name or (self.root.resolve().name if self.root else "run")
         if given is not None:
-            return self._kept.get(identity, _state(given.path), lambda: open_run(given, name, self.samples))
+            state = (_state(given.path), None)
+            return self._kept.get((identity, None), state, lambda: open_run(given, name, self.samples))
         if identity in index.places().files:
             file = index.file(identity, "codes")
             return self._kept.get(identity, _stat(file.path), lambda: read_codes(file.path, name, self.samples))
         path = index.run(identity)
         state = (_state(path), step)
         return self._kept.get((identity, step), state, lambda: read_run(path, name, self.samples, step))
+
+    def at_hand(self, identity: str) -> Opened | None:
+        """Return a run that is open, and has not changed; None where it would have to be opened."""
+        given = self.given.get(identity)
+        if isinstance(given, Opened):
+            return given
+        path = given.path if given is not None else self.index.known(identity) if self.index is not None else None
+        if path is None:
+            return None
+        return self._kept.found((identity, None), (_state(path), None))
 
     def warm(self) -> None:
         """Load what answers need, and read the tables, before anybody asks."""
