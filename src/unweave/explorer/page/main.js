@@ -84,6 +84,8 @@ async function show() {
     if (controller.signal.aborted) return;
     /** @type {HTMLElement} */ (document.getElementById("root-name")).textContent = known.root;
     const root = el("div", { class: `view ${view}` });
+    const waiting = window.setTimeout(() => root.childElementCount || fill(root, el("p", { class: "quiet" }, "Reading … the first time, a run is opened and its images are encoded.")), 300);
+    controller.signal.addEventListener("abort", () => clearTimeout(waiting));
     fill(content, root);
     await module.show(context(view, state, root, known, controller.signal));
     root.dataset.ready = "true";

@@ -62,11 +62,12 @@ function words(value) {
  * @param {number[]} places
  * @param {(place: number) => any} value
  * @param {boolean} descending
+ * @param {boolean} [stable] whether equal ones stay as they are, rather than go by their places
  */
-export function ordered(places, value, descending) {
+export function ordered(places, value, descending, stable = false) {
   const sign = descending ? -1 : 1;
   const keys = new Map(places.map((place) => [place, value(place)]));
-  return [...places].sort((a, b) => compare(keys.get(a), keys.get(b), sign) || a - b);
+  return [...places].sort((a, b) => compare(keys.get(a), keys.get(b), sign) || (stable ? 0 : a - b));
 }
 
 const NAMES = new Intl.Collator("en", { numeric: true });

@@ -11,6 +11,7 @@ import { fixed, number } from "#lib/format.js";
  * @property {number} mean
  * @property {number} sd
  * @property {number[]} quantiles
+ * @property {[number, number]} [ends] the quantiles that traversals go between
  * @property {{edges: number[], counts: number[]} | null} histogram
  * @property {string | null} factor
  */
@@ -19,8 +20,7 @@ const STEPS = 400;
 
 /** The ends of a latent's slider. @param {Latent} latent @returns {[number, number]} */
 export function ends(latent) {
-  const low = latent.quantiles[0] ?? -3;
-  const high = latent.quantiles[latent.quantiles.length - 1] ?? 3;
+  const [low, high] = latent.ends ?? [latent.quantiles[0] ?? -3, latent.quantiles[latent.quantiles.length - 1] ?? 3];
   return high > low ? [low, high] : [low - 1, low + 1];
 }
 
@@ -43,7 +43,8 @@ export class Sliders {
   row(latent) {
     const [low, high] = ends(latent);
     const name = `z${latent.index}`;
-    const described = latent.factor ? `${name}, follows ${latent.factor}` : name;
+    const follows = latent.active === false ? null : latent.factor;
+    const described = follows ? `${name}, follows ${follows}` : name;
     const step = (high - low) / STEPS;
     const range = el("input", { type: "range", min: low, max: high, step, "aria-label": described });
     const field = el("input", { type: "number", step: "any", "aria-label": `Value of ${name}` });
@@ -65,7 +66,7 @@ export class Sliders {
     return el(
       "div",
       { class: latent.active === false ? "latent idle" : "latent" },
-      el("div", { class: "name" }, el("b", {}, name), latent.factor ? ` ${latent.factor}` : "", el("small", {}, latent.active === false ? `${carried}, unused` : carried)),
+      el("div", { class: "name" }, el("b", {}, name), follows ? ` ${follows}` : "", el("small", {}, latent.active === false ? "unused" : carried)),
       el("div", { class: "track" }, histogram(latent), range, el("div", { class: "ends", "aria-hidden": "true" }, el("span", {}, fixed(low, 2)), el("span", {}, fixed(high, 2)))),
       field,
     );

@@ -126,6 +126,18 @@ export class VirtualTable {
   }
 }
 
+/** @type {CanvasRenderingContext2D | null} */
+let ruler = null;
+
+/** @param {string} text */
+function measured(text) {
+  if (!ruler) {
+    ruler = el("canvas").getContext("2d");
+    if (ruler) ruler.font = getComputedStyle(document.body).font;
+  }
+  return ruler ? ruler.measureText(text).width : text.length * 8;
+}
+
 /**
  * The width that a column needs, from its heading and some of its texts.
  * @param {string} label
@@ -133,7 +145,8 @@ export class VirtualTable {
  * @param {number} [most]
  */
 export function widthOf(label, texts, most = 330) {
-  let letters = Math.max(...label.split(/[\s-]/).map((word) => word.length + 1.5));
-  for (const text of texts) letters = Math.max(letters, text.length);
-  return Math.round(Math.min(most, Math.max(52, letters * 7.3 + 22)));
+  const words = label.split(/(?<=[\s-])/).map((word) => 0.87 * measured(word) + 18);
+  let width = Math.max(...words);
+  for (const text of new Set(texts)) width = Math.max(width, measured(text));
+  return Math.round(Math.min(most, Math.max(52, width + 22)));
 }

@@ -4,6 +4,7 @@ import { address, isStatic, json } from "#lib/api.js";
 import { el, fill, plainTable, section } from "#lib/dom.js";
 import { decimals, fixed, number, shortName } from "#lib/format.js";
 import { link } from "#lib/router.js";
+import { ends } from "#lib/sliders.js";
 import { pickerLater, runsOf } from "#lib/runs.js";
 
 /** @typedef {{left: number, right: number, sign: 1 | -1, agreement: number}} Pair */
@@ -75,8 +76,7 @@ function strip(answer, run, side, latent, sign) {
   if (run.kind !== "images") return el("span", { class: "quiet" }, "no images");
   const image = el("img", { class: "pixels", alt: `z${latent} of the ${side} run, ${sign < 0 ? "from high to low" : "from low to high"}`, loading: "lazy" });
   if (isStatic()) return still(image, run, latent, sign);
-  const quantiles = run.latents[latent].ends ?? run.latents[latent].quantiles;
-  const [low, high] = [quantiles[0], quantiles[quantiles.length - 1]];
+  const [low, high] = ends(run.latents[latent]);
   image.src = address("run/traversal", { run: run.id, latent, z: answer.start[side].map((/** @type {number} */ value) => value.toFixed(4)).join(","), low: (sign < 0 ? high : low).toFixed(5), high: (sign < 0 ? low : high).toFixed(5), steps: 7 });
   return image;
 }

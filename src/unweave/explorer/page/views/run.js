@@ -1,6 +1,7 @@
 // @ts-check
 /** A run: move its latents and see the image follow; traversals, reconstructions, curves, latents, scores. */
 import { address, has, isStatic, json } from "#lib/api.js";
+import { check } from "#lib/controls.js";
 import { el, fill, later, section } from "#lib/dom.js";
 import { counted, fixed, number } from "#lib/format.js";
 import { chosenRun, pickerLater } from "#lib/runs.js";
@@ -110,12 +111,22 @@ function pictures(context, run) {
   };
   const steps = el("select", { onchange: () => (context.set({ steps: steps.value === "9" ? null : steps.value }), draw()) }, STEPS.map((n) => el("option", { value: n }, n)));
   steps.value = state.steps ?? "9";
-  const labels = run.order.map((/** @type {number} */ i) => el("div", {}, el("b", {}, `z${i}`), run.latents[i].factor ? el("small", {}, run.latents[i].factor) : null));
-  const controls = el("div", { class: "controls" }, isStatic() ? null : el("label", { class: "field" }, el("span", {}, "Images in a row"), steps), png, gif);
+  const used = run.order.filter((/** @type {number} */ i) => run.latents[i].active !== false).length;
+  const frame = el("div", { class: "crop" }, grid);
+  const labels = el("div", { class: "row-labels" });
+  const unused = check(`Unused latents too (${run.order.length - used})`, state.rows === "all", (on) => (context.set({ rows: on ? "all" : null }), crop()));
+  const crop = () => {
+    const rows = state.rows === "all" || !used ? run.order : run.order.slice(0, used);
+    fill(labels, rows.map((/** @type {number} */ i) => el("div", {}, el("b", {}, `z${i}`), run.latents[i].active !== false && run.latents[i].factor ? el("small", {}, run.latents[i].factor) : null)));
+    // The picture has a row for each latent, those in use first: the rest is cut off.
+    frame.style.aspectRatio = grid.naturalWidth ? `${grid.naturalWidth} / ${(rows.length * (grid.naturalHeight + 1)) / run.order.length - 1}` : "auto";
+  };
+  grid.addEventListener("load", crop);
+  const controls = el("div", { class: "controls" }, isStatic() ? null : el("label", { class: "field" }, el("span", {}, "Images in a row"), steps), png, gif, used && used < run.order.length ? unused : null);
   const element = el(
     "div",
     { class: "two wide-left" },
-    section("Traversals", "Each row moves one latent from the 1 % to the 99 % quantile of its codes; the others stay as the sliders are.", controls, el("div", { class: "grid-picture" }, el("div", { class: "row-labels" }, labels), grid)),
+    section("Traversals", "Each row moves one latent from the 1 % to the 99 % quantile of its codes; the others stay as the sliders are.", controls, el("div", { class: "grid-picture" }, labels, frame)),
     reconstructions(context, run),
   );
   const follow = (/** @type {number[] | null} */ code) => {

@@ -25,7 +25,7 @@ export function latentsPart(context, run) {
   }
   const rows = shown.map((/** @type {any} */ latent) => [
     `z${latent.index}`,
-    latent.factor ?? "–",
+    latent.active === false ? "–" : (latent.factor ?? "–"),
     fixed(latent.kl, 3),
     fixed(latent.mean, 2),
     fixed(latent.sd, 2),

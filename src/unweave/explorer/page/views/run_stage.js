@@ -96,7 +96,7 @@ export class Stage {
   controls(base, reset, choose, code) {
     const { run } = this;
     const buttons = [el("button", { type: "button", onclick: reset }, "Reset")];
-    if (run.kind === "images") buttons.push(el("button", { type: "button", onclick: () => this.save() }, "Save image"));
+    if (run.kind === "images") buttons.push(el("button", { type: "button", onclick: () => this.save() }, "Save PNG"));
     const canChoose = !isStatic() && base.image !== null && run.of > 1;
     if (canChoose) buttons.push(el("button", { type: "button", onclick: () => choose(Math.floor(Math.random() * run.of)) }, "Random image"));
     const parts = [el("div", { class: "controls tight" }, buttons)];

@@ -4,7 +4,7 @@ import { isStatic, json } from "#lib/api.js";
 import { select, tabs, unique } from "#lib/controls.js";
 import { el, fill, later } from "#lib/dom.js";
 import { counted, number } from "#lib/format.js";
-import { filterOf } from "#lib/frame.js";
+import { filterOf, ordered } from "#lib/frame.js";
 import { drawPairs } from "#views/study_pairs.js";
 import { drawParallel } from "#views/study_parallel.js";
 import { drawScores } from "#views/study_scores.js";
@@ -39,7 +39,7 @@ export async function show(context) {
   const study = state.study ?? index.studies[0]?.id ?? ".";
   const load = async () => {
     const [frame, groups] = await Promise.all([json("table", { study }, signal), json("groups", { study }, signal)]);
-    return { frame, groups };
+    return { frame, groups: inOrder(groups) };
   };
   let { frame, groups } = await load();
   if (!frame.total) {
@@ -110,6 +110,12 @@ function filterField(context, onchange) {
   return el("label", { class: "field" }, el("span", { id }, `Filter. ${help}`), input);
 }
 
+/** Groups by their settings, numbers by size, so that a table without a sort is in a sensible order. @param {Groups} groups @returns {Groups} */
+function inOrder(groups) {
+  const places = groups.by.reduceRight((order, name) => ordered(order, (place) => groups.groups[place].key[name], false, true), groups.groups.map((_, place) => place));
+  return { ...groups, groups: places.map((place) => groups.groups[place]) };
+}
+
 /**
  * The model of what a filter lets through.
  * @param {Frame} frame
@@ -144,7 +150,7 @@ function watch(context, study, stamp, live, onchange) {
       const answer = await json("changes", { study, stamp }, signal);
       stamp = answer.stamp;
       const busy = answer.counts.running ?? 0;
-      const words = Object.entries(answer.counts).map(([state, n]) => `${number(n)} ${state}`).join(", ");
+      const words = Object.entries(answer.counts).filter(([, n]) => n).map(([state, n]) => `${number(n)} ${state}`).join(", ");
       fill(live, busy ? el("i", { class: "dot running" }) : null, busy ? `live: ${words}` : words);
       if (answer.changed) await onchange();
       context.fail("");

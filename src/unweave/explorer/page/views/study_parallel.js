@@ -20,7 +20,7 @@ export function drawParallel(panel, model, context, signal) {
   const metrics = metricsOf(model.frame);
   const settings = columnsOf(model.frame, ["text", "number", "seed"]).map((column) => column.name).filter((name) => name !== "name" && fits(model, name));
   const chosen = () => {
-    const wanted = state.axes ? state.axes.split(",") : [...settings.filter((name) => name !== "seed" && name !== "seconds"), ...metrics.slice(0, FIRST_METRICS)];
+    const wanted = state.axes ? state.axes.split(",") : [...settings.filter((name) => !["seed", "step", "seconds"].includes(name)), ...metrics.slice(0, FIRST_METRICS)];
     return [...settings, ...metrics].filter((name) => wanted.includes(name));
   };
   const colour = () => (metrics.includes(state.line) ? state.line : metrics[0] ?? settings[0]);
@@ -77,7 +77,7 @@ function parallel(model, shown, names, colour, ranges) {
   const dimensions = names.map((name) => ({ ...dimension(shown.map((row) => rows[name][row]), name + arrow(model.frame, name)), constraintrange: ranges[name] }));
   const values = shown.map((row) => (typeof rows[colour][row] === "number" ? rows[colour][row] : null));
   return {
-    height: 440,
+    height: 420,
     label: `Parallel coordinates of ${counted(shown.length, "run")}: ${names.join(", ")}`,
     traces: [
       {
@@ -90,12 +90,18 @@ function parallel(model, shown, names, colour, ranges) {
         tickfont: { size: 11 },
       },
     ],
-    layout: { margin: { l: 70, r: 40, t: 70, b: 20 } },
+    layout: { margin: { l: firstWidth(dimensions[0]), r: 40, t: 70, b: 24 } },
     table: {
       head: ["run", ...names],
       rows: shown.map((row) => [el("a", { href: link("run", { run: rows.id[row] }) }, shortName(rows.id[row])), ...names.map((name) => cell(model, name, row))]),
     },
   };
+}
+
+/** The room that the labels of the first axis need. @param {any} axis */
+function firstWidth(axis) {
+  const longest = Math.max(0, ...(axis?.ticktext ?? []).map((/** @type {string} */ text) => text.length));
+  return Math.min(260, Math.max(70, 7 * longest + 20));
 }
 
 /** @param {Model} model @param {string} name @param {number} row */

@@ -32,7 +32,7 @@ export function drawScores(panel, model, context, signal) {
     leaving = new AbortController();
     const inner = AbortSignal.any([signal, leaving.signal]);
     const shown = axis() === CELLS ? [byCell(model, metric(), context)] : byStrength(model, metric(), axis(), context);
-    note.textContent = `Small points are single runs; large ones the mean over seeds, bars the interval: ${model.groups.interval}${axis() === CELLS ? cellsLeft(model) : ""}`;
+    note.textContent = `Small points are single runs; large ones the mean over seeds, bars the interval: ${model.groups.interval}${axis() === CELLS ? cellsLeft(model) : ""}`.replace(/([^.])$/, "$1.");
     fill(charts, shown.map(({ name, spec }) => {
       const host = el("div");
       void chart(host, spec, inner).catch((error) => context.fail(error.message));
@@ -74,12 +74,12 @@ function byStrength(model, metric, axis, context) {
   const others = model.groups.by.filter((name) => name !== axis && name !== "data");
   const series = distinct(groups.map((group) => seriesName(group, others)));
   const xs = groups.map((group) => group.key[axis]);
-  const logarithmic = xs.every((x) => x > 0) && Math.max(...xs) / Math.min(...xs) > 20;
+  const logarithmic = xs.every((x) => x > 0) && Math.max(...xs) / Math.min(...xs) >= 8;
   const range = rangeOf(groups, metric);
   const places = placesOf(model.frame.rows[metric]);
   return panels.map((name) => {
     const own = groups.filter((group) => setting(group.key.data ?? "") === name);
-    const traces = series.flatMap((one, place) => tracesOf(own.filter((group) => seriesName(group, others) === one), one, place, metric, axis));
+    const traces = series.flatMap((one, place) => tracesOf(own.filter((group) => seriesName(group, others) === one), one, metric, axis, { place, ...beside(xs, place, series.length, logarithmic) }));
     const ticks = distinct(xs).sort((a, b) => a - b);
     return {
       name: panels.length > 1 || name !== "–" ? (name === "–" ? "" : name) : "",
@@ -99,15 +99,28 @@ function byStrength(model, metric, axis, context) {
   });
 }
 
-/** @param {Group[]} groups @param {string} name @param {number} place @param {string} metric @param {string} axis */
-function tracesOf(groups, name, place, metric, axis) {
+/**
+ * Series stand a little beside each other, so that their bars do not cover each other.
+ * @param {number[]} xs
+ * @param {number} place
+ * @param {number} count
+ * @param {boolean} logarithmic
+ */
+function beside(xs, place, count, logarithmic) {
+  const by = (place - (count - 1) / 2) * 0.014;
+  const [low, high] = [Math.min(...xs), Math.max(...xs)];
+  return { at: (/** @type {number} */ x) => (logarithmic ? x * (high / low) ** by : x + by * (high - low)) };
+}
+
+/** @param {Group[]} groups @param {string} name @param {string} metric @param {string} axis @param {{place: number, at: (x: number) => number}} where */
+function tracesOf(groups, name, metric, axis, { place, at }) {
   const colour = COLOURS[place % COLOURS.length];
   const sorted = [...groups].sort((a, b) => a.key[axis] - b.key[axis]);
-  const points = sorted.flatMap((group) => group.scores[metric].values.map((value, i) => ({ x: group.key[axis], y: value, run: group.runs[i] })));
+  const points = sorted.flatMap((group) => group.scores[metric].values.map((value, i) => ({ x: at(group.key[axis]), y: value, run: group.runs[i] })));
   const scores = sorted.map((group) => group.scores[metric]);
   return [
     { type: "scatter", mode: "markers", name, showlegend: false, x: points.map((p) => p.x), y: points.map((p) => p.y), customdata: points.map((p) => p.run), marker: { color: colour, size: 6, opacity: 0.45, symbol: MARKERS[place % MARKERS.length] }, hovertemplate: "%{customdata}<br>%{y:.4g}<extra></extra>" },
-    { type: "scatter", mode: "lines+markers", name, x: sorted.map((group) => group.key[axis]), y: scores.map((s) => s.mean), error_y: bars(scores), line: { color: colour, width: 1.5 }, marker: { color: colour, size: 10, symbol: MARKERS[place % MARKERS.length] }, hovertemplate: `${name}<br>${axis} %{x}<br>mean %{y:.4g}<extra></extra>` },
+    { type: "scatter", mode: "lines+markers", name, x: sorted.map((group) => at(group.key[axis])), text: sorted.map((group) => number(group.key[axis])), y: scores.map((s) => s.mean), error_y: bars(scores), line: { color: colour, width: 1.5 }, marker: { color: colour, size: 10, symbol: MARKERS[place % MARKERS.length] }, hovertemplate: `${name}<br>${axis} %{text}<br>mean %{y:.4g}<extra></extra>` },
   ];
 }
 
@@ -144,7 +157,7 @@ function byCell(model, metric, context) {
 /** @param {Model} model */
 function cellsLeft(model) {
   const count = model.members.filter((rows) => rows.length).length;
-  return count > MOST_CELLS ? ` The first ${MOST_CELLS} of ${number(count)} cells are shown; filter to see others.` : "";
+  return count > MOST_CELLS ? `. The first ${MOST_CELLS} of ${number(count)} cells are shown; filter to see others.` : "";
 }
 
 /** @param {Group} group @param {string} metric @param {number} places */

@@ -26,7 +26,7 @@ export function drawTable(panel, model, context, signal) {
     view = new View(model, state);
     table.setColumns(view.columns(), view.sort);
     table.setRows(view.lines.length, (place) => view.row(view.lines[place], toggle));
-    note.textContent = view.grouped ? `A row is a cell: runs that differ in the seed alone. Scores are means over seeds ± half the interval: ${model.groups.interval}` : "A row is a run. Scores are those of its last step.";
+    note.textContent = view.grouped ? `A row is a cell: runs that differ in the seed alone. Scores are means over seeds ± half the interval: ${model.groups.interval}.` : "A row is a run. Scores are those of its last step.";
   };
   const toggle = (/** @type {number} */ group) => {
     const open = new Set(view.open);
@@ -59,7 +59,7 @@ class View {
     this.open = new Set((state.open ?? "").split(",").filter(Boolean).map(Number));
     const kinds = this.grouped ? ["text", "number"] : ["text", "number", "seed", "state"];
     const settings = columnsOf(model.frame, kinds, state.all === "1").filter((column) => !NAMES.includes(column.name));
-    this.settings = this.grouped ? settings.filter((column) => !OUTCOMES.includes(column.name)) : settings;
+    this.settings = this.grouped ? settings.filter((column) => !OUTCOMES.includes(column.name) && column.name !== "method") : settings;
     this.scores = columnsOf(model.frame, ["score"], state.all === "1");
     this.places = Object.fromEntries(this.scores.map((column) => [column.name, placesOf(model.frame.rows[column.name])]));
     this.lines = this.grouped ? this.groupLines() : this.runLines();
@@ -105,13 +105,18 @@ class View {
     return { mean: values.length ? values.reduce((sum, value) => sum + value, 0) / values.length : null, half: null };
   }
 
+  /** @param {number} row */
+  method(row) {
+    return setting(this.model.frame.rows.method?.[row] ?? "cell");
+  }
+
   columns() {
     const { frame, groups, rows } = this.model;
     const some = rows.slice(0, SAMPLE);
-    const names = this.grouped ? groups.groups.slice(0, SAMPLE).map((group) => `${group.name}    `) : some.map((row) => shortName(frame.rows.id[row]));
+    const names = this.grouped ? [...rows.slice(0, SAMPLE).map((row) => `▸  ${this.method(row)}`), ...(this.open.size ? some.map((row) => `    ${shortName(frame.rows.id[row])}`) : [])] : some.map((row) => shortName(frame.rows.id[row]));
     const label = this.grouped ? "Cell" : "Run";
-    const first = { name: "name", label, width: widthOf(label, names, 310) };
-    const seeds = { name: "seeds", label: "Seeds", width: 66, numeric: true };
+    const first = { name: "name", label, width: widthOf(label, names, 345) };
+    const seeds = { name: "seeds", label: "Seeds", width: 76, numeric: true };
     const settings = this.settings.map((column) => ({
       name: column.name,
       label: column.name,
@@ -120,10 +125,10 @@ class View {
     }));
     const scores = this.scores.map((column) => ({
       name: column.name,
-      label: column.name + (column.higher_is_better === true ? " ↑" : column.higher_is_better === false ? " ↓" : ""),
+      label: column.name + (column.higher_is_better === true ? "\u00a0↑" : column.higher_is_better === false ? "\u00a0↓" : ""),
       title: column.higher_is_better === true ? "higher is better" : column.higher_is_better === false ? "lower is better" : undefined,
       numeric: true,
-      width: widthOf(column.name, this.grouped ? ["0.000 ±0.000"] : some.map((row) => fixed(frame.rows[column.name][row], this.places[column.name]))),
+      width: widthOf(column.name, this.grouped ? [`${fixed(0, this.places[column.name])} ±${fixed(0, this.places[column.name])}00`] : some.map((row) => fixed(frame.rows[column.name][row], this.places[column.name]))),
     }));
     return [first, ...(this.grouped ? [seeds] : []), ...settings, ...scores];
   }
@@ -147,7 +152,7 @@ class View {
     return {
       kind: "group",
       cells: [
-        el("span", { title: name }, opener, name),
+        el("span", { title: name }, opener, this.method(members[group][0])),
         shown === size ? String(size) : `${shown} of ${size}`,
         ...this.settings.map((column) => setting(this.groupValue(group, column.name))),
         ...this.scores.map((column) => this.scoreCell(group, column.name)),
