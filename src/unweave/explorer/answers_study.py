@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from math import isfinite
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -12,12 +13,12 @@ import polars
 
 from unweave.explorer.records import Look
 from unweave.report.scores import NOT_SCORES
-from unweave.report.study.cells import cell_name, higher_is_better
+from unweave.report.study.cells import cell_name, higher_is_better, setting
 from unweave.study.analysis.seeds import FEW_SEEDS, over_seeds, stretch
 from unweave.study.task import differing, settings_of
 
-FIRST = ("name", "data", "method")
-LAST = ("state", "step", "seconds")
+RESERVED = ("id", "name", "state", "step", "seconds")
+"""Columns that are no settings; a setting of such a name is told apart."""
 RESAMPLED = 2_000
 """Up to so many intervals are found by resampling seeds; more, by Student's t, which is as good and faster."""
 INTERVAL = "95 % over seeds, by resampling them; none with fewer than five seeds"
@@ -25,39 +26,46 @@ STUDENT = "95 % over seeds, by Student's t; none with fewer than five seeds"
 
 
 def table(look: Look, running: set[str], failed: set[str]) -> dict[str, Any]:
-    """Return one row for each run, by columns: settings, seed, state, and its scores at the last step."""
-    runs = look.records.runs.filter(polars.col("config").is_not_null())
+    """Return one row for each run, by columns: settings, seed, state, and its scores at the last step.
+
+    A run whose configuration cannot be read has a row without settings, and is called damaged.
+    """
+    runs = look.records.runs
     identities = runs["run"].to_list()
-    settings = [settings_of(json.loads(text)) for text in runs["config"]]
-    differ = {*differing(settings), *(name for name in ("data", "method", "seed") if _several(settings, name))}
-    names = list(dict.fromkeys(name for row in settings for name in row if name not in ("data", "method", "seed")))
+    settings = [_settings(text) for text in runs["config"]]
+    known = [row for row in settings if row]
+    differ = {*differing(known), *(name for name in ("data", "method", "seed") if _many(row[name] for row in known))}
+    names = dict.fromkeys(name for row in known for name in row if name not in ("data", "method", "seed"))
     rows: dict[str, list[Any]] = {"id": identities, "name": [_name(identity) for identity in identities]}
     columns = [_column("name", "text", True)]
     for name in ("data", "method", *names, "seed"):
-        values = [_cell(row.get(name)) for row in settings]
-        key = f"{name} (setting)" if name in ("name", "id", *LAST) else name
-        kind = "seed" if name == "seed" else "number" if _numeric(values) else "text"
-        rows[key] = values if kind != "text" else [None if each is None else _text(each) for each in values]
-        columns.append(_column(key, kind, name in differ))
-    rows["state"] = [_state(*each, running, failed) for each in runs.select("run", "state").iter_rows()]
-    rows["step"], rows["seconds"] = runs["step"].to_list(), runs["seconds"].to_list()
+        key = f"{name} (setting)" if name in RESERVED else name
+        kind, rows[key] = _values([row.get(name) for row in settings])
+        columns.append(_column(key, "seed" if name == "seed" else kind, name in differ))
+    states = zip(identities, runs["state"], settings, strict=True)
+    rows["state"] = [_state(run, state, bool(row), running, failed) for run, state, row in states]
+    rows["step"], rows["seconds"] = runs["step"].to_list(), [_cell(each) for each in runs["seconds"]]
     columns += [_column("state", "state", True), _column("step", "number", _many(rows["step"]))]
     columns.append(_column("seconds", "number", True))
     for metric, values in last_scores(runs, look.records.scores).items():
-        rows[metric] = values
-        columns.append({**_column(metric, "score", True), "higher_is_better": higher_is_better(metric)})
+        key = f"{metric} (score)" if metric in rows else metric
+        rows[key] = values
+        columns.append({**_column(key, "score", True), "higher_is_better": higher_is_better(metric)})
     return {"columns": columns, "rows": rows, "total": len(identities), "stamp": look.stamp}
+
+
+def _settings(config: str | None) -> dict[str, Any]:
+    """Return the settings of a run; none where its configuration is damaged."""
+    found = settings_of(json.loads(config)) if config is not None else {}
+    whole = isinstance(found.get("method"), str) and isinstance(found.get("seed"), int)
+    return found if whole else {}
 
 
 def _column(name: str, kind: str, differs: bool) -> dict[str, Any]:
     return {"name": name, "kind": kind, "differs": differs, "higher_is_better": None}
 
 
-def _several(settings: list[dict[str, Any]], name: str) -> bool:
-    return len({json.dumps(row[name]) for row in settings}) > 1
-
-
-def _many(values: list[Any]) -> bool:
+def _many(values: Iterable[Any]) -> bool:
     return len(set(values)) > 1
 
 
@@ -65,22 +73,26 @@ def _name(identity: str) -> str:
     return PurePosixPath(identity).name or "run"
 
 
+def _values(settings: list[Any]) -> tuple[str, list[Any]]:
+    """Return whether a setting is a number or a text, and its values as one of these."""
+    values = [_cell(value) for value in settings]
+    if all(value is None or (isinstance(value, int | float) and not isinstance(value, bool)) for value in values):
+        return "number", values
+    return "text", [value if value is None or isinstance(value, str) else setting(value) for value in values]
+
+
 def _cell(value: Any) -> Any:
-    if isinstance(value, float) and not np.isfinite(value):
-        return None
-    return value if value is None or isinstance(value, int | float | str | bool) else json.dumps(value)
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    return value if value is None or isinstance(value, int | str) else json.dumps(value)
 
 
-def _numeric(values: list[Any]) -> bool:
-    return all(value is None or (isinstance(value, int | float) and not isinstance(value, bool)) for value in values)
-
-
-def _text(value: Any) -> str:
-    return ("yes" if value else "no") if isinstance(value, bool) else str(value)
-
-
-def _state(run: str, state: str | None, running: set[str], failed: set[str]) -> str:
-    return "running" if run in running else "failed" if run in failed else state or "unfinished"
+def _state(run: str, state: str | None, is_whole: bool, running: set[str], failed: set[str]) -> str:
+    if run in running:
+        return "running"
+    if run in failed:
+        return "failed"
+    return (state if state in ("finished", "failed") else "unfinished") if is_whole else "damaged"
 
 
 def last_scores(runs: polars.DataFrame, scores: polars.DataFrame) -> dict[str, list[float | None]]:
@@ -111,7 +123,7 @@ def groups(found: Mapping[str, Any]) -> dict[str, Any]:
     """Return the runs of a table in groups that agree in everything but the seed, with means and intervals."""
     columns, rows = found["columns"], found["rows"]
     settings = [each["name"] for each in columns if each["kind"] in ("text", "number")]
-    settings = [name for name in settings if name not in ("name", *LAST)]
+    settings = [name for name in settings if name not in RESERVED]
     differ = {each["name"] for each in columns if each["differs"]}
     by = [name for name in settings if name in differ]
     metrics = [each["name"] for each in columns if each["kind"] == "score"]
@@ -122,7 +134,9 @@ def groups(found: Mapping[str, Any]) -> dict[str, Any]:
     several = "data" in differ
     listed = []
     for places in members.values():
-        seeds = sorted(places, key=lambda place: (rows["seed"][place], place))
+        if rows["method"][places[0]] is None:
+            continue  # a damaged run is of no group
+        seeds = sorted(places, key=lambda place: rows["seed"][place])
         key = {name: rows[name][seeds[0]] for name in by}
         shown = {name: value for name, value in key.items() if name not in ("data", "method")}
         name = cell_name(str(rows["method"][seeds[0]]), shown, str(rows["data"][seeds[0]]) if several else "")

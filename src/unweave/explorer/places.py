@@ -138,10 +138,9 @@ def _described(path: Path) -> File | None:
     shapes = shapes_in(path)
     if len(shapes.get("axes", ())) == 3 and "spectrum" in shapes:
         return File(path, "points", shapes["axes"][0], shapes["axes"][2])
-    for name, kind in (("codes", "codes"), ("", "array")):
-        if len(shapes.get(name, ())) == 2:
-            return File(path, kind, *shapes[name])
-    return None
+    if len(shapes.get("codes", ())) == 2:
+        return File(path, "codes", *shapes["codes"])
+    return File(path, "array", *shapes[""]) if len(shapes.get("", ())) == 2 else None
 
 
 class Index:

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 from unweave.explorer.opened import SAMPLES, Kept, Opened
 from unweave.explorer.places import HERE, PLAN, Index
 from unweave.explorer.refusals import Missing
-from unweave.explorer.sending import plain
 from unweave.explorer.studies import planned, under_way
 
 if TYPE_CHECKING:
     from unweave.runs import Run
+
+OWN = "your model"
 
 
 class Explorer:
@@ -97,7 +98,8 @@ class Explorer:
         """Return what there is to explore."""
         rest = {"version": version("unweave"), "static": False}
         if self.index is None or self.root is None:
-            return {**rest, "root": "your model", "studies": [], "runs": len(self.given), "codes": [], "points": []}
+            own = {"id": HERE, "name": OWN, "runs": len(self.given), "done": len(self.given), "running": False}
+            return {**rest, "root": OWN, "studies": [own], "runs": len(self.given), "codes": [], "points": []}
         places = self.index.places(fresh=True)
         files = {kind: [] for kind in ("codes", "points", "array")}
         for identity, file in places.files.items():
@@ -125,6 +127,17 @@ class Explorer:
         done = len(found) - len([run for run in found if run in running or run in failed])
         return {"id": identity, "name": name, "runs": max(total, len(found)), "done": done, "running": bool(running)}
 
+    def _given(self) -> dict[str, Any]:
+        """Return the table of what is given, where there is no folder."""
+        names = {"name": "text", "data": "text", "method": "text", "seed": "seed", "state": "state"}
+        rows: dict[str, list[Any]] = {"id": list(self.given), **{name: [None] * len(self.given) for name in names}}
+        rows["name"], rows["state"] = [OWN for _ in self.given], ["finished" for _ in self.given]
+        columns = [
+            {"name": name, "kind": kind, "differs": name == "name", "higher_is_better": None}
+            for name, kind in names.items()
+        ]
+        return {"columns": columns, "rows": rows, "total": len(self.given), "stamp": "given"}
+
     def _under_way(self, study: str) -> tuple[set[str], set[str]]:
         """Return which runs below a folder are being trained, and which failed: of all studies in it."""
         running: set[str] = set()
@@ -147,12 +160,14 @@ class Explorer:
         """Return the table of a study, and the same as JSON; made again only where something has changed."""
         from unweave.explorer.answers_study import table
 
+        if self.index is None:
+            return (found := self._given()), _json(found)
         look, running, failed = self._look(study)
         stamp = f"{look.stamp}-{abs(hash((frozenset(running), frozenset(failed)))):x}"[:32]
         with self._lock:
             if self._tables.get(study, ("",))[0] != stamp:
                 found = {**table(look, running, failed), "stamp": stamp}
-                self._tables[study] = (stamp, found, json.dumps(plain(found), separators=(",", ":")).encode())
+                self._tables[study] = (stamp, found, _json(found))
             return self._tables[study][1:]
 
     def groups(self, study: str) -> bytes:
@@ -161,8 +176,7 @@ class Explorer:
 
         found, _ = self.table(study)
         if self._groups.get(study, ("",))[0] != found["stamp"]:
-            content = json.dumps(plain(groups(found)), separators=(",", ":")).encode()
-            self._groups[study] = (found["stamp"], content)
+            self._groups[study] = (found["stamp"], _json(groups(found)))
         return self._groups[study][1]
 
     def changes(self, study: str, stamp: str) -> dict[str, Any]:
@@ -170,7 +184,7 @@ class Explorer:
         found, _ = self.table(study)
         states = Counter(found["rows"]["state"])
         counts = {"done": states.pop("finished", 0), **dict(states)}
-        path = self._index(study).places().studies.get(study)
+        path = None if self.index is None else self.index.places().studies.get(study)
         if path is not None:
             counts["todo"] = max(0, self._plan_of(path) - found["total"])
         return {"stamp": found["stamp"], "changed": found["stamp"] != stamp, "counts": counts}
@@ -182,6 +196,11 @@ class Explorer:
         with self._lock:
             self._reader = self._reader or Reader()
         return self._reader.look(study, runs), *self._under_way(study)
+
+
+def _json(found: dict[str, Any]) -> bytes:
+    """Return a table as JSON; its numbers are finite already."""
+    return json.dumps(found, separators=(",", ":"), allow_nan=False).encode()
 
 
 def _state(path: Path) -> tuple[Any, ...]:
