@@ -38,7 +38,7 @@ def test_a_data_set_is_described(asker: Asker, runs: list[str]):
         zip(data.factors.names, data.factors.sizes, strict=True)
     )
     assert found["grid"]
-    assert found["loss"] == "bce"
+    assert found["loss"] == "mse"
 
 
 def test_a_traversal_shows_the_values_of_one_factor(asker: Asker, runs: list[str]):
@@ -86,7 +86,7 @@ def test_the_answer_of_perceive_comes_in_the_background_and_is_kept(asker: Asker
     from unweave.perception import perceive
 
     found = wait(asker, runs[0])
-    truth = perceive("shapes2d:size=32", "bce", standardise=False, progress=False)
+    truth = perceive("shapes2d:size=32", "mse", standardise=False, progress=False)
     assert found["state"] == "done"
     assert found["sentence"] == truth.sentence
     assert [row["factor"] for row in found["table"]] == truth.table()["factor"].to_list()

@@ -273,6 +273,7 @@ def _ends(quantiles: Sequence[float]) -> tuple[float, float]:
 
 
 def _fewer(scatter: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a scatter of fewer points, which are random ones, and in few digits."""
-    codes = [None if value is None else float(f"{value:.3g}") for value in scatter["x"][:POINTS]]
-    return {**scatter, "x": codes, "y": scatter["y"][:POINTS], "sampled": len(codes)}
+    """Return a scatter of fewer points, which are random ones, with codes in few digits."""
+    fewer = {name: part[:POINTS] if isinstance(part, list) else part for name, part in scatter.items()}
+    codes = [None if value is None else float(f"{value:.3g}") for value in fewer["x"]]
+    return {**fewer, "x": codes, "sampled": len(codes)}

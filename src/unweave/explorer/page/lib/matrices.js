@@ -18,7 +18,7 @@ export function matrix(values, name, level, signal) {
   const most = largest(values);
   draw(canvas, values, most);
   onChange(() => draw(canvas, values, most), signal);
-  return el("figure", { style: `width:${SIDE}px` }, canvas, el("figcaption", { style: "line-height:1.25" }, level, el("br"), el("strong", {}, number(most, 3))), numbers(values, name, level));
+  return el("figure", { style: `width:${SIDE}px` }, canvas, el("figcaption", { style: "line-height:1.25;font-size:0.75rem" }, level, " ", el("strong", {}, number(most, 3))), numbers(values, name, level));
 }
 
 /** @param {number[][]} values */

@@ -25,20 +25,21 @@ import { matrix } from "#lib/matrices.js";
 export const title = "Data";
 const EVERY = 700;
 const MOST_VALUES = 128;
+const COLUMNS = 16;
+const CELL = 46;
 /** @type {Record<string, string>} */
 const LEVELS = {
   factors: "ground truth",
-  data: "the loss, on images",
+  data: "images",
   latents: "codes",
   posteriors: "posteriors",
-  reconstructions: "the loss, on reconstructions",
+  reconstructions: "reconstructions",
 };
 
 /** @param {Context} context */
 export async function show(context) {
   const { state, root, signal } = context;
-  const sets = await dataSets(context);
-  const run = state.run ?? sets[0]?.run;
+  const { sets, run } = await dataSets(context);
   if (!run) {
     fill(root, el("h1", {}, "Data"), el("p", {}, "There is no run in this folder whose data set could be shown."));
     return;
@@ -53,21 +54,24 @@ export async function show(context) {
 }
 
 /**
- * The data sets of the runs in the folder, each with its first run.
+ * The data sets of the runs in the folder, each with a run on it, and the run whose data set is shown.
  * @param {Context} context
- * @returns {Promise<{name: string, run: string}[]>}
+ * @returns {Promise<{sets: {name: string, run: string}[], run: string | undefined}>}
  */
 async function dataSets({ state, index, signal }) {
-  const study = state.study ?? index.studies[0]?.id;
-  if (study === undefined) return [];
+  const study = isStatic() ? (index.studies[0]?.id ?? ".") : ".";
   const { rows } = await json("table", { study }, signal);
+  const nameOf = (/** @type {number} */ place) => String(rows.data?.[place] ?? "data");
   /** @type {Map<string, string>} */
   const found = new Map();
-  rows.id.forEach((/** @type {string} */ run, /** @type {number} */ i) => {
-    const name = String(rows.data?.[i] ?? "data");
-    if (!found.has(name) || run === state.run) found.set(name, run);
+  rows.id.forEach((/** @type {string} */ run, /** @type {number} */ place) => {
+    const name = nameOf(place);
+    if ((!found.has(name) || run === state.run) && has("data", { run })) found.set(name, run);
   });
-  return [...found].map(([name, run]) => ({ name, run })).filter(({ run }) => has("data", { run }));
+  const sets = [...found].map(([name, run]) => ({ name, run }));
+  if (state.run && has("data", { run: state.run })) return { sets, run: state.run };
+  // An export has the page of a data set for one run on it.
+  return { sets, run: found.get(nameOf(rows.id.indexOf(state.run))) ?? sets[0]?.run };
 }
 
 /** @param {Context} context @param {string} run @param {About} about @param {{name: string, run: string}[]} sets */
@@ -145,7 +149,7 @@ function strip(run, factor, seed) {
   const source = address("data/traversal", { run, factor: factor.name, seed: isStatic() ? 0 : seed });
   return [
     el("div", { class: "label" }, factor.name, el("small", {}, counted(factor.size, "value"))),
-    el("img", { class: "pixels", src: source, alt: `Images in which ${factor.name} alone changes`, loading: "lazy" }),
+    el("img", { class: "pixels", src: source, alt: `Images in which ${factor.name} alone changes`, loading: "lazy", style: `width:${CELL * Math.min(factor.size, COLUMNS)}px` }),
   ];
 }
 
@@ -153,7 +157,7 @@ function strip(run, factor, seed) {
 function distances(context, run, about) {
   const shown = about.factors.filter((factor) => factor.size > 1 && factor.size <= MOST_VALUES);
   const rows = shown.map((factor) => {
-    const row = el("div", { style: "display:flex;flex-wrap:wrap;gap:0.6rem 1rem;min-height:8.2rem" }, el("p", { class: "quiet" }, "Measuring …"));
+    const row = el("div", { style: "display:flex;flex-wrap:wrap;gap:0.6rem 1rem;min-height:9.5rem" }, el("p", { class: "quiet" }, "Measuring …"));
     return { factor, row };
   });
   const fillRows = async () => {
@@ -170,7 +174,7 @@ function distances(context, run, about) {
   };
   void fillRows();
   const cells = rows.flatMap(({ factor, row }) => [el("div", { class: "label" }, factor.name, el("small", {}, counted(factor.size, "value"))), row]);
-  const note = "Mean distances between the values of a factor, from near (pale) to far (dark), each matrix on its own scale up to the number below it. Where the loss does not see the order of the values, a VAE cannot learn it.";
+  const note = "Mean distances between the values of a factor, from near to far (the stronger the colour), each matrix on its own scale up to the number below it. Images and reconstructions are compared by the loss, codes by Euclidean distance, posteriors by the symmetric KL divergence. Where the loss does not see the order of the values, a VAE cannot learn it.";
   return section("Distances along factors", note, el("div", { class: "strips" }, ...cells));
 }
 

@@ -22,7 +22,9 @@ import { colour, onChange } from "#lib/theme.js";
  */
 
 export const title = "Geometry";
-const EYE = [1.35, 1.35, 0.9];
+const EYE = [1.1, 1.1, 0.7];
+/** Blue to orange: told apart on both backgrounds, and by colour-blind readers. */
+const SCALE = [[0, "#2a78cf"], [0.5, "#a3a7ad"], [1, "#dd7422"]];
 
 /** @param {Context} context */
 export async function show(context) {
@@ -51,19 +53,25 @@ export async function show(context) {
     el("div", { class: "head" }, el("h1", {}, points), options.length > 1 ? select("Points", options, points, (id) => context.go("geometry", { points: id })) : null),
     el("p", { class: "note" }, `${number(found.sampled)} of ${number(found.of)} points in ${number(found.dim)} dimensions${found.sampled < found.of ? ", drawn at random" : ""}.`),
     controls,
-    host,
     told,
+    host,
     el("div", { class: "two" }, section("What was found", "", plainTable("What was found", ["", ""], Object.entries(found.facts), { hideCaption: true })), spectrum(context, found)),
   );
   const specified = () => spec(context, found, chosen());
-  const drawn = await chart(host, specified(), signal);
+  told.textContent = sentence(found, chosen());
+  const drawing = chart(host, specified(), signal);
   const draw = async () => {
     told.textContent = sentence(found, chosen());
-    await drawn.update(specified());
+    await (await drawing).update(specified());
   };
-  told.textContent = sentence(found, chosen());
   onChange(() => void draw(), signal);
-  /** @type {any} */ (host.querySelector(".chart")).on("plotly_relayout", (/** @type {any} */ change) => {
+  drawing.then(() => turned(context, host), (error) => context.fail(error.message));
+}
+
+/** Keep in the address where the points are seen from. @param {Context} context @param {HTMLElement} host */
+function turned(context, host) {
+  const figure = /** @type {any} */ (host.querySelector(".chart"));
+  figure?.on?.("plotly_relayout", (/** @type {any} */ change) => {
     const eye = change["scene.camera"]?.eye;
     if (eye) context.set({ eye: [eye.x, eye.y, eye.z].map((value) => value.toFixed(2)).join(",") });
   });
@@ -99,7 +107,7 @@ function spec(context, found, { view, by }) {
   const { points } = found.views[view];
   const values = found.colours[by];
   const at = (/** @type {number} */ axis) => points.map((point) => point[axis]);
-  const marker = { size: 3, color: values, colorscale: "Viridis", showscale: true, colorbar: { title: { text: by, side: "right" }, thickness: 12, outlinewidth: 0 } };
+  const marker = { size: 3, color: values, colorscale: SCALE, showscale: true, colorbar: { title: { text: by, side: "right" }, thickness: 12, outlinewidth: 0 } };
   const deep = hasDepth();
   const shared = { x: at(0), y: at(1), mode: "markers", marker: deep ? marker : { ...marker, size: 5 }, hovertemplate: `${by}: %{marker.color:.3f}<extra></extra>` };
   const eye = (context.state.eye ?? "").split(",").map(Number);
