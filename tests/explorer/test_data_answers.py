@@ -161,7 +161,12 @@ def test_many_points_are_sampled(tmp_path: Path):
     rng = np.random.default_rng(0)
     axes = np.linalg.qr(rng.normal(size=(n, 3, 2)))[0]
     arrays = {"axes": axes, "labels": np.tile([0, 0], (n, 1)), "spectrum": np.arange(1.0, 4), "count": 1, "dims": [2]}
-    parts = {"tilts": np.zeros(n), "confidence": np.ones(n), "odd": np.zeros(n, bool), "points": rng.normal(size=(n, 3))}
+    parts = {
+        "tilts": np.zeros(n),
+        "confidence": np.ones(n),
+        "odd": np.zeros(n, bool),
+        "points": rng.normal(size=(n, 3)),
+    }
     np.savez(tmp_path / "many.npz", **arrays, **parts)
     found = answers_geometry.about(tmp_path / "many.npz", "many.npz")
     assert (found["sampled"], found["of"]) == (3000, 5000)

@@ -39,6 +39,8 @@ class Explore:
     """Random images of each run whose codes are looked at."""
     export: Annotated[Path | None, arg(metavar="DIR", help_behavior_hint="(default: serve, and write nothing)")] = None
     """Write a folder that opens from disk without a server instead, with traversals computed beforehand."""
+    export_runs: Annotated[int, arg(metavar="N")] = 20
+    """Runs of the export whose sliders move, one of each setting before a second of any; its tables hold all."""
     plugin: Plugins = ()
     """Also know the methods, nets, metrics and data sets that a Python file or module defines."""
     json: Flag = False
@@ -47,6 +49,7 @@ class Explore:
     def __post_init__(self) -> None:
         refuse_below(0, port=self.port)
         refuse_below(2, samples=self.samples)
+        refuse_below(0, export_runs=self.export_runs)
         if self.port > LAST_PORT:
             raise UsageError(f"--port must be {LAST_PORT} or less, not {self.port}")
 
@@ -94,12 +97,14 @@ def _meanwhile(do: Callable[..., object], *given: str) -> None:
 
 def _export(options: Explore) -> None:
     """Write the folder that needs no server."""
-    from unweave.explorer.export import write_export  # pyright: ignore[reportMissingImports]
+    from unweave.explorer.export import write_export
 
     out = options.export
     assert out is not None
     with Bar("exporting", unit=" runs") as bar, writing(out):
-        written = Path(write_export(options.folder, out, samples=options.samples, on_progress=bar))
+        done = write_export(options.folder, out, runs=options.export_runs, samples=options.samples, on_progress=bar)
     if options.json:
-        return print(to_json({"out": str(out), "page": str(written)}))
-    print(f"{written}\n\nnext: open {written} in a browser")
+        return print(to_json({"out": str(out), "page": str(done.page), "bytes": done.bytes, "runs": done.runs}))
+    print(
+        f"{done.page} ({done.bytes / 1e6:.1f} MB; the sliders of {done.runs} of {done.of} runs move)\n\nnext: open {done.page} in a browser"
+    )

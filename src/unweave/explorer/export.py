@@ -165,14 +165,17 @@ class _Collector:
 
     def run(self, run: str, opened: Opened) -> None:
         """Store the page of a run and its matrices."""
-        about = self._json(run, "run", {"run": run})
+        about = self.asker.json("run", {"run": run})
         self._json(run, "run/curves", {"run": run})
-        if about is None or not about["latents"]:
+        if about is None:
+            return
+        self.writer.json(run, "run", {"run": run}, {**about, "starts": _starts(opened)})
+        if not about["latents"]:
             return
         if about["labelled"]:
             self._matrices(run, about)
         if opened.kind == "images":
-            self._pictures(run, about)
+            self._pictures(run, about, _starts(opened))
 
     def _matrices(self, run: str, about: Mapping[str, Any]) -> None:
         for kind in KINDS:
@@ -184,26 +187,18 @@ class _Collector:
                 if found is not None:
                     self.writer.json(run, "scatter", params, _fewer(found))
 
-    def _pictures(self, run: str, about: Mapping[str, Any]) -> None:
-        """Store traversals from the start image and from others, and all in one picture."""
+    def _pictures(self, run: str, about: Mapping[str, Any], starts: Sequence[int]) -> None:
+        """Store traversals from the first image and from others, and all in one picture."""
         self._picture("run/traversals", {"run": run}, {"steps": SHOWN_STEPS})
+        self._picture("run/animation", {"run": run}, {"steps": SHOWN_STEPS})
         self._picture("run/reconstructions", {"run": run}, {"n": 6})
-        first = about["start_image"]
         self._traversals(run, about, {}, {})
-        if first is None:
-            return
-        self._picture("run/image", {"run": run, "image": first})
-        for image in self._starts(run, first):
-            found = self._json(run, "run/code", {"run": run, "image": image})
+        for image in starts:
             self._picture("run/image", {"run": run, "image": image})
-            if found is not None:
+            found = self._json(run, "run/code", {"run": run, "image": image})
+            if found is not None and image != starts[0]:
                 code = ",".join(f"{value:.6g}" for value in found["code"])
                 self._traversals(run, about, {"image": image}, {"z": code})
-
-    def _starts(self, run: str, first: int) -> list[int]:
-        """Return images to start from beside the first: sampled ones, whose codes are known."""
-        indices = [int(index) for index in self.explorer.open(run).indices[: 2 * STARTS]]
-        return [index for index in indices if index != first][: STARTS - 1]
 
     def _traversals(self, run: str, about: Mapping[str, Any], key: Params, start: Params) -> None:
         """Store a strip for each latent, over the range of its slider."""
@@ -264,6 +259,11 @@ class _Collector:
         found = self.asker.ask(path, {**params, **(asked or {})})
         if found is not None:
             self.writer.picture(path, params, found)
+
+
+def _starts(opened: Opened) -> list[int]:
+    """Return the images that sliders can start from: the first is that of the run's page."""
+    return [int(index) for index in opened.indices[:STARTS]] if opened.run is not None else []
 
 
 def _ends(quantiles: Sequence[float]) -> tuple[float, float]:

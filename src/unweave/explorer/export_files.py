@@ -94,10 +94,11 @@ class Writer:
 
     def picture(self, path: str, params: Mapping[str, Any], content: bytes) -> None:
         """Write a picture, as small as it can be without loss; equal ones once."""
-        name = f"pictures/{hashlib.sha256(content).hexdigest()[:16]}.png"
+        kind = "gif" if content.startswith(b"GIF") else "png"
+        name = f"pictures/{hashlib.sha256(content).hexdigest()[:16]}.{kind}"
         file = self._folder / name
         if not file.exists():
-            file.write_bytes(_small(content))
+            file.write_bytes(_small(content) if kind == "png" else content)
         self._pictures[key(path, params)] = name
 
     def finish(self) -> int:
@@ -147,7 +148,7 @@ def _short(value: Any) -> Any:
 
 
 def _small(content: bytes) -> bytes:
-    """Return a PNG in as few bytes as Pillow can: with a palette where that loses nothing."""
+    """Return a PNG in as few bytes as Pillow can without loss."""
     from PIL import Image
 
     picture = Image.open(BytesIO(content))

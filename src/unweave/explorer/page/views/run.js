@@ -43,7 +43,7 @@ function heading(context, run) {
 async function startingCode(context, run) {
   const number = context.state.image;
   const first = { image: run.start_image ?? run.image ?? null, code: run.start ?? [], factors: null };
-  if (number === undefined || isStatic()) return first;
+  if (number === undefined || !has("run/code", { run: run.id, image: number })) return first;
   try {
     return await json("run/code", { run: run.id, image: number }, context.signal);
   } catch (error) {
