@@ -36,9 +36,12 @@ export async function plotly() {
 export async function chart(host, spec, signal) {
   const figure = el("div", { class: "chart", role: "img" });
   const numbers = el("div");
+  const waiting = el("p", { class: "quiet" }, "Drawing …");
+  figure.append(waiting);
   fill(host, figure, numbers);
   figure.style.height = `${spec.height ?? 320}px`;
   const Plotly = await plotly();
+  waiting.remove();
   let now = spec;
   let width = 0;
   const draw = async () => {

@@ -1,7 +1,7 @@
 // @ts-check
 /** A slider and a number field for each latent, over the histogram of its codes. */
 import { el, svg } from "#lib/dom.js";
-import { fixed, number } from "#lib/format.js";
+import { fixed } from "#lib/format.js";
 
 /**
  * @typedef {object} Latent
@@ -62,7 +62,7 @@ export class Sliders {
     field.addEventListener("change", () => this.show(latent.index, null));
     this.inputs[latent.index] = { range, field };
     this.show(latent.index, null);
-    const carried = latent.kl === null ? "" : `${number(latent.kl, 3)} nats`;
+    const carried = latent.kl === null ? "" : `${fixed(latent.kl, 2)} nats`;
     return el(
       "div",
       { class: latent.active === false ? "latent idle" : "latent" },

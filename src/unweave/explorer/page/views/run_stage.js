@@ -1,6 +1,6 @@
 // @ts-check
 /** The image of the code that the sliders show, or its vector; beside it the true image the code began from. */
-import { address, isStatic, json, picture } from "#lib/api.js";
+import { address, has, isStatic, json, picture } from "#lib/api.js";
 import { el, svg } from "#lib/dom.js";
 import { fixed, number, setting } from "#lib/format.js";
 import { following } from "#lib/latest.js";
@@ -38,7 +38,7 @@ export class Stage {
 
   /** @param {number[]} code @param {AbortSignal} signal */
   async decode(code, signal) {
-    const params = { run: this.run.id, z: code.map((value) => String(Number(value.toFixed(5)))).join(",") };
+    const params = { run: this.run.id, z: code.map((value) => String(Number(value.toFixed(4)))).join(",") };
     if (this.run.kind !== "images") return (await json("run/decode", params, signal)).values;
     return createImageBitmap(await picture("run/decode", params, signal));
   }
@@ -80,7 +80,8 @@ export class Stage {
     const known = this.strips.get(latent);
     if (known) return known;
     const image = new Image();
-    image.src = address("run/traversal", { run: this.run.id, latent });
+    const from = { run: this.run.id, latent, image: this.context.state.image };
+    image.src = address("run/traversal", has("run/traversal", from) ? from : { run: this.run.id, latent });
     const loaded = image.decode().then(() => image);
     this.strips.set(latent, loaded);
     return loaded;
@@ -98,7 +99,9 @@ export class Stage {
     const buttons = [el("button", { type: "button", onclick: reset }, "Reset")];
     if (run.kind === "images") buttons.push(el("button", { type: "button", onclick: () => this.save() }, "Save PNG"));
     const canChoose = !isStatic() && base.image !== null && run.of > 1;
-    if (canChoose) buttons.push(el("button", { type: "button", onclick: () => choose(Math.floor(Math.random() * run.of)) }, "Random image"));
+    const starts = (isStatic() && run.starts) || []; // those that an export has traversals from
+    if (starts.length > 1) buttons.push(el("button", { type: "button", onclick: () => choose(starts[(starts.indexOf(base.image) + 1) % starts.length]) }, "Another image"));
+    if (canChoose) buttons.push(el("button", { type: "button", "aria-label": "Random image", onclick: () => choose(Math.floor(Math.random() * run.of)) }, "Random"));
     const parts = [el("div", { class: "controls tight" }, buttons)];
     if (base.image !== null) parts.push(this.truth(base, canChoose, choose));
     this.below.replaceChildren(...parts);

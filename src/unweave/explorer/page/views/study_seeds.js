@@ -43,7 +43,7 @@ function map(model, what, note) {
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const places = what === STATE ? 0 : placesOf(values);
   const left = all.length > cells.length ? ` The first ${number(MOST_CELLS)} of ${number(all.length)} cells are shown; filter to see others.` : "";
-  note.textContent = what === STATE ? `Each field is a run, with its state. Press one to open the run.${left}` : `Each field is a run; the darker, the higher: ${fixed(low, places)} has no colour, ${fixed(high, places)} the full one. Press one to open the run.${left}`;
+  note.textContent = what === STATE ? `Each field is a run, with its state. Press one to open the run.${left}` : `Each field is a run; the stronger its colour, the higher: ${fixed(low, places)} has no colour, ${fixed(high, places)} the full one. Press one to open the run.${left}`;
   const strength = (/** @type {number} */ value) => (high > low ? (value - low) / (high - low) : 0.5);
   const body = cells.map((group) => {
     const bySeed = new Map(model.members[group].map((row) => [seedOf(row), row]));
