@@ -17,7 +17,7 @@ from unweave.cli.mistakes import writing
 from unweave.cli.parsing import Flag, Plugins, parse, refuse_below
 from unweave.errors import UsageError
 from unweave.progress import Bar
-from unweave.text import to_json
+from unweave.text import memory, to_json
 
 LAST_PORT = 65_535
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -105,6 +105,5 @@ def _export(options: Explore) -> None:
         done = write_export(options.folder, out, runs=options.export_runs, samples=options.samples, on_progress=bar)
     if options.json:
         return print(to_json({"out": str(out), "page": str(done.page), "bytes": done.bytes, "runs": done.runs}))
-    print(
-        f"{done.page} ({done.bytes / 1e6:.1f} MB; the sliders of {done.runs} of {done.of} runs move)\n\nnext: open {done.page} in a browser"
-    )
+    size = f"{memory(done.bytes)}; the sliders of {done.runs} of {done.of} runs move"
+    print(f"{done.page} ({size})\n\nnext: open {done.page} in a browser")

@@ -189,12 +189,12 @@ class _Collector:
 
     def _pictures(self, run: str, about: Mapping[str, Any], starts: Sequence[int]) -> None:
         """Store traversals from the first image and from others, and all in one picture."""
-        self._picture("run/traversals", {"run": run}, {"steps": SHOWN_STEPS})
-        self._picture("run/animation", {"run": run}, {"steps": SHOWN_STEPS})
-        self._picture("run/reconstructions", {"run": run}, {"n": 6})
+        self._picture(run, "run/traversals", {"run": run}, {"steps": SHOWN_STEPS})
+        self._picture(run, "run/animation", {"run": run}, {"steps": SHOWN_STEPS})
+        self._picture(run, "run/reconstructions", {"run": run}, {"n": 6})
         self._traversals(run, about, {}, {})
         for image in starts:
-            self._picture("run/image", {"run": run, "image": image})
+            self._picture(run, "run/image", {"run": run, "image": image})
             found = self._json(run, "run/code", {"run": run, "image": image})
             if found is not None and image != starts[0]:
                 code = ",".join(f"{value:.6g}" for value in found["code"])
@@ -205,7 +205,7 @@ class _Collector:
         for latent in about["order"][:MOST_LATENTS]:
             low, high = _ends(about["latents"][latent]["quantiles"])
             asked = {"steps": STEPS, "low": low, "high": high, **start}
-            self._picture("run/traversal", {"run": run, "latent": latent, **key}, asked)
+            self._picture(run, "run/traversal", {"run": run, "latent": latent, **key}, asked)
 
     def data(self, opened: Mapping[str, Opened]) -> None:
         """Store the page of each data set, as the first run on it sees it."""
@@ -219,8 +219,8 @@ class _Collector:
             self._perceived(run)
             for factor in (about or {"factors": []})["factors"]:
                 self._json(run, "data/distances", {"run": run, "factor": factor["name"]})
-                self._picture("data/traversal", {"run": run, "factor": factor["name"], "seed": 0})
-            self._picture("data/samples", {"run": run, "n": 40, "seed": 0})
+                self._picture(run, "data/traversal", {"run": run, "factor": factor["name"], "seed": 0})
+            self._picture(run, "data/samples", {"run": run, "n": 40, "seed": 0})
 
     def _perceived(self, run: str) -> None:
         """Store what a loss sees of a data set, as soon as it is computed."""
@@ -254,11 +254,11 @@ class _Collector:
             self.writer.json(part, path, params, found)
         return found
 
-    def _picture(self, path: str, params: Params, asked: Params | None = None) -> None:
+    def _picture(self, part: str, path: str, params: Params, asked: Params | None = None) -> None:
         """Store a picture under the parameters that the page names; `asked` are those that the server needs."""
         found = self.asker.ask(path, {**params, **(asked or {})})
         if found is not None:
-            self.writer.picture(path, params, found)
+            self.writer.picture(part, path, params, found)
 
 
 def _starts(opened: Opened) -> list[int]:

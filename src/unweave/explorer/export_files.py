@@ -2,13 +2,13 @@
 
 A page that was opened from disk may load classic scripts, style sheets and images beside it, but neither modules nor
 JSON. So the modules are data: addresses in the import map of index.html, and answers are scripts that put themselves
-into one object: `json` by name, `files` (which script holds a name) and `pictures` (which image is a name).
+into one object: `json` by name, `files` (which script holds a name) and `pictures` (as data: addresses too, since a
+canvas that has drawn an image from disk cannot be saved).
 """
 
 from __future__ import annotations
 
 import base64
-import hashlib
 import json
 import re
 import secrets
@@ -26,6 +26,7 @@ MARK = "unweave-export.json"
 """The file by which an export is known."""
 STORE = "window.UNWEAVE_STATIC"
 IMPORTS = re.compile(r'<script type="importmap">.*?</script>', re.DOTALL)
+STYLE = re.compile(r'<link rel="stylesheet" href="[^"]*style\.css">')
 MAIN = re.compile(r'<script type="module" src="[^"]*main\.js"></script>')
 DIGITS = 5
 """Significant digits of numbers: more than a page shows."""
@@ -78,9 +79,8 @@ class Writer:
         self._first: dict[str, Any] = {}
         self._parts: dict[str, dict[str, Any]] = {}
         self._files: dict[str, str] = {}
-        self._pictures: dict[str, str] = {}
-        for name in ("answers", "pictures", "page"):
-            (folder / name).mkdir()
+        self._pictures: dict[str, dict[str, str]] = {}
+        (folder / "answers").mkdir()
 
     def first(self, path: str, params: Mapping[str, Any], answer: Any) -> None:
         """Keep an answer that is loaded with the page."""
@@ -90,26 +90,24 @@ class Writer:
         """Keep an answer in a part, which is loaded when one of its answers is asked for."""
         name = key(path, params)
         self._parts.setdefault(part, {})[name] = _short(answer)
+        self._pictures.setdefault(part, {})
         self._files[name] = f"answers/{list(self._parts).index(part)}.js"
 
-    def picture(self, path: str, params: Mapping[str, Any], content: bytes) -> None:
-        """Write a picture, as small as it can be without loss; equal ones once."""
-        kind = "gif" if content.startswith(b"GIF") else "png"
-        name = f"pictures/{hashlib.sha256(content).hexdigest()[:16]}.{kind}"
-        file = self._folder / name
-        if not file.exists():
-            file.write_bytes(_small(content) if kind == "png" else content)
-        self._pictures[key(path, params)] = name
+    def picture(self, part: str, path: str, params: Mapping[str, Any], content: bytes) -> None:
+        """Keep a picture, as small as it can be without loss, beside the answers of a part, which is loaded first."""
+        gif = content.startswith(b"GIF")
+        text = base64.b64encode(content if gif else _small(content)).decode()
+        self._pictures[part][key(path, params)] = f"data:image/{'gif' if gif else 'png'};base64,{text}"
 
     def finish(self) -> int:
         """Write all that is not written yet, and return the size of the folder in bytes."""
-        for place, answers in enumerate(self._parts.values()):
-            file = self._folder / "answers" / f"{place}.js"
-            file.write_text(f"Object.assign({STORE}.json, {_text(answers)});\n", encoding="utf-8")
-        stored = {"json": self._first, "files": self._files, "pictures": self._pictures}
+        for place, (part, answers) in enumerate(self._parts.items()):
+            lines = [f"Object.assign({STORE}.json, {_text(answers)});"]
+            lines += [f"Object.assign({STORE}.pictures, {_text(found)});"] if (found := self._pictures[part]) else []
+            (self._folder / "answers" / f"{place}.js").write_text("\n".join([*lines, ""]), encoding="utf-8")
+        stored = {"json": self._first, "files": self._files, "pictures": {}}
         (self._folder / "answers" / "first.js").write_text(f"{STORE} = {_text(stored)};\n", encoding="utf-8")
         (self._folder / "index.html").write_text(page(), encoding="utf-8")
-        shutil.copyfile(page_files()["style.css"], self._folder / "page" / "style.css")
         shutil.copyfile(plotly_path(), self._folder / "plotly.js")
         about = {"about": "a static export of unweave explore; open index.html", "answers": len(self._files)}
         (self._folder / MARK).write_text(f"{json.dumps(about)}\n", encoding="utf-8")
@@ -117,14 +115,15 @@ class Writer:
 
 
 def page() -> str:
-    """Return index.html with all modules within it."""
+    """Return index.html with the style and all modules within it."""
     files = page_files()
     modules = {f"#{name}": _data_address(path) for name, path in files.items() if path.suffix == ".js"}
     imports = f'<script type="importmap">{json.dumps({"imports": modules})}</script>'
     start = f'{imports}\n<script src="answers/first.js"></script>\n<script type="module">import "#main.js";</script>'
     text, maps = IMPORTS.subn("", files["index.html"].read_text(encoding="utf-8"))
+    text, styles = STYLE.subn(lambda _: f"<style>\n{files['style.css'].read_text(encoding='utf-8')}</style>", text)
     text, mains = MAIN.subn(lambda _: start, text)
-    assert (maps, mains) == (1, 1), "index.html has one import map, and one module that it starts with"
+    assert (maps, styles, mains) == (1, 1, 1), "index.html has one import map, one style sheet and one first module"
     return text
 
 

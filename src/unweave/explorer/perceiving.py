@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import threading
 from collections import OrderedDict
+from contextlib import suppress
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
@@ -18,6 +20,12 @@ if TYPE_CHECKING:
 
 MOST = 32
 """Answers that are kept, or waited for."""
+PATIENCE = 20.0
+"""Seconds that a computation has to end in when the process does: it stops at its next step."""
+
+
+class _Stopped(Exception):
+    """The process ends."""
 
 
 @dataclass
@@ -36,8 +44,9 @@ class Perceiving:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._answers: OrderedDict[str, Answer] = OrderedDict()
-        self._waiting: SimpleQueue[Answer] = SimpleQueue()
+        self._waiting: SimpleQueue[Answer | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
+        self._stopping = threading.Event()
 
     def ask(self, data: Dataset, loss: str, standardise: bool) -> dict[str, Any]:
         """Return the answer for a data set and a loss, or how far it is; the first to ask starts it."""
@@ -64,23 +73,35 @@ class Perceiving:
         if self._thread is None:
             self._thread = threading.Thread(target=self._work, name="perceive", daemon=True)
             self._thread.start()
+            atexit.register(self.stop)
+
+    def stop(self) -> None:
+        """Stop computing: the interpreter must not end while a thread is in compiled code."""
+        self._stopping.set()
+        self._waiting.put(None)
+        if self._thread is not None:
+            self._thread.join(PATIENCE)
 
     def _work(self) -> None:
-        while True:
-            answer = self._waiting.get()
-            answer.said = _answered(answer)
+        with suppress(_Stopped):
+            while (answer := self._waiting.get()) is not None:
+                answer.said = _answered(answer, self._stopping)
 
 
-def _answered(answer: Answer) -> dict[str, Any]:
+def _answered(answer: Answer, stopping: threading.Event) -> dict[str, Any]:
     """Compute an answer; whatever goes wrong becomes one line."""
     from unweave.perception import perceive
 
     def told(what: str, done: float, total: float | None) -> None:
+        if stopping.is_set():
+            raise _Stopped
         answer.said = {"state": "computing", "step": what, "share": done / total if total else 0.0}
 
     try:
         found = perceive(answer.data, answer.loss, standardise=answer.standardise, progress=False, on_progress=told)
         return {"state": "done", "error": None, **_words(found)}
+    except _Stopped:
+        raise
     except UsageError as error:
         return {"state": "failed", "error": str(error)}
     except Exception as error:  # the page must not wait for ever, whatever a data set of one's own does

@@ -149,7 +149,7 @@ function strip(run, factor, seed) {
   const source = address("data/traversal", { run, factor: factor.name, seed: isStatic() ? 0 : seed });
   return [
     el("div", { class: "label" }, factor.name, el("small", {}, counted(factor.size, "value"))),
-    el("img", { class: "pixels", src: source, alt: `Images in which ${factor.name} alone changes`, loading: "lazy", style: `width:${CELL * Math.min(factor.size, COLUMNS)}px` }),
+    el("img", { class: "pixels", src: source, alt: `Images in which ${factor.name} alone changes`, loading: "lazy", style: `width:${CELL * Math.min(factor.size, COLUMNS)}px;max-width:100%` }),
   ];
 }
 
