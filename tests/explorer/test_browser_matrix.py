@@ -71,11 +71,11 @@ def test_arrow_keys_go_from_cell_to_cell(page: Page, server: Served, runs: list[
 
 def test_two_runs_side_by_side(page: Page, server: Served, runs: list[str]) -> None:
     show(page, server.to("compare", left=runs[0], right=runs[1]))
-    strips = page.locator(".pairs img")
+    strips = page.locator(".pairs .pixels")
     assert strips.count() >= 2
     for place in range(2):
         handle = strips.nth(place).element_handle()
-        page.wait_for_function("image => image.complete && image.naturalWidth > 0", arg=handle)
+        page.wait_for_function("strip => (strip.naturalWidth ?? strip.width) === 7 * 33 - 1", arg=handle)
     assert "mig" in page.locator("table").first.inner_text()
     page.get_by_role("button", name="Swap").click()
     page.wait_for_function("run => document.querySelector('.picker input')?.value === run", arg=runs[1])

@@ -13,13 +13,14 @@ export function number(value, digits = 4) {
 }
 
 /**
- * A number with a fixed number of decimals: scores with three, large values with fewer.
+ * A score: with three decimals, fewer where it is large, none where it is a count.
  * @param {unknown} value
  * @param {number} [places]
  */
 export function decimals(value, places = 3) {
   if (typeof value !== "number" || !Number.isFinite(value)) return "–";
   const large = Math.abs(value);
+  if (Number.isInteger(value) && large > 1) return number(value);
   return minus(value.toFixed(large >= 1000 ? 0 : large >= 100 ? Math.min(places, 1) : large >= 10 ? Math.min(places, 2) : places));
 }
 
@@ -58,7 +59,7 @@ export function setting(value) {
 
 /** @param {string} text */
 export function minus(text) {
-  return text.replace("-", "−");
+  return /^-0(\.0*)?$/.test(text) ? text.slice(1) : text.replace("-", "−");
 }
 
 /**

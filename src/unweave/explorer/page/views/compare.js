@@ -4,13 +4,13 @@ import { address, isStatic, json } from "#lib/api.js";
 import { el, fill, plainTable, section } from "#lib/dom.js";
 import { decimals, fixed, number, shortName } from "#lib/format.js";
 import { link } from "#lib/router.js";
-import { ends } from "#lib/sliders.js";
 import { pickerLater, runsOf } from "#lib/runs.js";
 
 /** @typedef {{left: number, right: number, sign: 1 | -1, agreement: number}} Pair */
 /** @typedef {"left" | "right"} Side */
 
 export const title = "Compare";
+const STEPS = 7;
 
 /** @param {any} context */
 export async function show(context) {
@@ -74,27 +74,24 @@ function restWords(answer) {
 /** @param {any} answer @param {any} run @param {Side} side @param {number} latent @param {number} sign */
 function strip(answer, run, side, latent, sign) {
   if (run.kind !== "images") return el("span", { class: "quiet" }, "no images");
-  const image = el("img", { class: "pixels", alt: `z${latent} of the ${side} run, ${sign < 0 ? "from high to low" : "from low to high"}`, loading: "lazy" });
-  if (isStatic()) return still(image, run, latent, sign);
-  const [low, high] = ends(run.latents[latent]);
-  image.src = address("run/traversal", { run: run.id, latent, z: answer.start[side].map((/** @type {number} */ value) => value.toFixed(4)).join(","), low: (sign < 0 ? high : low).toFixed(5), high: (sign < 0 ? low : high).toFixed(5), steps: 7 });
-  return image;
+  const given = { run: run.id, latent };
+  const code = answer.start[side].map((/** @type {number} */ value) => value.toFixed(4)).join(",");
+  const source = address("run/traversal", isStatic() ? given : { ...given, z: code, steps: STEPS });
+  const alt = `z${latent} of the ${side} run, ${sign < 0 ? "from high to low" : "from low to high"}`;
+  return sign < 0 ? turned(source, alt, run.shape[1]) : el("img", { class: "pixels", src: source, alt });
 }
 
-/** A strip of the export, its images in reverse order where the latent is turned. @param {HTMLImageElement} image @param {any} run @param {number} latent @param {number} sign */
-function still(image, run, latent, sign) {
-  image.src = address("run/traversal", { run: run.id, latent });
-  if (sign > 0) return image;
-  const canvas = el("canvas", { class: "pixels strip", role: "img", "aria-label": image.alt });
+/** A strip with its images in reverse order. @param {string} source @param {string} alt @param {number} width of one image */
+function turned(source, alt, width) {
+  const canvas = el("canvas", { class: "pixels strip", role: "img", "aria-label": alt });
   const whole = new Image();
   whole.onload = () => {
-    const width = run.shape[1] + 1;
-    const count = Math.round((whole.naturalWidth + 1) / width);
-    Object.assign(canvas, { width: whole.naturalWidth, height: whole.naturalHeight });
+    const [wide, high] = [whole.naturalWidth, whole.naturalHeight];
+    Object.assign(canvas, { width: wide, height: high });
     const brush = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
-    for (let i = 0; i < count; i++) brush.drawImage(whole, i * width, 0, width - 1, whole.naturalHeight, (count - 1 - i) * width, 0, width - 1, whole.naturalHeight);
+    for (let left = 0; left < wide; left += width + 1) brush.drawImage(whole, left, 0, width, high, wide - left - width, 0, width, high);
   };
-  whole.src = image.src;
+  whole.src = source;
   return canvas;
 }
 

@@ -147,7 +147,7 @@ function byCell(model, metric, context) {
         { type: "scatter", mode: "markers", x: points.map((p) => p.x), y: points.map((p) => p.y), customdata: points.map((p) => p.run), marker: { color: COLOURS[0], size: 6, opacity: 0.45 }, hovertemplate: "%{customdata}<br>%{x:.4g}<extra></extra>" },
         { type: "scatter", mode: "markers", x: scores.map((s) => s.mean), y: names, error_x: bars(scores), marker: { color: COLOURS[0], size: 10 }, hovertemplate: "%{y}<br>mean %{x:.4g}<extra></extra>" },
       ],
-      layout: { showlegend: false, xaxis: { title: metric + arrow(model.frame, metric) }, yaxis: { autorange: "reversed", type: "category" } },
+      layout: { showlegend: false, xaxis: { title: metric + arrow(model.frame, metric) }, yaxis: { range: [groups.length - 0.4, -0.6], type: "category" } },
       table: { head: ["cell", "mean", "low", "high", "seeds"], rows: groups.map((group) => [group.name, ...scoreWords(group, metric, places)]) },
       onclick: (/** @type {any} */ point) => point.customdata && context.go("run", { run: point.customdata }),
     },

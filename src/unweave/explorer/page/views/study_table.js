@@ -15,7 +15,7 @@ import { VirtualTable, widthOf } from "#lib/table.js";
 const SAMPLE = 300;
 const NAMES = ["id", "name"];
 /** Columns that are no settings: a cell has no single value of them. */
-const OUTCOMES = ["step", "seconds"];
+const OUTCOMES = ["state", "step", "seconds"];
 
 /** @type {import("#views/study.js").Part} */
 export function drawTable(panel, model, context, signal) {
@@ -59,7 +59,10 @@ class View {
     this.open = new Set((state.open ?? "").split(",").filter(Boolean).map(Number));
     const kinds = this.grouped ? ["text", "number"] : ["text", "number", "seed", "state"];
     const settings = columnsOf(model.frame, kinds, state.all === "1").filter((column) => !NAMES.includes(column.name));
-    this.settings = this.grouped ? settings.filter((column) => !OUTCOMES.includes(column.name) && column.name !== "method") : settings;
+    const later = this.grouped ? [] : settings.filter((column) => OUTCOMES.includes(column.name));
+    /** What became of a run stands after its scores. */
+    this.outcomes = later.filter((column) => state.all === "1" || varies(model.frame.rows[column.name]));
+    this.settings = settings.filter((column) => !OUTCOMES.includes(column.name) && !(this.grouped && column.name === "method"));
     this.scores = columnsOf(model.frame, ["score"], state.all === "1");
     this.places = Object.fromEntries(this.scores.map((column) => [column.name, placesOf(model.frame.rows[column.name])]));
     this.lines = this.grouped ? this.groupLines() : this.runLines();
@@ -117,12 +120,12 @@ class View {
     const label = this.grouped ? "Cell" : "Run";
     const first = { name: "name", label, width: widthOf(label, names, 345) };
     const seeds = { name: "seeds", label: "Seeds", width: 76, numeric: true };
-    const settings = this.settings.map((column) => ({
+    const plain = (/** @type {Column} */ column) => ({
       name: column.name,
       label: column.name,
       numeric: column.kind === "number" || column.kind === "seed",
-      width: widthOf(column.name, some.map((row) => setting(frame.rows[column.name][row]))),
-    }));
+      width: widthOf(column.name, some.map((row) => setting(frame.rows[column.name][row]))) + (column.kind === "state" ? 18 : 0),
+    });
     const scores = this.scores.map((column) => ({
       name: column.name,
       label: column.name + (column.higher_is_better === true ? "\u00a0↑" : column.higher_is_better === false ? "\u00a0↓" : ""),
@@ -130,7 +133,7 @@ class View {
       numeric: true,
       width: widthOf(column.name, this.grouped ? [`${fixed(0, this.places[column.name])} ±${fixed(0, this.places[column.name])}00`] : some.map((row) => fixed(frame.rows[column.name][row], this.places[column.name]))),
     }));
-    return [first, ...(this.grouped ? [seeds] : []), ...settings, ...scores];
+    return [first, ...(this.grouped ? [seeds] : []), ...this.settings.map(plain), ...scores, ...this.outcomes.map(plain)];
   }
 
   /** @param {Line} line @param {(group: number) => void} toggle @returns {Row} */
@@ -179,9 +182,15 @@ class View {
         ...(this.grouped ? [rows.seed ? `seed ${setting(rows.seed[row])}` : ""] : []),
         ...this.settings.map((column) => stateCell(column, rows[column.name][row])),
         ...this.scores.map((column) => fixed(rows[column.name][row], this.places[column.name])),
+        ...this.outcomes.map((column) => stateCell(column, rows[column.name][row])),
       ],
     };
   }
+}
+
+/** @param {any[]} values */
+function varies(values) {
+  return values.some((value) => value !== values[0]);
 }
 
 /** @param {Column} column @param {unknown} value */
