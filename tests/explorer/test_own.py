@@ -47,7 +47,7 @@ def test_any_decoder_has_sliders_and_images():
         found = asked(f"{page.url}api/run?run={identity}")
         assert (found["kind"], found["shape"], found["sampled"], found["of"]) == ("images", [8, 6, 3], 200, 200)
         assert found["latents"][1]["quantiles"][20] == pytest.approx(CODES[:, 1].max())
-        _, body = fetch(f"{page.url}api/run/decode?run={identity}&z=0,100,-100")
+        _, body = fetch(f"{page.url}api/run/decode?run={identity}&z=0,20,-20")
         assert np.asarray(Image.open(io.BytesIO(body)))[0, 0].tolist() == [128, 255, 0]
         matrix = asked(f"{page.url}api/matrix?run={identity}&kind=mi")
         assert (matrix["factors"], matrix["matched"]) == (["sign"], [0])
@@ -76,7 +76,7 @@ def test_a_decoder_that_fails_later_is_one_line():
 
     with unweave.explore(decode=flaky, codes=CODES) as page:
         status, body = fetch(f"{page.url}api/run/decode?run=model&z=0,0,0")
-        assert (status, b"Traceback" in body, set(json.loads(body))) == (409, False, {"error"})
+        assert (status, json.loads(body)) == (409, {"error": "decode failed: RuntimeError: no more"})
 
 
 def test_closing_frees_the_port_and_can_be_done_twice():
@@ -143,7 +143,7 @@ def test_a_mistake_is_one_clear_line(arguments, line):
 def test_images_of_all_kinds_become_bytes():
     import torch
 
-    assert as_arrays(torch.ones(1, 3, 5, 4), 1).shape == (1, 5, 4, 3)  # channels first, as torch has them
+    assert as_arrays(torch.ones(1, 3, 5, 6), 1).shape == (1, 5, 6, 3)  # channels first, as torch has them
     assert as_arrays(np.array([[[0.5, np.nan, 2.0]]]), 1).ravel().tolist() == [128, 0, 255]
     assert as_arrays(np.array([[[True, False]]]), 1).ravel().tolist() == [255, 0]
     assert as_arrays(np.full((1, 2, 2, 1), 300), 1).max() == 255

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from unweave.errors import UsageError
 from unweave.explorer.drawn import sampled
 from unweave.explorer.opened import SAMPLES, Array, Opened, surveyed
+from unweave.explorer.refusals import Unable
 from unweave.metrics.inputs import check_codes, check_factors
 
 IDENTITY = "model"
@@ -61,11 +62,19 @@ def open_own(
     images = as_arrays(decode(np.ascontiguousarray(values[:1], dtype=np.float32)), 1)
     rows = sampled(len(values), samples)
     opened = Opened(title, "images" if images.ndim == 4 else "vectors", values.shape[1], images.shape[1:])
-    opened.decoder = lambda given: as_arrays(decode(given), len(given), opened.shape)
+    opened.decoder = lambda given: as_arrays(_called(decode, given), len(given), opened.shape)
     opened.survey = surveyed(values[rows], None, known[rows])
     opened.indices, opened.total = rows, len(values)
     opened.factors, opened.sizes = called, tuple(len(np.unique(factor)) for factor in known.T)
     return opened
+
+
+def _called(decode: Decode, codes: Array) -> Any:
+    """Call somebody's decoder; what goes wrong in it is said on the page."""
+    try:
+        return decode(codes)
+    except Exception as error:
+        raise Unable(f"decode failed: {type(error).__name__}: {error}") from error
 
 
 def _names(names: Sequence[str] | None, count: int) -> tuple[str, ...]:

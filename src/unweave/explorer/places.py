@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from stat import S_ISREG
 from typing import Literal
 
 from unweave.explorer.arrays import shapes_in
@@ -104,8 +105,11 @@ def _walk(folder: Path, identity: str, depth: int) -> Iterator[tuple[Path, str, 
 
 
 def _stays(entry: os.DirEntry[str], real: str) -> bool:
-    """Tell whether an entry is no link, or one to a place in the explored folder."""
-    return not entry.is_symlink() or _within(entry.path, real)
+    """Tell whether an entry is a file or a folder, and no link to the outside; a pipe would never end."""
+    try:
+        return (entry.is_file() or entry.is_dir()) and (not entry.is_symlink() or _within(entry.path, real))
+    except OSError:  # a link that leads to itself
+        return False
 
 
 def _within(path: str, real: str) -> bool:
@@ -127,6 +131,8 @@ def _file(entry: os.DirEntry[str]) -> File | None:
     try:
         found = entry.stat()
     except OSError:
+        return None
+    if not S_ISREG(found.st_mode):
         return None
     state = (entry.path, found.st_mtime_ns, found.st_size)
     if state not in _known:
