@@ -3,7 +3,7 @@
 import { address, has, isStatic, json } from "#lib/api.js";
 import { select } from "#lib/controls.js";
 import { el, fill, plainTable, section } from "#lib/dom.js";
-import { counted, number, setting } from "#lib/format.js";
+import { counted, fixed, number, setting } from "#lib/format.js";
 import { matrix } from "#lib/matrices.js";
 
 /** @typedef {any} Context */
@@ -117,7 +117,7 @@ function perceived(context, run, about) {
 /** @param {any} found */
 function verdict(found) {
   const head = ["factor", "values", "mean", "relative", "rank", "order", "signal", "verdict"];
-  const rows = found.table.map((/** @type {any} */ row) => [row.factor, number(row.size), number(row.mean, 3), number(row.relative, 3), number(row.rank, 3), number(row.order, 3), number(row.signal, 3), row.verdict ?? "–"]);
+  const rows = found.table.map((/** @type {any} */ row) => [row.factor, number(row.size), number(row.mean, 3), fixed(row.relative, 2), fixed(row.rank, 2), fixed(row.order, 2), number(row.signal, 3), row.verdict ?? "–"]);
   const losses = Object.entries(found.losses).map(([name, rank]) => `${name} ${number(rank, 2)}`);
   const reading = "mean: perceived distance of images that differ in the factor alone; relative: over that of random pairs; rank: correlation with ground-truth distances; order: how often, of three images, the one nearer in the factor is nearer to the loss as well (chance: 0.5); signal: a VAE learns more of it first.";
   return el(
