@@ -29,6 +29,7 @@ def test_it_serves_until_it_is_stopped_and_ends_quietly(run, stop):
 
 def test_another_host_is_warned_of(run, cli, monkeypatch):
     served = []
+    monkeypatch.setattr("unweave.cli.explore._meanwhile", lambda do, *given: None)
     monkeypatch.setattr("unweave.explorer.serve.serve", lambda app, listener, started: served.append(started()))
     code, out, err = cli("explore", run, "--host", "0.0.0.0")
     assert (code, len(served)) == (0, 1)

@@ -86,7 +86,7 @@ def _serve(options: Explore, folder: Path) -> None:
         if options.open:
             _meanwhile(webbrowser.open, url)
 
-    with suppress(KeyboardInterrupt):  # which is how it ends
+    with listener, suppress(KeyboardInterrupt):  # which is how it ends
         serve(app, listener, started)
 
 
