@@ -11,7 +11,6 @@ import { fixed } from "#lib/format.js";
  * @property {number} mean
  * @property {number} sd
  * @property {number[]} quantiles
- * @property {[number, number]} [ends] the quantiles that traversals go between
  * @property {{edges: number[], counts: number[]} | null} histogram
  * @property {string | null} factor
  */
@@ -20,7 +19,8 @@ const STEPS = 400;
 
 /** The ends of a latent's slider. @param {Latent} latent @returns {[number, number]} */
 export function ends(latent) {
-  const [low, high] = latent.ends ?? [latent.quantiles[0] ?? -3, latent.quantiles[latent.quantiles.length - 1] ?? 3];
+  const low = latent.quantiles[0] ?? -3;
+  const high = latent.quantiles[latent.quantiles.length - 1] ?? 3;
   return high > low ? [low, high] : [low - 1, low + 1];
 }
 

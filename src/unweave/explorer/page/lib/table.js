@@ -15,7 +15,9 @@ import { eachFrame, el, fill } from "#lib/dom.js";
  */
 
 const ROW = 29;
-const BEYOND = 12;
+const BEYOND = 5;
+/** Letters that may be cut off: then the whole is shown when it is pointed at. */
+const LONG = 30;
 
 export class VirtualTable {
   /** @param {Options} options */
@@ -120,7 +122,8 @@ export class VirtualTable {
       { "aria-rowindex": String(index + 2), class: kind },
       cells.map((cell, i) => {
         const side = columns[i].numeric ? "number" : null;
-        return i === 0 ? el("th", { scope: "row", class: side }, cell) : el("td", { class: side }, cell);
+        const title = typeof cell === "string" && cell.length > LONG ? cell : null;
+        return i === 0 ? el("th", { scope: "row", class: side, title }, cell) : el("td", { class: side, title }, cell);
       }),
     );
   }

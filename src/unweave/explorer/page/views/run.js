@@ -82,7 +82,7 @@ function desk(context, run, base) {
     stage.show(sliders.code, -1);
     remember([...sliders.code]);
   };
-  stage.controls(base, reset, (number) => context.go("run", { ...state, image: number, z: null }), () => sliders.code);
+  stage.controls(base, reset, (number) => context.go("run", { ...state, image: number, z: null }));
   stage.show(sliders.code, -1);
   below.follow(wanted || state.image !== undefined ? sliders.code : null);
   const note = `Latents by what they carry (KL, in nats), most first, and the factor each follows. A slider spans the codes of ${number(run.sampled)} of ${counted(run.of, "image")}, drawn at random; above it their histogram.`;

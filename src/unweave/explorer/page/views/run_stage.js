@@ -92,9 +92,8 @@ export class Stage {
    * @param {{image: number | null, factors: number[] | null}} base
    * @param {() => void} reset
    * @param {(image: number) => void} choose
-   * @param {() => number[]} code
    */
-  controls(base, reset, choose, code) {
+  controls(base, reset, choose) {
     const { run } = this;
     const buttons = [el("button", { type: "button", onclick: reset }, "Reset")];
     if (run.kind === "images") buttons.push(el("button", { type: "button", onclick: () => this.save() }, "Save PNG"));
@@ -105,7 +104,6 @@ export class Stage {
     const parts = [el("div", { class: "controls tight" }, buttons)];
     if (base.image !== null) parts.push(this.truth(base, canChoose, choose));
     this.below.replaceChildren(...parts);
-    void code;
   }
 
   /** @param {any} base @param {boolean} canChoose @param {(image: number) => void} choose */
