@@ -201,10 +201,11 @@ class _Collector:
                 self._traversals(run, about, {"image": image}, {"z": code})
 
     def _traversals(self, run: str, about: Mapping[str, Any], key: Params, start: Params) -> None:
-        """Store a strip for each latent, over the range of its slider."""
+        """Store a strip for each latent, over the range of its slider; one image of a latent that changes nothing."""
         for latent in about["order"][:MOST_LATENTS]:
             low, high = _ends(about["latents"][latent]["quantiles"])
-            asked = {"steps": STEPS, "low": low, "high": high, **start}
+            steps = STEPS if about["latents"][latent]["active"] is not False else 1
+            asked = {"steps": steps, "low": low, "high": high, **start}
             self._picture(run, "run/traversal", {"run": run, "latent": latent, **key}, asked)
 
     def data(self, opened: Mapping[str, Opened]) -> None:
