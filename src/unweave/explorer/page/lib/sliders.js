@@ -24,14 +24,26 @@ export function ends(latent) {
   return high > low ? [low, high] : [low - 1, low + 1];
 }
 
+/**
+ * What a latent carries is its mean KL or, of one that is a point without a posterior, the variance of its codes.
+ * @param {{points?: boolean}} run
+ */
+export function carriedBy(run) {
+  return run.points
+    ? { name: "variance", unit: "", words: "the variance of its codes over images" }
+    : { name: "KL", unit: " nats", words: "the KL divergence of its posterior from the prior, in nats" };
+}
+
 export class Sliders {
   /**
    * @param {Latent[]} latents
    * @param {number[]} order
    * @param {number[]} code
+   * @param {string} unit of what a latent carries
    * @param {(code: number[], latent: number) => void} onmove
    */
-  constructor(latents, order, code, onmove) {
+  constructor(latents, order, code, unit, onmove) {
+    this.unit = unit;
     this.code = [...code];
     this.onmove = onmove;
     /** @type {{range: HTMLInputElement, field: HTMLInputElement}[]} */
@@ -62,7 +74,7 @@ export class Sliders {
     field.addEventListener("change", () => this.show(latent.index, null));
     this.inputs[latent.index] = { range, field };
     this.show(latent.index, null);
-    const carried = latent.kl === null ? "" : `${fixed(latent.kl, 2)} nats`;
+    const carried = latent.kl === null ? "" : fixed(latent.kl, 2) + this.unit;
     return el(
       "div",
       { class: latent.active === false ? "latent idle" : "latent" },

@@ -5,7 +5,7 @@ import { check } from "#lib/controls.js";
 import { el, fill, later, section } from "#lib/dom.js";
 import { counted, fixed, number } from "#lib/format.js";
 import { chosenRun, pickerLater } from "#lib/runs.js";
-import { Sliders } from "#lib/sliders.js";
+import { carriedBy, Sliders } from "#lib/sliders.js";
 import { curves, latentsPart, scoresPart, settingsPart } from "#views/run_facts.js";
 import { Stage } from "#views/run_stage.js";
 
@@ -76,7 +76,7 @@ function desk(context, run, base) {
     stage.show(sliders.code, latent);
     remember([...sliders.code]);
   };
-  const sliders = new Sliders(run.latents, run.order, wanted ?? base.code, moved);
+  const sliders = new Sliders(run.latents, run.order, wanted ?? base.code, carriedBy(run).unit, moved);
   const reset = () => {
     sliders.set(base.code);
     stage.show(sliders.code, -1);
@@ -85,7 +85,7 @@ function desk(context, run, base) {
   stage.controls(base, reset, (number) => context.go("run", { ...state, image: number, z: null }));
   stage.show(sliders.code, -1);
   below.follow(wanted || state.image !== undefined ? sliders.code : null);
-  const note = `Latents by what they carry (KL, in nats), most first, and the factor each follows. A slider spans the codes of ${number(run.sampled)} of ${counted(run.of, "image")}, drawn at random; above it their histogram.`;
+  const note = `Latents by what they carry (${carriedBy(run).name}${run.points ? "" : ", in nats"}), most first, and the factor each follows. A slider spans the codes of ${number(run.sampled)} of ${counted(run.of, "image")}, drawn at random; above it their histogram.`;
   const alone = isStatic() ? " In this export a slider shows the nearest of the images computed beforehand, one latent at a time." : "";
   const side = el("div", {}, el("h2", {}, "Latents"), el("p", { class: "note" }, note + alone), sliders.element);
   return [el("div", { class: "desk" }, stage.element, side), below.element];

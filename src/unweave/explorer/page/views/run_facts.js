@@ -6,20 +6,22 @@ import { check } from "#lib/controls.js";
 import { el, fill, plainTable, section } from "#lib/dom.js";
 import { decimals, fixed, number, setting } from "#lib/format.js";
 import { link } from "#lib/router.js";
-import { histogram } from "#lib/sliders.js";
+import { carriedBy, histogram } from "#lib/sliders.js";
 import { COLOURS } from "#lib/theme.js";
 
 /** @param {any} context @param {any} run */
 export function latentsPart(context, run) {
   const host = el("div");
+  const { name, unit, words } = carriedBy(run);
+  const axis = unit ? `${name} (${unit.trim()})` : name;
   const shown = run.order.map((/** @type {number} */ i) => run.latents[i]);
   const known = shown.filter((/** @type {any} */ latent) => latent.kl !== null);
   if (known.length) {
     const spec = {
       height: 200,
-      label: "KL divergence of each latent's posterior from the prior, in nats",
-      traces: [{ type: "bar", x: known.map((/** @type {any} */ latent) => `z${latent.index}`), y: known.map((/** @type {any} */ latent) => latent.kl), marker: { color: known.map((/** @type {any} */ latent) => (latent.active === false ? "#8a929c" : COLOURS[0])) }, hovertemplate: "%{x}: %{y:.3g} nats<extra></extra>" }],
-      layout: { yaxis: { title: "KL (nats)", rangemode: "tozero" }, xaxis: { type: "category" }, bargap: 0.35, margin: { l: 48, r: 8, t: 8, b: 28 } },
+      label: `What each latent carries: ${words}`,
+      traces: [{ type: "bar", x: known.map((/** @type {any} */ latent) => `z${latent.index}`), y: known.map((/** @type {any} */ latent) => latent.kl), marker: { color: known.map((/** @type {any} */ latent) => (latent.active === false ? "#8a929c" : COLOURS[0])) }, hovertemplate: `%{x}: %{y:.3g}${unit}<extra></extra>` }],
+      layout: { yaxis: { title: axis, rangemode: "tozero" }, xaxis: { type: "category" }, bargap: 0.35, margin: { l: 48, r: 8, t: 8, b: 28 } },
     };
     void chart(host, spec, context.signal).catch((error) => context.fail(error.message));
   }
@@ -34,9 +36,9 @@ export function latentsPart(context, run) {
   const link_ = run.labelled ? el("p", { class: "note" }, el("a", { href: link("matrix", { run: run.id }) }, "Codes against all factors")) : null;
   return section(
     "What each latent carries",
-    `Bars: KL divergence from the prior, in nats. Codes are posterior means of ${number(run.sampled)} of ${number(run.of)} images, drawn at random.`,
+    `Bars: ${words}. Codes are ${run.points ? "those" : "posterior means"} of ${number(run.sampled)} of ${number(run.of)} images, drawn at random.`,
     host,
-    plainTable("Latents", ["latent", "follows", "KL (nats)", "mean", "sd", "codes"], rows, { hideCaption: true }),
+    plainTable("Latents", ["latent", "follows", axis, "mean", "sd", "codes"], rows, { hideCaption: true }),
     link_,
   );
 }
