@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from functools import cache
 from math import isfinite
 from pathlib import PurePosixPath
 from typing import Any
@@ -145,6 +146,14 @@ def groups(found: Mapping[str, Any]) -> dict[str, Any]:
     return {"by": by, "groups": listed, "interval": STUDENT if quick else INTERVAL, "stamp": found["stamp"]}
 
 
+@cache
+def _half_width(n: int) -> float:
+    """Return how many deviations of n scores the interval of their mean goes to each side."""
+    from scipy.special import ndtri
+
+    return stretch(n) * float(ndtri(0.975)) / n**0.5
+
+
 def _interval(values: list[float | None], quick: bool) -> dict[str, Any]:
     known = np.array([value for value in values if value is not None])
     if not len(known):
@@ -155,5 +164,5 @@ def _interval(values: list[float | None], quick: bool) -> dict[str, Any]:
     mean, n = float(known.mean()), len(known)
     if n < FEW_SEEDS:
         return {"mean": mean, "low": None, "high": None, "n": n, "values": values}
-    half = stretch(n) * 1.959964 * float(known.std()) / n**0.5
+    half = _half_width(n) * float(known.std())
     return {"mean": mean, "low": mean - half, "high": mean + half, "n": n, "values": values}

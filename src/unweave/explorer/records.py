@@ -71,5 +71,11 @@ class Reader:
 
 
 def _renamed(table: polars.DataFrame, names: Mapping[str, str]) -> polars.DataFrame:
-    """Return a table of runs with their identities in the place of the names of their folders."""
-    return table.with_columns(polars.col("run").replace_strict(dict(names), return_dtype=polars.String))
+    """Return a table of runs with their identities in the place of the names of their folders.
+
+    An identity is the place of the folder before the name; only the explored folder itself is called otherwise.
+    """
+    name, identity = next(iter(names.items()))
+    if not identity.endswith(name):
+        return table.with_columns(run=polars.lit(identity))
+    return table.with_columns(run=polars.lit(identity.removesuffix(name)) + polars.col("run"))
