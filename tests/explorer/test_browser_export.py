@@ -40,6 +40,7 @@ def test_every_page_works_from_disk(page: Page, exported: Exported, axe: Callabl
         page.goto(f"{exported.page.as_uri()}#/{view}")
         page.wait_for_selector(f".view.{view}[data-ready]")
         assert page.inner_text("#fault") == "", view
+        page.wait_for_function("[...document.images].every((each) => each.loading === 'lazy' || each.naturalWidth)")
     page.wait_for_selector("#perceived strong")
     assert page.evaluate(
         "[...document.querySelectorAll('.strips img')].every((image) => image.src.startsWith('data:image/png'))"
