@@ -83,6 +83,9 @@ def test_a_filter_compares_columns_and_names(page: Page, server: Served) -> None
     field.fill("seed1")
     page.wait_for_function("document.querySelectorAll('table.runs tbody tr:not(.gap)').length === 2")
     assert column(page, "seed") == ["1", "1"]
+    field.fill("data=shapes2d seed!=1")
+    page.wait_for_function("document.querySelector('table.runs tbody').innerText.includes('seed0')")
+    assert column(page, "seed") == ["0", "0"]
     field.fill("bta>1")
     page.wait_for_selector("#fault:not([hidden])")
     assert "no column bta" in page.locator("#fault").inner_text()

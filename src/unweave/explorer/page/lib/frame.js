@@ -51,10 +51,11 @@ function compares(values, sign, given) {
   return (row) => numeric && typeof values[row] === "number" && /** @type {any} */ (test)(values[row]);
 }
 
-/** What a value may be called. @param {any} value @returns {string[]} */
+/** What a value may be called; a name with options also without them: `shapes2d:size=32` is `shapes2d`. @param {any} value @returns {string[]} */
 function words(value) {
   if (typeof value === "boolean") return value ? ["yes", "true"] : ["no", "false"];
-  return [String(value ?? "–").toLowerCase()];
+  const text = String(value ?? "–").toLowerCase();
+  return [text, text.split(":")[0]];
 }
 
 /**
