@@ -118,7 +118,7 @@ class View {
     const some = rows.slice(0, SAMPLE);
     const names = this.grouped ? [...rows.slice(0, SAMPLE).map((row) => `▸  ${this.method(row)}`), ...(this.open.size ? some.map((row) => `    ${shortName(frame.rows.id[row])}`) : [])] : some.map((row) => shortName(frame.rows.id[row]));
     const label = this.grouped ? "Cell" : "Run";
-    const first = { name: "name", label, width: widthOf(label, names, 345) + (this.grouped ? 16 : 0) };
+    const first = { name: "name", label, width: widthOf(label, names, 345) + (this.grouped ? 36 : 0) };
     const seeds = { name: "seeds", label: "Seeds", width: 76, numeric: true };
     const plain = (/** @type {Column} */ column) => ({
       name: column.name,
