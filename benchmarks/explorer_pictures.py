@@ -2,8 +2,8 @@
 
     python benchmarks/explorer_pictures.py STUDY [--out docs/images] [--only run data]
 
-STUDY is the folder of a study, which is only read; the run that DCI finds most disentangled is shown. Points of a product of two spheres
-are drawn for the page of geometry. Each picture is a PNG of 1280 × 800 with few colours.
+STUDY is the folder of a study, which is only read; the run that DCI finds most disentangled is shown. Points of a
+product of two spheres are drawn for the page of geometry. Each picture is a PNG of 1280 × 800 with few colours.
 """
 
 from __future__ import annotations

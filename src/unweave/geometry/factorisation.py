@@ -53,7 +53,8 @@ class Factorisation:
     def save(self, path: Path, points: np.ndarray | None = None) -> None:
         """Write all of it as a .npz file, which NumPy reads without unweave; with the points, so that they are seen."""
         content = BytesIO()
-        np.savez_compressed(content, **asdict(self), **({} if points is None else {"points": points}))
+        arrays: dict[str, Any] = asdict(self) if points is None else {**asdict(self), "points": points}
+        np.savez_compressed(content, **arrays)
         write_atomically(path, content.getvalue())
 
     @classmethod
