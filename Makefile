@@ -17,6 +17,7 @@ demo: .venv/installed
 	$(BIN)/unweave train beta-tcvae --beta 6 --loss gaussian --data rooms3d:size=32 --width 0.5 --steps 4000 --threads 1 --out runs/demo
 	$(BIN)/unweave evaluate runs/demo --preset fast --metrics mig sap dci factor-vae-score linearity axis-alignment
 	$(BIN)/unweave report runs/demo
+	@echo "to move its latents in a browser: $(BIN)/unweave explore runs/demo --open"
 
 # One torch thread per test worker: two workers share two cores without fighting over them. A test that hangs fails.
 test: lint
@@ -43,7 +44,7 @@ notebooks: .venv/installed-dev
 	$(PYTHON) -m venv .venv
 
 .venv/installed: .venv/bin/python pyproject.toml constraints.txt
-	$(INSTALL) --editable .
+	$(INSTALL) --editable '.[web]'
 	-@$(BIN)/python -c 'from unweave.metrics import dci; dci([[0.0], [1.0]] * 30, [[0], [1]] * 30)'  # compiles, once
 	@touch $@
 

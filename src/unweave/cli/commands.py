@@ -55,6 +55,13 @@ COMMANDS = {
         "unweave.cli.report:Report",
         plugins=True,
     ),
+    "explore": Command(
+        "unweave.cli.explore:explore",
+        "open a page in the browser over runs, studies and codes: move latents, compare, sort and filter",
+        "unweave explore runs --open",
+        "unweave.cli.explore:Explore",
+        plugins=True,
+    ),
     "study run": Command(
         "unweave.cli.study:run",
         "run many models from a TOML file, and score them; the same command goes on where it stopped",

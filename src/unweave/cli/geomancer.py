@@ -28,7 +28,7 @@ class Geomancer:
     points: Annotated[Positional[Path], arg(metavar="FILE")]
     """Points (n, D), in a .npy or .csv file; distances between them must be those of the manifold."""
     out: Annotated[Path, arg(metavar="FILE")]
-    """The .npz file to write: axes, labels, spectrum, count, dims, tilts, confidence, odd."""
+    """The .npz file to write: axes, labels, spectrum, count, dims, tilts, confidence, odd, points."""
     dim: Annotated[int | None, arg(metavar="K", help_behavior_hint="(default: estimated)")] = None
     """Dimension of the manifold."""
     neighbours: Annotated[int | None, arg(metavar="N", help_behavior_hint="(default: 2 K)")] = None
@@ -75,7 +75,7 @@ def geomancer(words: list[str]) -> None:
             on_progress=bar,
         )
     with writing(options.out):
-        found.save(options.out)
+        found.save(options.out, points)
     if options.json:
         return print(to_json({"out": str(options.out), **_summary(found)}))
     print(_text(found, estimate), f"\nnext: {_following(options, found)}", sep="\n")

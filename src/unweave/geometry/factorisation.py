@@ -50,10 +50,11 @@ class Factorisation:
         own = np.nonzero(self.labels == factor)[1].reshape(len(self.labels), self.dims[factor])
         return np.take_along_axis(self.axes, own[:, None, :], axis=2)
 
-    def save(self, path: Path) -> None:
-        """Write all of it as a .npz file, which NumPy reads without unweave."""
+    def save(self, path: Path, points: np.ndarray | None = None) -> None:
+        """Write all of it as a .npz file, which NumPy reads without unweave; with the points, so that they are seen."""
         content = BytesIO()
-        np.savez_compressed(content, **asdict(self))
+        arrays: dict[str, Any] = asdict(self) if points is None else {**asdict(self), "points": points}
+        np.savez_compressed(content, **arrays)
         write_atomically(path, content.getvalue())
 
     @classmethod

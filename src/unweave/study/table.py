@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from unweave.errors import UsageError
 from unweave.study.integrity import read_object
 from unweave.study.task import differing, settings_of
-from unweave.tables import read_scores, read_table, write_table
+from unweave.tables import read_scores, read_scores_at_once, read_table, write_table
 
 if TYPE_CHECKING:
     import polars
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 FILES = ("config.json", "status.json", "scores.parquet")
 """What is read of a run; their times and sizes say whether it has changed since."""
 NUMBERS = ("value", "low", "high")
+ABSENT = "-"
+"""What stands in a stamp for a file that is not there."""
+TOGETHER = 256
+"""Files of scores that are read at once."""
 RUNS, SCORES = ".runs.parquet", ".scores.parquet"
 
 
@@ -40,29 +44,37 @@ class Records:
 
 def read_records(folder: Path, *, cache: bool = True) -> Records:
     """Return the records of all run folders in `folder`; only runs that have changed since the last time are read."""
+    known = kept_records(folder) if cache else None
+    records = updated(known, folder, _folders(folder))
+    if cache and records is not known:
+        _store(folder, records)
+    return records
+
+
+def updated(known: Records | None, folder: Path, names: Iterable[str]) -> Records:
+    """Return the records of the run folders with these names in `folder`; nothing is written.
+
+    Only runs that have changed since `known` was made are read. Where none has, `known` itself is returned.
+    """
     import polars
 
-    known = _cached(folder) if cache else None
-    stamps = {name: _stamp(folder / name) for name in _folders(folder)}
+    stamps = {name: _stamp(folder / name) for name in names}
     kept: dict[str, str] = dict(known.runs.select("run", "stamp").iter_rows()) if known else {}
     fresh = [name for name, stamp in stamps.items() if kept.get(name) != stamp]
     gone = [name for name in kept if name not in stamps]
     if known and not fresh and not gone:
         return known
-    read = [_read_run(folder / name, stamps[name]) for name in fresh]
-    runs = [polars.DataFrame([row for row, _ in read], schema=_schema())]
-    scores = [table for _, table in read if table is not None]
+    rows, scores = _read_runs(folder, {name: stamps[name] for name in fresh})
+    runs = [polars.DataFrame(rows, schema=_schema())]
     if known:
-        still = polars.col("run").is_in([name for name in kept if name not in {*fresh, *gone}])
+        left_out = {*fresh, *gone}
+        still = polars.col("run").is_in([name for name in kept if name not in left_out])
         runs.insert(0, known.runs.filter(still))
         scores.insert(0, known.scores.filter(still))
-    records = Records(
+    return Records(
         polars.concat(runs),
         polars.concat(scores, how="diagonal_relaxed") if scores else polars.DataFrame(schema={"run": polars.String}),
     )
-    if cache:
-        _store(folder, records)
-    return records
 
 
 def score_table(records: Records, names: Sequence[str] | None = None) -> polars.DataFrame:
@@ -151,30 +163,76 @@ def _stamp(folder: Path) -> str:
     parts = []
     for name in FILES:
         try:
-            found = os.stat(folder / name)
+            found = os.stat(f"{folder}{os.sep}{name}")  # of text: this is done for every run, again and again
             parts.append(f"{found.st_mtime_ns}.{found.st_size}")
         except OSError:
-            parts.append("-")
+            parts.append(ABSENT)
     return " ".join(parts)
 
 
-def _read_run(folder: Path, stamp: str) -> tuple[dict[str, Any], polars.DataFrame | None]:
-    """Return a run's row and its scores; of a folder that is no run, a row without a configuration."""
+def _read_runs(folder: Path, stamps: Mapping[str, str]) -> tuple[list[dict[str, Any]], list[polars.DataFrame]]:
+    """Return the rows of runs, and tables of their scores; a folder that is no run has a row without a configuration.
+
+    So has one whose scores are damaged.
+    """
+    rows = {name: _row(folder / name, stamp) for name, stamp in stamps.items()}
+    scored = [name for name, row in rows.items() if row["config"] is not None and not stamps[name].endswith(ABSENT)]
+    scores: list[polars.DataFrame] = []
+    for start in range(0, len(scored), TOGETHER):
+        some = scored[start : start + TOGETHER]
+        table = _scores_at_once(folder, some)
+        if table is not None:
+            scores.append(table)
+            continue
+        for name in some:
+            try:
+                scores.append(_scores_of(folder / name))
+            except UsageError:
+                rows[name] = _no_run(name, stamps[name])
+    return list(rows.values()), scores
+
+
+def _scores_at_once(folder: Path, names: Sequence[str]) -> polars.DataFrame | None:
+    """Return the scores of several runs as one table, if all of them can be read so."""
     import polars
 
-    row: dict[str, Any] = dict.fromkeys(_schema()) | {"run": folder.name, "stamp": stamp}
+    if len(names) == 1:
+        return None
+    table = read_scores_at_once([folder / name / FILES[2] for name in names], "run")
+    if table is None:
+        return None
+    start, end = len(str(folder / names[0])) - len(names[0]), len(FILES[2]) + 1
+    named = polars.col("run").str.slice(start).str.head(-end)
+    table = table.select(named, polars.exclude("run"))
+    return table if set(table["run"].unique()) <= set(names) else None
+
+
+def _scores_of(folder: Path) -> polars.DataFrame:
+    import polars
+
+    table = read_scores(folder / FILES[2])
+    if table is None:  # gone since it was looked for
+        raise UsageError(f"'{folder}' has no scores")
+    return table.select(polars.lit(folder.name).alias("run"), polars.all())
+
+
+def _no_run(name: str, stamp: str) -> dict[str, Any]:
+    return dict.fromkeys(_schema()) | {"run": name, "stamp": stamp}
+
+
+def _row(folder: Path, stamp: str) -> dict[str, Any]:
+    """Return what a run's configuration and status say; of a folder that is no run, a row without a configuration."""
+    row = _no_run(folder.name, stamp)
     config, status = (read_object(folder / name) for name in FILES[:2])
     try:
         settings_of(config or {})
-        scores = read_scores(folder / FILES[2])
-    except (KeyError, TypeError, AttributeError, UsageError):
-        return row, None
+    except (KeyError, TypeError, AttributeError):
+        return row
     status = status or {}
     row |= {"config": json.dumps(config), "state": str(status.get("state"))}
     row["versions"] = json.dumps(status.get("versions"))
     row["machine"] = json.dumps({name: status[name] for name in ("machine", "device", "threads") if name in status})
-    row |= {"step": _whole(status.get("step")), "seconds": _real(status.get("seconds"))}
-    return row, None if scores is None else scores.select(polars.lit(folder.name).alias("run"), polars.all())
+    return row | {"step": _whole(status.get("step")), "seconds": _real(status.get("seconds"))}
 
 
 def _whole(value: object) -> int | None:
@@ -185,7 +243,7 @@ def _real(value: object) -> float | None:
     return float(value) if isinstance(value, int | float) else None
 
 
-def _cached(folder: Path) -> Records | None:
+def kept_records(folder: Path) -> Records | None:
     """Return the records as they were kept, or None where they are not there or not readable."""
     try:
         runs, scores = read_table(folder / RUNS), read_table(folder / SCORES)

@@ -1,0 +1,170 @@
+"""What is shown of one run: its settings, latents, scores and curves, and the pictures its decoder draws."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri
+
+from unweave.collapse import used
+from unweave.errors import UsageError
+from unweave.explorer import pictures
+from unweave.explorer.answers_matrix import followed
+from unweave.explorer.opened import Array, Opened
+from unweave.explorer.refusals import Refused, Unable
+from unweave.text import data_name
+
+QUANTILES = np.linspace(0, 1, 21)
+BINS = 30
+ENDS = (0.01, 0.99)
+"""The quantiles that a traversal goes between."""
+
+
+def about(opened: Opened) -> dict[str, Any]:
+    """Return all that the page of a run shows before anything is moved."""
+    seen, run = opened.survey, opened.run
+    config = run.config if run is not None else {}
+    order = list(range(opened.latents)) if seen is None else seen.order.tolist()
+    return {
+        "name": opened.name,
+        "method": (config.get("method") or {}).get("name"),
+        "data": data_name(config["data"]) if "data" in config else None,
+        "config": config,
+        **_status(opened),
+        "kind": opened.kind,
+        "shape": list(opened.shape),
+        "latents": latents(opened),
+        "order": order,
+        "points": seen is not None and seen.points,
+        "start": opened.start(),
+        "start_image": int(opened.indices[0]) if len(opened.indices) else None,
+        "scores": scores(opened),
+        "warning": opened.warning,
+        "sampled": len(opened.indices),
+        "of": opened.total,
+        "labelled": bool(opened.factors),
+        "factors": [{"name": name, "size": size} for name, size in zip(opened.factors, opened.sizes, strict=True)],
+    }
+
+
+def _status(opened: Opened) -> dict[str, Any]:
+    if opened.run is None:
+        return {"state": None, "step": None, "snapshots": []}
+    try:
+        run = opened.run
+        return {"state": run.state, "step": run.step, "snapshots": run.snapshots}
+    except (UsageError, OSError):
+        return {"state": "damaged", "step": None, "snapshots": []}
+
+
+def latents(opened: Opened) -> list[dict[str, Any]]:
+    """Return for each latent what it carries, and where its codes lie; without codes, where the prior does."""
+    seen = opened.survey
+    if seen is None:
+        levels = ndtri(np.clip(QUANTILES, *ENDS))
+        prior = {"kl": None, "active": None, "mean": 0.0, "sd": 1.0, "quantiles": levels, "histogram": None}
+        return [{"index": latent, **prior, "factor": None} for latent in range(opened.latents)]
+    factors, active = opened.keep("followed", lambda: followed(opened)), used(seen.carried, seen.points)
+    return [
+        {
+            "index": latent,
+            "kl": float(seen.carried[latent]),
+            "active": bool(active[latent]),
+            "mean": float(codes.mean()),
+            "sd": float(codes.std()),
+            "quantiles": np.quantile(codes, QUANTILES),
+            "histogram": _histogram(codes),
+            "factor": factors[latent],
+        }
+        for latent, codes in enumerate(seen.codes.T)
+    ]
+
+
+def _histogram(codes: Array) -> dict[str, Any]:
+    counts, edges = np.histogram(codes, bins=BINS)
+    return {"edges": edges, "counts": counts}
+
+
+def scores(opened: Opened) -> list[dict[str, Any]]:
+    """Return the saved scores of a run, with the step they are of."""
+    try:
+        found = None if opened.run is None else opened.run.scores()
+    except (UsageError, OSError):
+        return []
+    columns = ("metric", "value", "low", "high", "floor", "ceiling", "options", "step", "current")
+    return [] if found is None else [{name: row[name] for name in columns} for row in found.iter_rows(named=True)]
+
+
+def curves(opened: Opened) -> dict[str, Any]:
+    """Return the loss and its terms over the steps of training."""
+    if opened.run is None:
+        return {"steps": [], "terms": {}}
+    log = opened.run.log()
+    terms = {name: log[name].cast(float).to_list() for name in log.columns if name != "step"}
+    return {"steps": log["step"].to_list() if len(log) else [], "terms": terms}
+
+
+def code_of(opened: Opened, image: int) -> dict[str, Any]:
+    """Return the code and the factors of one image of the data set."""
+    code, factors = opened.encode(image)
+    return {"image": image, "code": code, "factors": factors}
+
+
+def decoded(opened: Opened, code: Array) -> Array:
+    """Return the image or the vector of one code."""
+    return opened.decode(code[None])[0]
+
+
+def only_images(opened: Opened) -> None:
+    """Refuse what has no images."""
+    if opened.kind != "images":
+        raise Unable(opened.warning or f"'{opened.name}' has no images to draw: it is of {opened.kind}")
+
+
+def traversal_values(
+    opened: Opened, latent: int, steps: int, low: float | None = None, high: float | None = None
+) -> Array:
+    """Return the values a latent is given: between two ends, by default the 1 % and 99 % quantiles of its codes.
+
+    A latent of few values, one that is quantised, takes these.
+    """
+    if not 0 <= latent < opened.latents:
+        raise Refused(f"'latent' must be from 0 to {opened.latents - 1}, not {latent}")
+    seen = opened.survey
+    if low is None and high is None and seen is not None and seen.points:
+        return seen.values(latent, steps)
+    ends = ndtri(ENDS) if seen is None else np.quantile(seen.codes[:, latent], ENDS)
+    return np.linspace(ends[0] if low is None else low, ends[1] if high is None else high, steps)
+
+
+def traversal(opened: Opened, code: Array, latent: int, values: Array) -> Array:
+    """Return the images or vectors of a code whose one latent takes these values."""
+    codes = np.tile(np.asarray(code, dtype=np.float32), (len(values), 1))
+    codes[:, latent] = values
+    return opened.decode(codes)
+
+
+def all_traversals(opened: Opened, code: Array, steps: int) -> list[Array]:
+    """Return for each latent, the most informative first, the images of its traversal; as many of each."""
+    only_images(opened)
+    order = range(opened.latents) if opened.survey is None else opened.survey.order
+    rows = [traversal(opened, code, int(j), traversal_values(opened, int(j), steps)) for j in order]
+    most = max(len(row) for row in rows)
+    return [row[np.linspace(0, len(row) - 1, most).round().astype(int)] for row in rows]
+
+
+def animation(rows: list[Array], scale: int) -> bytes:
+    """Return traversals as a GIF: all latents side by side, moving together."""
+    frames = [np.stack(images) for images in zip(*rows, strict=True)]
+    return pictures.gif(frames, columns=min(len(rows), 10), scale=scale)
+
+
+def reconstructions(opened: Opened, count: int, seed: int) -> Array:
+    """Return random images, and below them what the model makes of them, (2 n, H, W, C)."""
+    only_images(opened)
+    if opened.run is None:
+        raise Unable(f"'{opened.name}' has no encoder: images cannot be reconstructed")
+    images = opened.inputs(np.random.default_rng(seed).integers(max(opened.total, 1), size=count))
+    with opened.lock:
+        return np.concatenate([images, opened.run.reconstruct(images)])

@@ -1,0 +1,168 @@
+"""What is shown of a study: the table of its runs, groups of runs that differ in the seed alone, and what changes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from functools import cache
+from math import isfinite
+from pathlib import PurePosixPath
+from typing import Any
+
+import numpy as np
+import polars
+
+from unweave.explorer.records import Look
+from unweave.report.scores import NOT_SCORES
+from unweave.report.study.cells import cell_name, higher_is_better, setting
+from unweave.study.analysis.seeds import FEW_SEEDS, over_seeds, stretch
+from unweave.study.task import differing, settings_of
+
+RESERVED = ("id", "name", "state", "step", "seconds")
+"""Columns that are no settings; a setting of such a name is told apart."""
+RESAMPLED = 2_000
+"""Up to so many intervals are found by resampling seeds; more, by Student's t, which is as good and faster."""
+INTERVAL = "95 % over seeds, by resampling them; none with fewer than five seeds"
+STUDENT = "95 % over seeds, by Student's t; none with fewer than five seeds"
+
+
+def table(look: Look, running: set[str], failed: set[str]) -> dict[str, Any]:
+    """Return one row for each run, by columns: settings, seed, state, and its scores at the last step.
+
+    A run whose configuration cannot be read has a row without settings, and is called damaged.
+    """
+    runs = look.records.runs
+    identities = runs["run"].to_list()
+    settings = [_settings(text) for text in runs["config"]]
+    known = [row for row in settings if row]
+    differ = {*differing(known), *(name for name in ("data", "method", "seed") if _many(row[name] for row in known))}
+    names = dict.fromkeys(name for row in known for name in row if name not in ("data", "method", "seed"))
+    rows: dict[str, list[Any]] = {"id": identities, "name": [_name(identity) for identity in identities]}
+    columns = [_column("name", "text", True)]
+    for name in ("data", "method", *names, "seed"):
+        key = f"{name} (setting)" if name in RESERVED else name
+        kind, rows[key] = _values([row.get(name) for row in settings])
+        columns.append(_column(key, "seed" if name == "seed" else kind, name in differ))
+    states = zip(identities, runs["state"], settings, strict=True)
+    rows["state"] = [_state(run, state, bool(row), running, failed) for run, state, row in states]
+    rows["step"], rows["seconds"] = runs["step"].to_list(), [_cell(each) for each in runs["seconds"]]
+    columns += [_column("state", "state", True), _column("step", "number", _many(rows["step"]))]
+    columns.append(_column("seconds", "number", True))
+    for metric, values in last_scores(runs, look.records.scores).items():
+        key = f"{metric} (score)" if metric in rows else metric
+        rows[key] = values
+        columns.append({**_column(key, "score", True), "higher_is_better": higher_is_better(metric)})
+    return {"columns": columns, "rows": rows, "total": len(identities), "stamp": look.stamp}
+
+
+def _settings(config: str | None) -> dict[str, Any]:
+    """Return the settings of a run; none where its configuration is damaged."""
+    found = settings_of(json.loads(config)) if config is not None else {}
+    whole = isinstance(found.get("method"), str) and isinstance(found.get("seed"), int)
+    return found if whole else {}
+
+
+def _column(name: str, kind: str, differs: bool) -> dict[str, Any]:
+    return {"name": name, "kind": kind, "differs": differs, "higher_is_better": None}
+
+
+def _many(values: Iterable[Any]) -> bool:
+    return len(set(values)) > 1
+
+
+def _name(identity: str) -> str:
+    return PurePosixPath(identity).name or "run"
+
+
+def _values(settings: list[Any]) -> tuple[str, list[Any]]:
+    """Return whether a setting is a number or a text, and its values as one of these."""
+    values = [_cell(value) for value in settings]
+    if all(value is None or (isinstance(value, int | float) and not isinstance(value, bool)) for value in values):
+        return "number", values
+    return "text", [value if value is None or isinstance(value, str) else setting(value) for value in values]
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    return value if value is None or isinstance(value, int | str) else json.dumps(value)
+
+
+def _state(run: str, state: str | None, is_whole: bool, running: set[str], failed: set[str]) -> str:
+    if run in running:
+        return "running"
+    if run in failed:
+        return "failed"
+    return (state if state in ("finished", "failed") else "unfinished") if is_whole else "damaged"
+
+
+def last_scores(runs: polars.DataFrame, scores: polars.DataFrame) -> dict[str, list[float | None]]:
+    """Return for each metric the score of every run at its last step, the newest; clean ones before noisy ones.
+
+    Of a run that has finished, scores of an earlier step are not current, and left out. One that is being trained has
+    those of the last step that was scored.
+    """
+    if not len(scores) or "value" not in scores.columns or "step" not in scores.columns:
+        return {}
+    clean = ~polars.col("options").str.contains('"label_noise"', literal=True).fill_null(value=False)
+    value = polars.col("value").cast(polars.Float64)
+    found = scores.sort(clean, maintain_order=True) if "options" in scores.columns else scores
+    found = found.filter(~polars.col("metric").is_in(NOT_SCORES)).join(
+        runs.select("run", "state", at=polars.col("step")), on="run", how="inner", maintain_order="left"
+    )
+    last = polars.when(polars.col("state") == "finished").then("at").otherwise(polars.col("step").max().over("run"))
+    found = found.filter(polars.col("step").is_null() | (polars.col("step") == last))
+    found = found.with_columns(value=polars.when(value.is_finite()).then(value))
+    if not len(found):
+        return {}
+    wide = found.pivot(on="metric", index="run", values="value", aggregate_function="last")
+    wide = runs.select("run").join(wide, on="run", how="left", maintain_order="left")
+    return {name: wide[name].to_list() for name in wide.columns if name != "run"}
+
+
+def groups(found: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the runs of a table in groups that agree in everything but the seed, with means and intervals."""
+    columns, rows = found["columns"], found["rows"]
+    settings = [each["name"] for each in columns if each["kind"] in ("text", "number")]
+    settings = [name for name in settings if name not in RESERVED]
+    differ = {each["name"] for each in columns if each["differs"]}
+    by = [name for name in settings if name in differ]
+    metrics = [each["name"] for each in columns if each["kind"] == "score"]
+    members: dict[tuple[Any, ...], list[int]] = {}
+    for place, key in enumerate(zip(*(rows[name] for name in settings), strict=True)):
+        members.setdefault(key, []).append(place)
+    quick = len(members) * len(metrics) > RESAMPLED
+    several = "data" in differ
+    listed = []
+    for places in members.values():
+        if rows["method"][places[0]] is None:
+            continue  # a damaged run is of no group
+        seeds = sorted(places, key=lambda place: rows["seed"][place])
+        key = {name: rows[name][seeds[0]] for name in by}
+        shown = {name: value for name, value in key.items() if name not in ("data", "method")}
+        name = cell_name(str(rows["method"][seeds[0]]), shown, str(rows["data"][seeds[0]]) if several else "")
+        scores = {metric: _interval([rows[metric][place] for place in seeds], quick) for metric in metrics}
+        listed.append({"key": key, "name": name, "runs": [rows["id"][place] for place in seeds], "scores": scores})
+    return {"by": by, "groups": listed, "interval": STUDENT if quick else INTERVAL, "stamp": found["stamp"]}
+
+
+@cache
+def _half_width(n: int) -> float:
+    """Return how many deviations of n scores the interval of their mean goes to each side."""
+    from scipy.special import ndtri
+
+    return stretch(n) * float(ndtri(0.975)) / n**0.5
+
+
+def _interval(values: list[float | None], quick: bool) -> dict[str, Any]:
+    known = np.array([value for value in values if value is not None])
+    if not len(known):
+        return {"mean": None, "low": None, "high": None, "n": 0, "values": values}
+    if not quick:
+        found = over_seeds(known)
+        return {"mean": found.value, "low": found.low, "high": found.high, "n": found.seeds, "values": values}
+    mean, n = float(known.mean()), len(known)
+    if n < FEW_SEEDS:
+        return {"mean": mean, "low": None, "high": None, "n": n, "values": values}
+    half = _half_width(n) * float(known.std())
+    return {"mean": mean, "low": mean - half, "high": mean + half, "n": n, "values": values}

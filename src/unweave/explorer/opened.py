@@ -1,0 +1,156 @@
+"""Opened runs and files of codes: the model kept in memory, and the codes of random images."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.collapse import carried
+from unweave.explorer.refusals import Refused, Unable
+
+if TYPE_CHECKING:
+    from unweave.data import Dataset
+    from unweave.report.surveys import Survey
+    from unweave.runs import Run
+
+Kind = Literal["images", "vectors", "codes-only", "closed"]
+"""What can be shown: decoded images or vectors, codes without a model, or settings and scores alone."""
+Array = NDArray[Any]
+T = TypeVar("T")
+SAMPLES = 2_000
+"""Random images whose codes are looked at."""
+KEPT = 6
+"""Runs kept open."""
+
+
+@dataclass
+class Opened:
+    """A run, a file of codes or a model of your own, as the pages show it."""
+
+    name: str
+    kind: Kind
+    latents: int = 0
+    shape: tuple[int, ...] = ()
+    """Height, width and channels of its images, or the number of features of its vectors."""
+    survey: Survey | None = None
+    """Codes and factors of random images, and what each latent carries; None where its data set is not there."""
+    indices: Array = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    """Which images these are."""
+    total: int = 0
+    """Of so many."""
+    factors: tuple[str, ...] = ()
+    sizes: tuple[int, ...] = ()
+    """How many values each factor has."""
+    decoder: Callable[[Array], Array] | None = None
+    """From codes (n, latents) to images (n, H, W, C), uint8, or vectors (n, D)."""
+    run: Run | None = None
+    data: Dataset | None = None
+    warning: str | None = None
+    """What people must know of it: why it cannot be decoded, that it has collapsed, that its data set is gone."""
+    lock: threading.RLock = field(default_factory=threading.RLock)
+    """Held while its model computes."""
+    _keeping: threading.RLock = field(default_factory=threading.RLock)
+    """Held while what is kept is computed: sliders need not wait for it."""
+    _kept: dict[Hashable, Any] = field(default_factory=dict)
+
+    def decode(self, codes: Array) -> Array:
+        """Return the images or vectors of codes (n, latents)."""
+        if self.decoder is None:
+            raise Unable(self.warning or f"'{self.name}' has no decoder: it is a file of codes")
+        with self.lock:
+            return self.decoder(np.asarray(codes, dtype=np.float32))
+
+    def encode(self, index: int) -> tuple[Array, Array]:
+        """Return the code (latents,) and the factors (k,) of one image of its data set."""
+        seen = self.seen()
+        if not 0 <= index < self.total:
+            raise Refused(f"'image' must be from 0 to {self.total - 1}, not {index}")
+        places = np.flatnonzero(self.indices == index)
+        if len(places):
+            return seen.codes[places[0]], seen.factors[places[0]]
+        if self.run is None or self.data is None:
+            raise Unable(f"the code of image {index} is not in '{self.name}'")
+        with self.lock:
+            return self.run.encode(self.data.inputs([index]))[0], self.data.values([index])[0]
+
+    def inputs(self, indices: Array) -> Array:
+        """Return true images or vectors of its data set."""
+        if self.data is None:
+            raise Unable(self.warning or f"'{self.name}' has no data set")
+        with self.lock:
+            return self.data.inputs(indices)
+
+    def seen(self) -> Survey:
+        """Return the codes of random images; refuse where there are none."""
+        if self.survey is None:
+            raise Unable(self.warning or f"'{self.name}' has no codes")
+        return self.survey
+
+    def labelled(self) -> Survey:
+        """Return the codes of random images and their factors; refuse where these are not known."""
+        seen = self.seen()
+        if not self.factors or seen.factors.shape[1] != len(self.factors):
+            raise Unable(f"the factors of the data set of '{self.name}' are not known")
+        return seen
+
+    def start(self) -> Array:
+        """Return the code of the first sampled image; where there is none, the middle of the prior."""
+        return self.survey.codes[0] if self.survey is not None else np.zeros(self.latents)
+
+    def keep(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """Return what was computed before under this key, or compute it."""
+        with self._keeping:
+            if key not in self._kept:
+                self._kept[key] = compute()
+            return self._kept[key]
+
+
+def surveyed(codes: Array, logs: Array | None, factors: Array) -> Survey:
+    """Return the survey of codes, their log-variances where they have any, and factors."""
+    from unweave.report.surveys import Survey
+
+    codes = codes.astype(np.float64)
+    return Survey(codes, factors, carried(codes, logs), points=logs is None)
+
+
+class Kept:
+    """What was opened last, by identity and state: something that has changed since is opened again."""
+
+    def __init__(self, most: int = KEPT) -> None:
+        self._most = most
+        self._lock = threading.Lock()
+        self._opened: OrderedDict[Hashable, tuple[Hashable, Opened]] = OrderedDict()
+        self._opening: dict[Hashable, threading.Lock] = {}
+
+    def get(self, key: Hashable, state: Hashable, open_it: Callable[[], Opened]) -> Opened:
+        """Return what was opened under this key in this state, or open it; two requests do not open it twice."""
+        if (found := self.found(key, state)) is not None:
+            return found
+        with self._lock:
+            opening = self._opening.setdefault(key, threading.Lock())
+        with opening:
+            if (found := self.found(key, state)) is not None:
+                return found
+            opened = open_it()
+            with self._lock:
+                self._opened[key] = (state, opened)
+                self._opened.move_to_end(key)
+                while len(self._opened) > self._most:
+                    self._opened.popitem(last=False)
+                self._opening.pop(key, None)
+            return opened
+
+    def found(self, key: Hashable, state: Hashable) -> Opened | None:
+        """Return what was opened under this key in this state, or None."""
+        with self._lock:
+            known, opened = self._opened.get(key, (None, None))
+            if opened is None or known != state:
+                return None
+            self._opened.move_to_end(key)
+            return opened

@@ -1,0 +1,122 @@
+"""A model of your own: any function from codes to images, with codes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unweave.errors import UsageError
+from unweave.explorer.drawn import sampled
+from unweave.explorer.opened import SAMPLES, Array, Opened, surveyed
+from unweave.explorer.refusals import Unable
+from unweave.metrics.inputs import check_codes, check_factors
+
+IDENTITY = "model"
+"""What the only model is called in addresses."""
+LARGEST_BYTE = 255
+
+Decode = Callable[[Any], Any]
+"""From codes (n, latents) to images (n, H, W, C), uint8 or floats from 0 to 1, or to vectors (n, D)."""
+
+
+def open_own(
+    decode: Decode,
+    codes: ArrayLike,
+    *,
+    factors: ArrayLike | None = None,
+    names: Sequence[str] | None = None,
+    samples: int = SAMPLES,
+    title: str = "your model",
+) -> Opened:
+    """Return a decoder and its codes as the pages show them; the decoder is tried on one code first.
+
+    Parameters
+    ----------
+    decode
+        A function from codes (n, latents), float32, to images (n, H, W, C) or (n, H, W), uint8 or floats from 0 to 1,
+        or to vectors (n, D). An array of any library that NumPy can read will do.
+    codes
+        Codes (n, latents) that say where each slider goes: those of your data.
+    factors
+        Factors (n, k) of the same rows, where they are known.
+    names
+        The names of the factors.
+    samples
+        Random rows that are looked at.
+    title
+        What the page calls it.
+
+    Returns
+    -------
+    Opened
+        The model.
+    """
+    values = check_codes(codes)
+    known = np.zeros((len(values), 0), dtype=np.int64) if factors is None else check_factors(factors, continuous=True)
+    if len(known) != len(values):
+        raise UsageError(f"codes and factors must have as many rows: {len(values):,} and {len(known):,}")
+    called = _names(names, known.shape[1])
+    images = as_arrays(decode(np.ascontiguousarray(values[:1], dtype=np.float32)), 1)
+    rows = sampled(len(values), samples)
+    opened = Opened(title, "images" if images.ndim == 4 else "vectors", values.shape[1], images.shape[1:])
+    opened.decoder = lambda given: as_arrays(_called(decode, given), len(given), opened.shape)
+    opened.survey = surveyed(values[rows], None, known[rows])
+    opened.indices, opened.total = rows, len(values)
+    opened.factors, opened.sizes = called, tuple(len(np.unique(factor)) for factor in known.T)
+    return opened
+
+
+def _called(decode: Decode, codes: Array) -> Any:
+    """Call somebody's decoder; what goes wrong in it is said on the page."""
+    try:
+        return decode(codes)
+    except Exception as error:
+        raise Unable(f"decode failed: {type(error).__name__}: {error}") from error
+
+
+def _names(names: Sequence[str] | None, count: int) -> tuple[str, ...]:
+    if names is None:
+        return tuple(f"factor {place}" for place in range(count))
+    if len(names) != count:
+        raise UsageError(f"there are {count} factors and {len(names)} names")
+    return tuple(map(str, names))
+
+
+def as_arrays(found: Any, count: int, shape: tuple[int, ...] | None = None) -> Array:
+    """Return what a decoder gave as images, uint8 (n, H, W, C), or as vectors, float32 (n, D).
+
+    >>> as_arrays([[[0.0, 1.0]]], 1).tolist()
+    [[[[0], [255]]]]
+    """
+    try:
+        found = found.detach().cpu() if hasattr(found, "detach") else found  # of torch, without importing it
+        values = np.asarray(found)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise UsageError(f"decode must return an array of images or vectors: {error}") from error
+    if values.dtype.kind not in "buif" or values.ndim not in (2, 3, 4) or len(values) != count or not values.size:
+        given = f"{values.dtype} {values.shape}"
+        raise UsageError(f"decode must return {count} images (n, H, W, C) or vectors (n, D) of numbers, not {given}")
+    if values.ndim == 2:
+        values = values.astype(np.float32)
+    else:
+        values = _pixels(values if values.ndim == 4 else values[..., None])
+    if shape is not None and values.shape[1:] != shape:
+        raise UsageError(f"decode returned images of shape {values.shape[1:]}, and before {shape}")
+    return values
+
+
+def _pixels(values: Array) -> Array:
+    """Return images as bytes, channels last; floats are from 0 to 1, and cut there."""
+    first, last = values.shape[1], values.shape[3]
+    if last not in (1, 3, 4) and first in (1, 3, 4):
+        values = np.moveaxis(values, 1, 3)  # channels first, as torch has them
+    if values.dtype == np.uint8:
+        return values
+    if values.dtype.kind == "f":
+        values = np.nan_to_num(values.astype(np.float64), nan=0.0, posinf=1.0, neginf=0.0) * LARGEST_BYTE
+    elif values.dtype.kind == "b":
+        values = values * LARGEST_BYTE
+    return np.clip(np.round(values), 0, LARGEST_BYTE).astype(np.uint8)

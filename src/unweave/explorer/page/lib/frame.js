@@ -1,0 +1,158 @@
+// @ts-check
+/** A columnar table of runs: filter, order, correlation. Pure functions; rows are numbers. */
+
+/** @typedef {{name: string, kind: "text" | "number" | "seed" | "state" | "score", differs: boolean, higher_is_better?: boolean | null}} Column */
+/** @typedef {{columns: Column[], rows: Record<string, any[]>, total: number, stamp: string}} Frame */
+/** @typedef {(row: number) => boolean} Predicate */
+
+const TERM = /^([^<>=!]+)(<=|>=|!=|=|<|>)(.*)$/;
+
+/**
+ * The rows that a filter lets through; all of its words must hold.
+ *
+ * `beta>1`, `data=shapes2d`, `seed!=0` compare a column; any other word must be part of a run's name or of a text.
+ * @param {string} text
+ * @param {Frame} frame
+ * @returns {{keep: Predicate, error: string}}
+ */
+export function filterOf(text, frame) {
+  const words = text.trim().split(/\s+/).filter(Boolean);
+  /** @type {Predicate[]} */
+  const tests = [];
+  let error = "";
+  for (const word of words) {
+    const term = TERM.exec(word);
+    if (!term) tests.push(contains(word, frame));
+    else if (!frame.rows[term[1]]) error = `There is no column ${term[1]}.`;
+    else if (term[3] === "") error = `${word} needs a value after ${term[2]}.`;
+    else tests.push(compares(frame.rows[term[1]], term[2], term[3]));
+  }
+  return { keep: (row) => tests.every((test) => test(row)), error };
+}
+
+/** @param {string} word @param {Frame} frame @returns {Predicate} */
+function contains(word, frame) {
+  const wanted = word.toLowerCase();
+  const texts = frame.columns.filter((column) => column.kind === "text" || column.kind === "state").map((column) => frame.rows[column.name]);
+  const places = [frame.rows.id, ...texts];
+  return (row) => places.some((values) => String(values[row] ?? "").toLowerCase().includes(wanted));
+}
+
+/** @param {any[]} values @param {string} sign @param {string} given @returns {Predicate} */
+function compares(values, sign, given) {
+  const wanted = Number(given);
+  const numeric = given.trim() !== "" && !Number.isNaN(wanted);
+  const lower = given.toLowerCase();
+  /** @param {any} value */
+  const equal = (value) => (numeric && typeof value === "number" ? value === wanted : words(value).includes(lower));
+  if (sign === "=") return (row) => equal(values[row]);
+  if (sign === "!=") return (row) => !equal(values[row]);
+  const test = { "<": (/** @type {number} */ a) => a < wanted, ">": (/** @type {number} */ a) => a > wanted, "<=": (/** @type {number} */ a) => a <= wanted, ">=": (/** @type {number} */ a) => a >= wanted }[sign];
+  return (row) => numeric && typeof values[row] === "number" && /** @type {any} */ (test)(values[row]);
+}
+
+/** What a value may be called; a name with options also without them: `shapes2d:size=32` is `shapes2d`. @param {any} value @returns {string[]} */
+function words(value) {
+  if (typeof value === "boolean") return value ? ["yes", "true"] : ["no", "false"];
+  const text = String(value ?? "–").toLowerCase();
+  return [text, text.split(":")[0]];
+}
+
+/**
+ * Places in the order of some values; what is missing comes last in either direction.
+ * @param {number[]} places
+ * @param {(place: number) => any} value
+ * @param {boolean} descending
+ * @param {boolean} [stable] whether equal ones stay as they are, rather than go by their places
+ */
+export function ordered(places, value, descending, stable = false) {
+  const sign = descending ? -1 : 1;
+  const keys = new Map(places.map((place) => [place, value(place)]));
+  return [...places].sort((a, b) => compare(keys.get(a), keys.get(b), sign) || (stable ? 0 : a - b));
+}
+
+const NAMES = new Intl.Collator("en", { numeric: true });
+
+/** @param {any} a @param {any} b @param {number} sign */
+function compare(a, b, sign) {
+  const none = Number(a === null || a === undefined) - Number(b === null || b === undefined);
+  if (none) return none;
+  if (a === null || a === undefined) return 0;
+  if (typeof a === "number" && typeof b === "number") return sign * (a - b);
+  return sign * NAMES.compare(String(a), String(b));
+}
+
+/**
+ * Columns of some kinds; only those that differ, unless all are wanted.
+ * @param {Frame} frame
+ * @param {string[]} kinds
+ * @param {boolean} [all]
+ */
+export function columnsOf(frame, kinds, all = false) {
+  return frame.columns.filter((column) => kinds.includes(column.kind) && (all || column.differs));
+}
+
+/**
+ * The metrics that have a score.
+ * @param {Frame} frame
+ */
+export function metricsOf(frame) {
+  return frame.columns.filter((column) => column.kind === "score").map((column) => column.name);
+}
+
+/** An arrow into the better direction. @param {Frame} frame @param {string} name */
+export function arrow(frame, name) {
+  const better = frame.columns.find((column) => column.name === name)?.higher_is_better;
+  return better === true ? " ↑" : better === false ? " ↓" : "";
+}
+
+/**
+ * Spearman's rank correlation of pairs of numbers; ties share their mean rank.
+ * @param {number[]} x
+ * @param {number[]} y
+ */
+export function rankCorrelation(x, y) {
+  if (x.length < 3) return NaN;
+  const [a, b] = [ranks(x), ranks(y)];
+  const middle = (x.length + 1) / 2;
+  let xy = 0, xx = 0, yy = 0;
+  for (let i = 0; i < a.length; i++) {
+    xy += (a[i] - middle) * (b[i] - middle);
+    xx += (a[i] - middle) ** 2;
+    yy += (b[i] - middle) ** 2;
+  }
+  return xx && yy ? xy / Math.sqrt(xx * yy) : NaN;
+}
+
+/** @param {number[]} values */
+function ranks(values) {
+  const order = values.map((_, i) => i).sort((a, b) => values[a] - values[b]);
+  const found = new Array(values.length);
+  for (let first = 0; first < order.length; ) {
+    let last = first;
+    while (last + 1 < order.length && values[order[last + 1]] === values[order[first]]) last++;
+    for (let i = first; i <= last; i++) found[order[i]] = (first + last) / 2 + 1;
+    first = last + 1;
+  }
+  return found;
+}
+
+/**
+ * At most so many places, drawn at random and always the same ones.
+ * @param {number[]} places
+ * @param {number} most
+ */
+export function sampled(places, most) {
+  if (places.length <= most) return places;
+  let seed = 12345;
+  const random = () => {
+    seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
+    return seed / 4294967296;
+  };
+  const pool = [...places];
+  for (let i = 0; i < most; i++) {
+    const j = i + Math.floor(random() * (pool.length - i));
+    [pool[i], pool[j]] = [pool[j], pool[i]];
+  }
+  return pool.slice(0, most);
+}

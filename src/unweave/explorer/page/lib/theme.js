@@ -1,0 +1,75 @@
+// @ts-check
+/** Light or dark: what the system says, unless the switch was used. */
+
+const KEPT = "unweave-theme";
+/** @type {Set<() => void>} */
+const listeners = new Set();
+
+/** @returns {string | null} */
+function kept() {
+  try {
+    return window.localStorage.getItem(KEPT);
+  } catch {
+    return null; // storage may be forbidden, as it is for some pages that are opened from disk
+  }
+}
+
+/** @param {string} name */
+function keep(name) {
+  try {
+    window.localStorage.setItem(KEPT, name);
+  } catch {
+    // The choice then lasts until the page is closed.
+  }
+}
+
+/** Whether the page is dark. */
+export function isDark() {
+  const chosen = document.documentElement.dataset.theme;
+  return chosen ? chosen === "dark" : window.matchMedia("(prefers-color-scheme: dark)").matches;
+}
+
+/** @param {HTMLButtonElement} button */
+export function start(button) {
+  const chosen = kept();
+  if (chosen === "dark" || chosen === "light") document.documentElement.dataset.theme = chosen;
+  const say = () => {
+    button.textContent = isDark() ? "Light" : "Dark";
+    button.setAttribute("aria-label", `Switch to ${isDark() ? "light" : "dark"} colours`);
+  };
+  const changed = () => {
+    say();
+    for (const listener of listeners) listener();
+  };
+  button.addEventListener("click", () => {
+    const name = isDark() ? "light" : "dark";
+    document.documentElement.dataset.theme = name;
+    keep(name);
+    changed();
+  });
+  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", changed);
+  say();
+}
+
+/**
+ * Call a function whenever the colours change.
+ * @param {() => void} listener
+ * @param {AbortSignal} signal
+ */
+export function onChange(listener, signal) {
+  listeners.add(listener);
+  signal.addEventListener("abort", () => listeners.delete(listener));
+}
+
+/**
+ * The palette's colour of a name, as it is now.
+ * @param {string} name
+ */
+export function colour(name) {
+  return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+}
+
+/** Colours of methods, as in the report of a study; they tell on both backgrounds and to colour-blind readers. */
+export const COLOURS = ["#3a83d8", "#d9762b", "#2f9d62", "#a06bd8", "#d4576c", "#189aa8", "#9b8a1c", "#c55ba6"];
+/** Markers, so that colour is never the only difference. */
+export const MARKERS = ["circle", "square", "diamond", "triangle-up", "triangle-down", "cross", "x", "star"];

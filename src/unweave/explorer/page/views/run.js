@@ -1,0 +1,158 @@
+// @ts-check
+/** A run: move its latents and see the image follow; traversals, reconstructions, curves, latents, scores. */
+import { address, has, isStatic, json } from "#lib/api.js";
+import { check } from "#lib/controls.js";
+import { el, fill, later, section } from "#lib/dom.js";
+import { counted, fixed, number } from "#lib/format.js";
+import { chosenRun, pickerLater } from "#lib/runs.js";
+import { carriedBy, Sliders } from "#lib/sliders.js";
+import { curves, latentsPart, scoresPart, settingsPart } from "#views/run_facts.js";
+import { Stage } from "#views/run_stage.js";
+
+/** @typedef {any} Context */
+/** @typedef {any} RunAnswer */
+
+export const title = "Run";
+const STEPS = ["5", "7", "9", "11", "15"];
+
+/** @param {Context} context */
+export async function show(context) {
+  const { root, state, signal } = context;
+  const id = await chosenRun(context);
+  if (!state.run) context.set({ run: id });
+  const run = await json("run", { run: id }, signal);
+  run.id = id;
+  const image = await startingCode(context, run);
+  fill(root, heading(context, run), run.warning ? el("p", { class: "warning" }, run.warning) : null);
+  if (run.kind !== "codes-only" && run.latents.length) root.append(...desk(context, run, image));
+  root.append(
+    el("div", { class: "two" }, latentsPart(context, run), scoresPart(run)),
+    curves(context, run),
+    settingsPart(run),
+  );
+}
+
+/** @param {Context} context @param {RunAnswer} run */
+function heading(context, run) {
+  const picker = pickerLater(context, "Run", run.id, (other) => context.go("run", { run: other }));
+  const words = [run.method, run.data, run.state, run.step ? `${number(run.step)} steps` : null].filter(Boolean).join(" · ");
+  return el("div", { class: "head" }, el("div", {}, el("h1", {}, run.name), el("span", { class: "quiet" }, words)), el("div", { class: "push" }, picker));
+}
+
+/** The code that Reset returns to: of the image at the address, or of the first sampled one. @param {Context} context @param {RunAnswer} run */
+async function startingCode(context, run) {
+  const number = context.state.image;
+  const first = { image: run.start_image ?? run.image ?? null, code: run.start ?? [], factors: null };
+  if (number === undefined || !has("run/code", { run: run.id, image: number })) return first;
+  try {
+    return await json("run/code", { run: run.id, image: number }, context.signal);
+  } catch (error) {
+    if (context.signal.aborted) throw error;
+    context.fail(error instanceof Error ? error.message : String(error));
+    return first;
+  }
+}
+
+/** @param {string | undefined} text @param {number} count */
+function codeOf(text, count) {
+  const values = (text ?? "").split(",").map(Number);
+  return text && values.length === count && values.every(Number.isFinite) ? values : null;
+}
+
+/** @param {Context} context @param {RunAnswer} run @param {{image: number | null, code: number[], factors: number[] | null}} base */
+function desk(context, run, base) {
+  const { state } = context;
+  const wanted = codeOf(state.z, run.latents.length);
+  const stage = new Stage(context, run);
+  const below = pictures(context, run);
+  const remember = later(150, (/** @type {number[]} */ code) => {
+    const start = code.every((value, i) => Math.abs(value - base.code[i]) < 5e-5);
+    context.set({ z: start ? null : code.map((value) => String(Number(value.toFixed(4)))).join(",") });
+    below.follow(start && state.image === undefined ? null : code);
+    if (!isStatic()) context.say(`Image at ${run.order.slice(0, 6).map((/** @type {number} */ i) => `z${i} ${fixed(code[i], 2)}`).join(", ")}`);
+  });
+  const moved = (/** @type {number[]} */ code, /** @type {number} */ latent) => {
+    if (isStatic()) sliders.set(base.code.map((value, i) => (i === latent ? code[i] : value)));
+    stage.show(sliders.code, latent);
+    remember([...sliders.code]);
+  };
+  const sliders = new Sliders(run.latents, run.order, wanted ?? base.code, carriedBy(run).unit, moved);
+  const reset = () => {
+    sliders.set(base.code);
+    stage.show(sliders.code, -1);
+    remember([...sliders.code]);
+  };
+  stage.controls(base, reset, (number) => context.go("run", { ...state, image: number, z: null }));
+  stage.show(sliders.code, -1);
+  below.follow(wanted || state.image !== undefined ? sliders.code : null);
+  const note = `Latents by what they carry (${carriedBy(run).name}${run.points ? "" : ", in nats"}), most first, and the factor each follows. A slider spans the codes of ${number(run.sampled)} of ${counted(run.of, "image")}, drawn at random; above it their histogram.`;
+  const alone = isStatic() ? " In this export a slider shows the nearest of the images computed beforehand, one latent at a time." : "";
+  const side = el("div", {}, el("h2", {}, "Latents"), el("p", { class: "note" }, note + alone), sliders.element);
+  return [el("div", { class: "desk" }, stage.element, side), below.element];
+}
+
+/** Traversals and reconstructions. @param {Context} context @param {RunAnswer} run */
+function pictures(context, run) {
+  if (run.kind !== "images") return { element: el("div"), follow: () => {} };
+  const { state } = context;
+  const grid = el("img", { class: "pixels", alt: "" });
+  const png = el("a", { class: "button", download: true }, "Save as PNG");
+  const gif = el("a", { class: "button", download: true }, "Save as GIF");
+  /** @type {number[] | null} */
+  let at = null;
+  const draw = () => {
+    const params = isStatic() ? { run: run.id } : { run: run.id, z: at?.map((value) => value.toFixed(4)).join(","), steps: state.steps ?? "9" };
+    const given = isStatic() ? {} : { download: 1 };
+    grid.src = address("run/traversals", params);
+    grid.alt = `Traversals: each row moves one latent from low to high; rows ${run.order.map((/** @type {number} */ i) => `z${i}`).join(", ")}`;
+    png.href = address("run/traversals", { ...params, ...given });
+    gif.href = address("run/animation", { ...params, ...given });
+    gif.hidden = !has("run/animation", params);
+  };
+  const steps = el("select", { onchange: () => (context.set({ steps: steps.value === "9" ? null : steps.value }), draw()) }, STEPS.map((n) => el("option", { value: n }, n)));
+  steps.value = state.steps ?? "9";
+  const used = run.order.filter((/** @type {number} */ i) => run.latents[i].active !== false).length;
+  const frame = el("div", { class: "crop" }, grid);
+  const labels = el("div", { class: "row-labels" });
+  const unused = check(`Unused latents too (${run.order.length - used})`, state.rows === "all", (on) => (context.set({ rows: on ? "all" : null }), crop()));
+  const crop = () => {
+    const rows = state.rows === "all" || !used ? run.order : run.order.slice(0, used);
+    fill(labels, rows.map((/** @type {number} */ i) => el("div", {}, el("b", {}, `z${i}`), run.latents[i].active !== false && run.latents[i].factor ? el("small", {}, run.latents[i].factor) : null)));
+    // The picture has a row for each latent, those in use first: the rest is cut off.
+    frame.style.aspectRatio = grid.naturalWidth ? `${grid.naturalWidth} / ${(rows.length * (grid.naturalHeight + 1)) / run.order.length - 1}` : "auto";
+  };
+  grid.addEventListener("load", crop);
+  const controls = el("div", { class: "controls" }, isStatic() ? null : el("label", { class: "field" }, el("span", {}, "Images in a row"), steps), png, gif, used && used < run.order.length ? unused : null);
+  const element = el(
+    "div",
+    { class: "two wide-left" },
+    section("Traversals", "Each row moves one latent from the 1 % to the 99 % quantile of its codes; the others stay as the sliders are.", controls, el("div", { class: "grid-picture" }, labels, frame)),
+    reconstructions(context, run),
+  );
+  const follow = (/** @type {number[] | null} */ code) => {
+    at = code ? [...code] : null;
+    draw();
+  };
+  return { element, follow };
+}
+
+/** @param {Context} context @param {RunAnswer} run */
+function reconstructions(context, run) {
+  const { state } = context;
+  const picture = el("img", { class: "pixels", alt: "" });
+  const draw = () => {
+    const params = isStatic() ? { run: run.id } : { run: run.id, n: 6, seed: state.draw ?? "0" };
+    picture.src = address("run/reconstructions", params);
+    picture.alt = "Random images, and below each what the model makes of its code";
+  };
+  const others = () => {
+    context.set({ draw: String(Number(state.draw ?? "0") + 1) });
+    draw();
+  };
+  draw();
+  if (!has("run/reconstructions", isStatic() ? { run: run.id } : {})) return null;
+  const button = isStatic() ? null : el("div", { class: "controls" }, el("button", { type: "button", onclick: others }, "Other images"));
+  const labels = el("div", { class: "row-labels" }, el("div", {}, "images"), el("div", {}, "from codes"));
+  return section("Reconstructions", "Random images above, what the model makes of them below.", button, el("div", { class: "grid-picture" }, labels, picture));
+}
+

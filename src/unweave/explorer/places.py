@@ -1,0 +1,204 @@
+"""What lies in the explored folder: runs, studies and files of codes, each with the identity that requests name it by.
+
+A request never makes a path. It names an identity, a path relative to the folder as the scan has found it, and that is
+only looked up. Folders that are links are not entered (what they lead to inside of the folder is found there anyway),
+and a run or a file that is a link to the outside, or holds one, is left out.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from stat import S_ISREG
+from typing import Literal
+
+from unweave.explorer.arrays import shapes_in
+from unweave.explorer.refusals import Missing
+
+HERE = "."
+"""The identity of the explored folder itself."""
+DEPTH = 12
+"""Folders are looked for so deep."""
+CONFIG, PLAN = "config.json", "study.json"  # as in runs/files.py and study/folder.py, which load a lot
+READ = frozenset([CONFIG, "status.json", "log.parquet", "weights.safetensors", "scores.parquet", "snapshots"])
+"""What is read of a run: none of it may be a link that leads out of the explored folder."""
+SELDOM = 20
+"""The folder is scanned again when this many times as long has passed as a scan takes, and at least a second."""
+
+Kind = Literal["codes", "points", "array"]
+
+
+@dataclass(frozen=True)
+class File:
+    """A file of arrays."""
+
+    path: Path
+    kind: Kind
+    """codes: what `unweave encode` writes; points: what `unweave geomancer` writes; array: a .npy file of rows."""
+    rows: int
+    columns: int
+
+
+@dataclass(frozen=True)
+class Places:
+    """What one scan has found, by identity."""
+
+    runs: dict[str, Path] = field(default_factory=dict)
+    studies: dict[str, Path] = field(default_factory=dict)
+    """Folders with a plan, study.json."""
+    files: dict[str, File] = field(default_factory=dict)
+
+    def below(self, identity: str) -> list[str]:
+        """Return the runs in a folder, at any depth; the folder may be a run itself."""
+        if identity == HERE:
+            return list(self.runs)
+        prefix = f"{identity}/"
+        return [run for run in self.runs if run == identity or run.startswith(prefix)]
+
+    def folders(self) -> list[str]:
+        """Return the folders to choose from: studies, other folders that hold runs, and above several of them all."""
+        found = dict.fromkeys([*self.studies, *(_holder(run, self.studies) for run in self.runs)])
+        return list(found) if len(found) == 1 or HERE in found else [HERE, *found]
+
+
+def scan(root: Path) -> Places:
+    """Return what lies in a folder now."""
+    places = Places()
+    real = os.path.realpath(root)
+    for folder, identity, entries in _walk(root, HERE, DEPTH):
+        names = {entry.name: entry for entry in entries}
+        if CONFIG in names:
+            if all(_stays(entry, real) for name, entry in names.items() if name in READ):
+                places.runs[identity] = folder
+            continue
+        if PLAN in names and _stays(names[PLAN], real):
+            places.studies[identity] = folder
+        for name in sorted(names):
+            if name.endswith((".npz", ".npy")) and _stays(names[name], real):
+                file = _file(names[name])
+                if file is not None:
+                    places.files[name if identity == HERE else f"{identity}/{name}"] = file
+    return places
+
+
+def _walk(folder: Path, identity: str, depth: int) -> Iterator[tuple[Path, str, list[os.DirEntry[str]]]]:
+    """Yield a folder and those below it, but nothing in the folders of runs, and no hidden ones."""
+    try:
+        with os.scandir(folder) as found:
+            entries = list(found)
+    except OSError:  # not readable, or gone
+        return
+    yield folder, identity, entries
+    names = {entry.name for entry in entries}
+    if CONFIG in names or depth == 0:
+        return
+    for entry in sorted(entries, key=lambda entry: entry.name):
+        if entry.name.startswith(".") or (entry.name == "replaced" and PLAN in names):
+            continue
+        if entry.is_dir(follow_symlinks=False):
+            inner = entry.name if identity == HERE else f"{identity}/{entry.name}"
+            yield from _walk(folder / entry.name, inner, depth - 1)
+
+
+def _stays(entry: os.DirEntry[str], real: str) -> bool:
+    """Tell whether an entry is a file or a folder, and no link to the outside; a pipe would never end."""
+    try:
+        return (entry.is_file() or entry.is_dir()) and (not entry.is_symlink() or _within(entry.path, real))
+    except OSError:  # a link that leads to itself
+        return False
+
+
+def _within(path: str, real: str) -> bool:
+    return os.path.realpath(path).startswith(real.rstrip(os.sep) + os.sep)
+
+
+def _holder(run: str, studies: dict[str, Path]) -> str:
+    """Return the folder that a run is chosen by: the study, or that which holds it."""
+    parent = run.rpartition("/")[0] or HERE
+    above = parent.rpartition("/")[0] or HERE
+    return above if parent != HERE and parent.rpartition("/")[2] == "runs" and above in studies else parent
+
+
+_known: dict[tuple[str, int, int], File | None] = {}
+
+
+def _file(entry: os.DirEntry[str]) -> File | None:
+    """Return what a file of arrays holds, by its header; None where that is nothing to explore."""
+    try:
+        found = entry.stat()
+    except OSError:
+        return None
+    if not S_ISREG(found.st_mode):
+        return None
+    state = (entry.path, found.st_mtime_ns, found.st_size)
+    if state not in _known:
+        _known[state] = _described(Path(entry.path))
+    return _known[state]
+
+
+def _described(path: Path) -> File | None:
+    shapes = shapes_in(path)
+    if len(shapes.get("axes", ())) == 3 and "spectrum" in shapes:
+        return File(path, "points", shapes["axes"][0], shapes["axes"][2])
+    if len(shapes.get("codes", ())) == 2:
+        return File(path, "codes", *shapes["codes"])
+    return File(path, "array", *shapes[""]) if len(shapes.get("", ())) == 2 else None
+
+
+class Index:
+    """The places of a folder, scanned again from time to time."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._lock = threading.Lock()
+        self._places: Places | None = None
+        self._next = 0.0
+
+    def places(self, *, fresh: bool = False) -> Places:
+        """Return what lies in the folder: now, or not long ago; with `fresh`, no longer ago than a scan must be."""
+        known = self._places
+        if known is not None and not fresh:
+            return known  # without waiting for a scan that is under way
+        with self._lock:
+            if self._places is None or time.monotonic() >= self._next:
+                start = time.monotonic()
+                self._places = scan(self.root)
+                end = time.monotonic()
+                self._next = end + max(1.0, SELDOM * (end - start))
+            return self._places
+
+    def known(self, identity: str) -> Path | None:
+        """Return the folder of a run that the last scan has found, without waiting for another."""
+        return None if self._places is None else self._places.runs.get(identity)
+
+    def run(self, identity: str) -> Path:
+        """Return the folder of a run; refuse what is no run, or none any more."""
+        for fresh in (False, True):
+            path = self.places(fresh=fresh).runs.get(identity)
+            if path is not None:
+                if (path / CONFIG).is_file():
+                    return path
+                raise Missing(f"the run '{identity}' is no longer there")
+        raise Missing(f"there is no run '{identity}' in the folder")
+
+    def file(self, identity: str, kind: Kind | None = None) -> File:
+        """Return a file of arrays; refuse what is none, or none any more."""
+        for fresh in (False, True):
+            file = self.places(fresh=fresh).files.get(identity)
+            if file is not None and kind in (None, file.kind):
+                if file.path.is_file():
+                    return file
+                raise Missing(f"the file '{identity}' is no longer there")
+        raise Missing(f"there is no file '{identity}' in the folder")
+
+    def below(self, identity: str) -> dict[str, Path]:
+        """Return the folders of all runs of a study, or in a folder, by identity."""
+        places = self.places(fresh=True)
+        found = places.below(identity)
+        if not found and identity != HERE and identity not in places.studies:
+            raise Missing(f"there is no study and no folder of runs '{identity}'")
+        return {run: places.runs[run] for run in found}

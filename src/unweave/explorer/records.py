@@ -1,0 +1,81 @@
+"""What the run folders hold, read once and then only where something has changed; nothing is ever written."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars
+
+from unweave.study.table import Records, kept_records, updated
+
+SELDOM = 10
+"""Folders are looked at again when this many times as long has passed as a look takes, and at least half a second."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """The records of a study, whose runs are named by their identities, at one moment."""
+
+    records: Records
+    stamp: str
+    """What changes when anything in the records does."""
+
+
+class Reader:
+    """Reads the records of runs, and remembers them."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: dict[Path, Records] = {}
+        self._looks: dict[str, tuple[float, dict[str, Path], Look]] = {}
+
+    def look(self, study: str, runs: Mapping[str, Path]) -> Look:
+        """Return the records of these runs, by identity and folder: now, or not long ago."""
+        with self._lock:
+            until, before, look = self._looks.get(study, (0.0, None, None))
+            if look is not None and time.monotonic() < until and before == runs:
+                return look
+            start = time.monotonic()
+            found = self._read(runs)
+            if look is None or found.stamp != look.stamp:
+                look = found
+            spent = time.monotonic() - start
+            self._looks[study] = (time.monotonic() + max(0.5, SELDOM * spent), dict(runs), look)
+            return look
+
+    def _read(self, runs: Mapping[str, Path]) -> Look:
+        parents: dict[Path, dict[str, str]] = {}
+        for identity, path in runs.items():
+            parents.setdefault(path.parent, {})[path.name] = identity
+        parts = [self._of(parent, names) for parent, names in parents.items()]
+        if not parts:
+            parts = [updated(None, Path(), ())]
+        records = Records(
+            polars.concat([part.runs for part in parts]),
+            polars.concat([part.scores for part in parts], how="diagonal_relaxed"),
+        )
+        stamps = records.runs.select(polars.concat_str("run", "stamp", separator=" ")).to_series()
+        return Look(records, hashlib.sha256("\n".join(stamps.to_list()).encode()).hexdigest()[:16])
+
+    def _of(self, parent: Path, names: Mapping[str, str]) -> Records:
+        """Return the records of some runs in one folder, by identity; the table that a study keeps is a start."""
+        known = self._known[parent] if parent in self._known else kept_records(parent)
+        records = updated(known, parent, names)
+        self._known[parent] = records
+        return Records(*(_renamed(table, names) for table in (records.runs, records.scores)))
+
+
+def _renamed(table: polars.DataFrame, names: Mapping[str, str]) -> polars.DataFrame:
+    """Return a table of runs with their identities in the place of the names of their folders.
+
+    An identity is the place of the folder before the name; only the explored folder itself is called otherwise.
+    """
+    name, identity = next(iter(names.items()))
+    if not identity.endswith(name):
+        return table.with_columns(run=polars.lit(identity))
+    return table.with_columns(run=polars.lit(identity.removesuffix(name)) + polars.col("run"))

@@ -1,0 +1,84 @@
+"""The server: a socket on a free port, uvicorn on it, in this thread or in one of its own."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from starlette.types import ASGIApp
+
+from unweave.errors import UsageError
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """Return a socket that listens at an address; port 0 is any that is free."""
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # named: else asyncio delays packets
+    except OSError as error:
+        raise UsageError(f"'{host}' is no address of this machine: {error.strerror or error}") from error
+    try:
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found.bind((host, port))
+        found.listen(128)
+    except (OSError, OverflowError) as error:
+        found.close()
+        raise UsageError(f"cannot listen at {host}, port {port}: {error}; choose another with --port") from error
+    return found
+
+
+def address_of(listener: socket.socket, host: str) -> str:
+    """Return the address that a browser on this machine opens."""
+    name = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
+    return f"http://{name}:{listener.getsockname()[1]}/"
+
+
+def serve(app: ASGIApp, listener: socket.socket, on_start: Callable[[], object] = lambda: None) -> None:
+    """Answer requests in this thread until it is interrupted."""
+    server = _server(app, on_start)
+    server.run(sockets=[listener])
+
+
+class Background:
+    """A server in a thread of its own, until it is closed or the process ends."""
+
+    def __init__(self, app: ASGIApp, listener: socket.socket) -> None:
+        self._listener = listener
+        self._server = _server(app)
+        self._server.install_signal_handlers = lambda: None  # of versions that would, which a thread may not
+        self._thread = threading.Thread(target=self._run, name="unweave-explorer", daemon=True)
+        self._thread.start()
+        while not self._server.started and self._thread.is_alive():
+            time.sleep(0.005)
+
+    def _run(self) -> None:
+        self._server.run(sockets=[self._listener])
+
+    def close(self) -> None:
+        """Stop, and free the port."""
+        self._server.should_exit = True
+        self._thread.join(timeout=5)
+        self._listener.close()
+
+
+def _server(app: ASGIApp, on_start: Callable[[], object] = lambda: None) -> Any:
+    import uvicorn
+
+    class Server(uvicorn.Server):
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            on_start()
+
+    config = uvicorn.Config(
+        app,
+        log_level="error",
+        access_log=False,
+        server_header=False,
+        lifespan="off",
+        timeout_graceful_shutdown=1,
+        limit_concurrency=200,
+    )
+    return Server(config)

@@ -1,0 +1,216 @@
+"""What the server knows: the folder, what is opened of it, and the tables of its studies."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import suppress
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from unweave.explorer.opened import SAMPLES, Kept, Opened
+from unweave.explorer.places import HERE, PLAN, Index
+from unweave.explorer.refusals import Missing
+from unweave.explorer.studies import planned, under_way
+
+if TYPE_CHECKING:
+    from unweave.runs import Run
+
+OWN = "your model"
+
+
+class Explorer:
+    """A folder that is explored, and nothing written in it."""
+
+    def __init__(self, root: Path | None, *, samples: int = SAMPLES, given: Mapping[str, Run | Opened] | None = None):
+        """Look at a folder.
+
+        Parameters
+        ----------
+        root
+            The folder; None where there is only what is given.
+        samples
+            Random images whose codes are looked at.
+        given
+            Runs and models in memory, by identity: they are shown as they are.
+        """
+        self.root = root
+        self.samples = samples
+        self.given = dict(given or {})
+        self.index = Index(root) if root is not None else None
+        self._kept = Kept()
+        self._tables: dict[str, tuple[str, dict[str, Any], bytes]] = {}
+        self._groups: dict[str, tuple[str, bytes]] = {}
+        self._planned: dict[Path, tuple[int, int]] = {}
+        self._lock = threading.Lock()
+        self._reader: Any = None
+
+    def open(self, identity: str, step: int | None = None) -> Opened:
+        """Return a run, a file of codes or a given model, opened; what has changed is opened again."""
+        from unweave.explorer.opening import open_run, read_codes, read_run
+
+        given = self.given.get(identity)
+        if isinstance(given, Opened):
+            return given
+        index = self._index(identity)
+        name = Path(identity).name or (self.root.resolve().name if self.root else "run")
+        if given is not None:
+            state = (_state(given.path), None)
+            return self._kept.get((identity, None), state, lambda: open_run(given, name, self.samples))
+        if identity in index.places().files:
+            file = index.file(identity, "codes")
+            return self._kept.get(identity, _stat(file.path), lambda: read_codes(file.path, name, self.samples))
+        path = index.run(identity)
+        state = (_state(path), step)
+        return self._kept.get((identity, step), state, lambda: read_run(path, name, self.samples, step))
+
+    def at_hand(self, identity: str) -> Opened | None:
+        """Return a run that is open, and has not changed; None where it would have to be opened."""
+        given = self.given.get(identity)
+        if isinstance(given, Opened):
+            return given
+        path = given.path if given is not None else self.index.known(identity) if self.index is not None else None
+        if path is None:
+            return None
+        return self._kept.found((identity, None), (_state(path), None))
+
+    def warm(self) -> None:
+        """Load what answers need, and read the tables, before anybody asks."""
+        from unweave.explorer.app import heavy
+
+        with suppress(Exception):  # what is wrong is said when it is asked for
+            self.about()
+            self.table(HERE)
+            heavy()
+            import_module("unweave.runs")
+            self.groups(HERE)
+
+    def _index(self, identity: str) -> Index:
+        if self.index is None:
+            raise Missing(f"there is nothing called '{identity}'")
+        return self.index
+
+    def about(self) -> dict[str, Any]:
+        """Return what there is to explore."""
+        rest = {"version": version("unweave"), "static": False}
+        if self.index is None or self.root is None:
+            own = {"id": HERE, "name": OWN, "runs": len(self.given), "done": len(self.given), "running": False}
+            return {**rest, "root": OWN, "studies": [own], "runs": len(self.given), "codes": [], "points": []}
+        places = self.index.places(fresh=True)
+        files = {kind: [] for kind in ("codes", "points", "array")}
+        for identity, file in places.files.items():
+            width = "latents" if file.kind == "codes" else "dim"
+            files[file.kind].append({"id": identity, "rows": file.rows, width: file.columns})
+        studies = [self._study(identity) for identity in places.folders()]
+        name = self.root.resolve().name
+        return {
+            **rest,
+            "root": name,
+            "studies": studies,
+            "runs": len(places.runs),
+            "codes": files["codes"],
+            "points": files["points"],
+        }
+
+    def _study(self, identity: str) -> dict[str, Any]:
+        index = self._index(identity)
+        places = index.places()
+        found = places.below(identity)
+        path = places.studies.get(identity)
+        name = (self.root.resolve().name if self.root else "") if identity == HERE else identity
+        running, failed = self._under_way(identity)
+        total = self._plan_of(path) if path is not None else len(found)
+        done = len(found) - len([run for run in found if run in running or run in failed])
+        return {"id": identity, "name": name, "runs": max(total, len(found)), "done": done, "running": bool(running)}
+
+    def _given(self) -> dict[str, Any]:
+        """Return the table of what is given, where there is no folder."""
+        names = {"name": "text", "data": "text", "method": "text", "seed": "seed", "state": "state"}
+        rows: dict[str, list[Any]] = {"id": list(self.given), **{name: [None] * len(self.given) for name in names}}
+        rows["name"], rows["state"] = [OWN for _ in self.given], ["finished" for _ in self.given]
+        columns = [
+            {"name": name, "kind": kind, "differs": name == "name", "higher_is_better": None}
+            for name, kind in names.items()
+        ]
+        return {"columns": columns, "rows": rows, "total": len(self.given), "stamp": "given"}
+
+    def _under_way(self, study: str) -> tuple[set[str], set[str]]:
+        """Return which runs below a folder are being trained, and which failed: of all studies in it."""
+        running: set[str] = set()
+        failed: set[str] = set()
+        for identity, path in self._index(study).places().studies.items():
+            if study in (HERE, identity) or identity.startswith(f"{study}/"):
+                found = under_way(identity, path)
+                running |= found[0]
+                failed |= found[1]
+        return running, failed
+
+    def _plan_of(self, path: Path) -> int:
+        """Return how many runs a study asks for; its plan is read again only where it has changed."""
+        state = hash(_stat(path / PLAN))
+        if self._planned.get(path, (0, 0))[0] != state:
+            self._planned[path] = (state, planned(path))
+        return self._planned[path][1]
+
+    def table(self, study: str) -> tuple[dict[str, Any], bytes]:
+        """Return the table of a study, and the same as JSON; made again only where something has changed."""
+        from unweave.explorer.answers_study import table
+
+        if self.index is None:
+            return (found := self._given()), _json(found)
+        look, running, failed = self._look(study)
+        stamp = f"{look.stamp}-{abs(hash((frozenset(running), frozenset(failed)))):x}"[:32]
+        with self._lock:
+            if self._tables.get(study, ("",))[0] != stamp:
+                found = {**table(look, running, failed), "stamp": stamp}
+                self._tables[study] = (stamp, found, _json(found))
+            return self._tables[study][1:]
+
+    def groups(self, study: str) -> bytes:
+        """Return the groups of a study's runs, as JSON."""
+        from unweave.explorer.answers_study import groups
+
+        found, _ = self.table(study)
+        if self._groups.get(study, ("",))[0] != found["stamp"]:
+            self._groups[study] = (found["stamp"], _json(groups(found)))
+        return self._groups[study][1]
+
+    def changes(self, study: str, stamp: str) -> dict[str, Any]:
+        """Return whether the table of a study has changed since a stamp, and how many runs are in which state."""
+        found, _ = self.table(study)
+        states = Counter(found["rows"]["state"])
+        counts = {"done": states.pop("finished", 0), **dict(states)}
+        path = None if self.index is None else self.index.places().studies.get(study)
+        if path is not None:
+            counts["todo"] = max(0, self._plan_of(path) - found["total"])
+        return {"stamp": found["stamp"], "changed": found["stamp"] != stamp, "counts": counts}
+
+    def _look(self, study: str) -> tuple[Any, set[str], set[str]]:
+        from unweave.explorer.records import Reader
+
+        runs = self._index(study).below(study)
+        with self._lock:
+            self._reader = self._reader or Reader()
+        return self._reader.look(study, runs), *self._under_way(study)
+
+
+def _json(found: dict[str, Any]) -> bytes:
+    """Return a table as JSON; its numbers are finite already."""
+    return json.dumps(found, separators=(",", ":"), allow_nan=False).encode()
+
+
+def _state(path: Path) -> tuple[Any, ...]:
+    """Return what changes when a run is trained further."""
+    return tuple(_stat(path / name) for name in ("config.json", "weights.safetensors"))
+
+
+def _stat(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size

@@ -1,0 +1,117 @@
+"""The static export: opened from disk in a browser, with no server anywhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from unweave.errors import UsageError
+from unweave.explorer.export import Exported, write_export
+from unweave.explorer.export_files import MARK
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+PAGES = ("study", "run", "matrix", "compare", "data")
+CANVAS = "document.querySelector('.stage canvas').toDataURL()"
+
+
+@pytest.fixture(scope="module")
+def exported(world: Path, runs: list[str], tmp_path_factory: pytest.TempPathFactory) -> Exported:
+    return write_export(world, tmp_path_factory.mktemp("export") / "page", runs=runs[:2], samples=200)
+
+
+def test_the_export_is_small_and_says_what_it_holds(exported: Exported):
+    folder = exported.page.parent
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    assert exported.bytes == sum(path.stat().st_size for path in files)
+    assert exported.bytes - (folder / "plotly.js").stat().st_size < 2_000_000
+    assert (exported.runs, exported.of) == (2, 5)
+    assert not any("://" in path.read_text() for path in folder.glob("*.html"))  # nothing of a network
+    assert list(folder.parent.iterdir()) == [folder]
+
+
+def test_every_page_works_from_disk(page: Page, exported: Exported, axe: Callable[[Page], list[str]]):
+    for view in PAGES:
+        page.goto(f"{exported.page.as_uri()}#/{view}")
+        page.wait_for_selector(f".view.{view}[data-ready]")
+        assert page.inner_text("#fault") == "", view
+        page.wait_for_function("[...document.images].every((each) => each.loading === 'lazy' || each.naturalWidth)")
+    page.wait_for_selector("#perceived strong")
+    assert page.evaluate(
+        "[...document.querySelectorAll('.strips img')].every((image) => image.src.startsWith('data:image/png'))"
+    )
+    assert axe(page) == []
+
+
+def test_a_slider_moves_the_image_to_the_nearest_that_was_computed(page: Page, exported: Exported, runs: list[str]):
+    page.goto(f"{exported.page.as_uri()}#/run?run={runs[1]}")
+    page.wait_for_selector(".view.run[data-ready]")
+    page.wait_for_function("document.querySelector('.stage canvas').width === 32")
+    assert "computed beforehand" in page.inner_text(".view")
+    slider = page.locator(".sliders input[type=range]").first
+    seen = set()
+    for value in ("min", "max"):
+        page.evaluate(
+            f"(s) => {{ s.value = s.{value}; s.dispatchEvent(new Event('input', {{bubbles: true}})); }}",
+            slider.element_handle(),
+        )
+        page.wait_for_function(f"!{json.dumps(sorted(seen))}.includes({CANVAS})")
+        page.wait_for_timeout(200)
+        seen.add(page.evaluate(CANVAS))
+    assert len(seen) == 2
+    assert "z=" in page.url
+
+
+def test_the_sliders_start_from_other_images_too(page: Page, exported: Exported, runs: list[str]):
+    page.goto(f"{exported.page.as_uri()}#/run?run={runs[0]}")
+    page.wait_for_selector(".view.run[data-ready]")
+    page.wait_for_function("document.querySelector('.stage canvas').width === 32")
+    page.wait_for_timeout(200)
+    before = page.evaluate(CANVAS)
+    page.get_by_role("button", name="Another image").click()
+    page.wait_for_url("**image=*")
+    page.wait_for_function(f"document.querySelector('.view.run[data-ready] .stage canvas') && {CANVAS} !== '{before}'")
+    assert page.inner_text("#fault") == ""
+
+
+def test_a_run_without_images_says_so(page: Page, exported: Exported, runs: list[str]):
+    page.goto(f"{exported.page.as_uri()}#/run?run={runs[3]}")
+    page.wait_for_selector("#fault:not([hidden])")
+    assert "not in the export" in page.inner_text("#fault")
+
+
+def test_what_is_no_export_is_not_replaced(world: Path, tmp_path: Path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.tex").write_text("mine")
+    with pytest.raises(UsageError, match="something else"):
+        write_export(world, tmp_path / "mine", runs=0)
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(UsageError, match="no folder"):
+        write_export(world, tmp_path / "file", runs=0)
+    with pytest.raises(UsageError, match="there is no folder"):
+        write_export(world, tmp_path / "missing" / "page", runs=0)
+    with pytest.raises(UsageError, match="no run 'nothing'"):
+        write_export(world, tmp_path / "page", runs=["nothing"])
+    with pytest.raises(UsageError, match="there is no folder"):
+        write_export(world / "missing", tmp_path / "page")
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["file", "mine", "thesis.tex"]
+
+
+def test_an_export_is_replaced_whole_or_not_at_all(world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    out = tmp_path / "page"
+    write_export(world, out, runs=0)
+    (out / "of the first").write_text("")
+    with monkeypatch.context() as patch:
+        patch.setattr("unweave.explorer.export.Writer.finish", lambda _: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            write_export(world, out, runs=0)
+    assert (out / "of the first").is_file()
+    write_export(world, out, runs=0)
+    assert not (out / "of the first").exists()
+    assert (out / MARK).is_file()
+    assert list(tmp_path.iterdir()) == [out]

@@ -1,0 +1,147 @@
+"""The page of a run in a real browser: sliders move the image, links restore it, pictures can be saved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+from urllib.parse import urljoin
+
+import pytest
+
+from .conftest import Served
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+PIXELS = "document.querySelector('canvas.big').toDataURL()"
+STARTED = "document.querySelector('canvas.big')?.dataset.code !== undefined"
+
+
+def show(page: Page, address: str) -> str:
+    """Open a run and return its image."""
+    page.goto(address)
+    page.wait_for_selector(".view.run[data-ready]")
+    page.wait_for_function(STARTED)
+    return str(page.evaluate(PIXELS))
+
+
+def changed(page: Page, before: str) -> str:
+    """Return the image after it has changed."""
+    page.wait_for_function(f"old => {PIXELS} !== old", arg=before)
+    return str(page.evaluate(PIXELS))
+
+
+def settled(page: Page, wanted: str) -> None:
+    page.wait_for_function(f"wanted => {PIXELS} === wanted", arg=wanted)
+
+
+def largest(page: Page) -> None:
+    """Move the first slider to its end, as a person does with the keyboard."""
+    page.locator("input[type=range]").first.focus()
+    page.keyboard.press("End")
+
+
+def test_a_slider_moves_the_image_and_reset_brings_it_back(page: Page, server: Served, runs: list[str]) -> None:
+    first = show(page, server.to("run", run=runs[0]))
+    largest(page)
+    changed(page, first)
+    page.get_by_role("button", name="Reset").click()
+    settled(page, first)
+    page.wait_for_function("!location.hash.includes('z=')")
+
+
+def test_every_used_latent_changes_the_image(page: Page, server: Served, runs: list[str]) -> None:
+    before = show(page, server.to("run", run=runs[0]))
+    rows = page.locator(".latent:not(.idle) input[type=range]")
+    assert rows.count() >= 1
+    for place in range(rows.count()):
+        rows.nth(place).focus()
+        page.keyboard.press("Home")
+        before = changed(page, before)
+
+
+def test_a_number_field_and_its_slider_agree(page: Page, server: Served, runs: list[str]) -> None:
+    first = show(page, server.to("run", run=runs[0]))
+    field = page.locator(".latent input[type=number]").first
+    field.fill("0.5")
+    changed(page, first)
+    assert abs(float(page.locator("input[type=range]").first.input_value()) - 0.5) < 0.05
+    largest(page)
+    assert float(field.input_value()) > 0.5
+
+
+def test_a_link_restores_the_code(page: Page, new_page: Callable[..., Page], server: Served, runs: list[str]) -> None:
+    first = show(page, server.to("run", run=runs[0]))
+    largest(page)
+    moved = changed(page, first)
+    page.wait_for_function("location.hash.includes('z=')")
+    other = new_page()
+    assert show(other, page.url) == moved
+
+
+def test_another_image_gives_another_code(page: Page, server: Served, runs: list[str]) -> None:
+    show(page, server.to("run", run=runs[0], image=7))
+    field = page.get_by_label("Code of image")
+    assert field.input_value() == "7"
+    first = page.locator(".latent input[type=number]").first.input_value()
+    field.fill("9000")
+    field.press("Enter")
+    page.wait_for_function("location.hash.includes('image=9000')")
+    page.wait_for_selector(".view.run[data-ready]")
+    page.wait_for_function(STARTED)
+    assert page.locator(".latent input[type=number]").first.input_value() != first
+
+
+def test_pictures_are_drawn_and_can_be_saved(page: Page, server: Served, runs: list[str]) -> None:
+    show(page, server.to("run", run=runs[0]))
+    for alternative in ("Traversals", "Random images", "Image "):
+        image = page.locator(f'img[alt^="{alternative}"]')
+        page.wait_for_function("image => image.complete && image.naturalWidth > 0", arg=image.element_handle())
+    for name, kind in (("Save as PNG", "image/png"), ("Save as GIF", "image/gif")):
+        link = page.get_by_role("link", name=name).get_attribute("href")
+        assert link
+        saved = page.request.get(urljoin(server.url + "/", link))
+        assert saved.headers["content-type"] == kind
+        assert "attachment" in saved.headers["content-disposition"]
+    with page.expect_download() as saving:
+        page.get_by_role("button", name="Save PNG").click()
+    assert saving.value.suggested_filename.endswith(".png")
+
+
+def test_latents_are_ordered_by_what_they_carry(page: Page, server: Served, runs: list[str]) -> None:
+    show(page, server.to("run", run=runs[0]))
+    rows = page.locator('table:has(caption:text-is("Latents")) tbody tr').all()
+    carried = [float(row.locator("td").nth(1).inner_text()) for row in rows]
+    assert len(carried) == 4
+    assert carried == sorted(carried, reverse=True)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [(1280, 800), (820, 1180)])
+def test_the_page_is_accessible_and_fits(
+    scheme: str,
+    size: tuple[int, int],
+    new_page: Callable[..., Page],
+    server: Served,
+    runs: list[str],
+    axe: Callable[[Page], list[str]],
+) -> None:
+    page = new_page(color_scheme=scheme, viewport={"width": size[0], "height": size[1]})
+    show(page, server.to("run", run=runs[0]))
+    page.wait_for_selector(".main-svg")
+    assert axe(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_a_run_that_is_not_there_is_said_so(browser_page: Page, server: Served) -> None:
+    browser_page.goto(server.to("run", run="no/such/run"))
+    browser_page.wait_for_selector("#fault:not([hidden])")
+    assert "no/such/run" in browser_page.locator("#fault").inner_text()
+
+
+@pytest.fixture
+def browser_page(browser: Browser) -> Iterator[Page]:
+    """Return a page that may log errors: the browser itself logs an answer of status 404."""
+    context = browser.new_context()
+    yield context.new_page()
+    context.close()

@@ -1,0 +1,99 @@
+"""Tables of studies: which scores count, intervals over seeds, and large tables."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import polars
+import pytest
+
+from unweave.explorer.answers_study import STUDENT, groups, last_scores, table
+from unweave.explorer.records import Look
+from unweave.study.analysis import over_seeds
+from unweave.study.table import Records
+
+NONE: set[str] = set()
+
+
+def config(beta: float, seed: int) -> str:
+    parts = {
+        "method": {"name": "beta-vae", "beta": beta},
+        "data": {"name": "shapes2d"},
+        "net": {"name": "mlp"},
+        "training": {"steps": 10, "seed": seed},
+    }
+    return json.dumps(parts)
+
+
+def look(rows: int, seeds: int = 5) -> Look:
+    """Return the records of so many runs, each with a score."""
+    names = [f"runs/{place}" for place in range(rows)]
+    runs = {
+        "run": names,
+        "config": [config(float(place // seeds), place % seeds) for place in range(rows)],
+        "state": ["finished"] * rows,
+        "step": [10] * rows,
+        "seconds": [1.0] * rows,
+    }
+    values = np.random.default_rng(0).normal(size=rows)
+    scores = {"run": names, "metric": ["mig"] * rows, "value": values, "options": ["{}"] * rows, "step": [10] * rows}
+    return Look(Records(polars.DataFrame(runs), polars.DataFrame(scores)), "stamp")
+
+
+def scored(runs: list[dict[str, Any]], scores: list[dict[str, Any]]) -> dict[str, list[float | None]]:
+    rest = {"metric": "mig", "options": "{}"}
+    return last_scores(polars.DataFrame(runs), polars.DataFrame([{**rest, **score} for score in scores]))
+
+
+def test_a_score_counts_at_the_last_step_only():
+    finished, training = {"run": "a", "state": "finished", "step": 20}, {"run": "b", "state": "unfinished", "step": 20}
+    scores = [{"run": run, "step": step, "value": 0.1 * step} for run in "ab" for step in (5, 10)]
+    assert scored([finished, training], scores) == {"mig": [None, 1.0]}
+    assert scored([finished, training], [*scores, {"run": "a", "step": 20, "value": 3.0}]) == {"mig": [3.0, 1.0]}
+
+
+def test_the_newest_score_counts_and_clean_labels_before_noisy_ones():
+    run = {"run": "a", "state": "finished", "step": 5}
+    scores = [{"run": "a", "step": 5, "value": value} for value in (0.1, 0.2)]
+    noisy = {"run": "a", "step": 5, "value": 0.9, "options": '{"label_noise": 1}'}
+    assert scored([run], [*scores, noisy]) == {"mig": [0.2]}
+
+
+def test_a_score_that_is_no_number_is_none():
+    run = {"run": "a", "state": "finished", "step": 5}
+    assert scored([run], [{"run": "a", "step": 5, "value": float("nan")}]) == {"mig": [None]}
+
+
+def test_an_interval_is_that_of_the_library():
+    found = table(look(10), NONE, NONE)
+    group = groups(found)["groups"][1]
+    expected = over_seeds(found["rows"]["mig"][5:])
+    score = group["scores"]["mig"]
+    assert (score["mean"], score["low"], score["high"], score["n"]) == (expected.value, expected.low, expected.high, 5)
+
+
+def test_of_many_groups_it_is_student_s():
+    from scipy.stats import t
+
+    found = groups(table(look(12_000), NONE, NONE))
+    assert (len(found["groups"]), found["interval"]) == (2_400, STUDENT)
+    score = found["groups"][7]["scores"]["mig"]
+    values = np.array(score["values"])
+    low, high = t.interval(0.95, 4, values.mean(), values.std(ddof=1) / 5**0.5)
+    assert (score["low"], score["high"]) == (pytest.approx(low), pytest.approx(high))
+
+
+def test_running_and_failed_runs_say_so():
+    found = table(look(3), {"runs/0"}, {"runs/1"})
+    assert found["rows"]["state"] == ["running", "failed", "finished"]
+
+
+def test_a_setting_called_like_a_column_is_told_apart():
+    seen = look(2)
+    odd = json.loads(config(1.0, 0))
+    odd["method"]["state"] = "mine"
+    runs = seen.records.runs.with_columns(config=polars.lit(json.dumps(odd)))
+    rows = table(Look(Records(runs, seen.records.scores), "s"), NONE, NONE)["rows"]
+    assert (rows["state"], rows["state (setting)"]) == (["finished"] * 2, ["mine"] * 2)
