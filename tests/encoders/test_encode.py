@@ -294,6 +294,7 @@ def test_a_run_counts_its_encoder_and_names_itself(tmp_path):
     opened = open_encoder(run)
     heads = (*run.model.encoder.parameters(), *run.model.bottleneck.parameters())
     assert opened.parameters == sum(weight.numel() for weight in heads)
+    assert opened.parameters is not None
     assert opened.parameters < sum(weight.numel() for weight in run.model.parameters())
     with pytest.raises(UsageError, match=r"run: images must be uint8 of shape \(n, 32, 32, 3\)"):
         encode(run, "shapes2d:size=32", samples=4)
