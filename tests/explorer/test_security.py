@@ -5,6 +5,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import quote
 
@@ -377,3 +383,44 @@ def test_pipes_links_to_themselves_and_closed_folders_are_passed_over(folder, tm
     (copy / "circle" / "config.json").symlink_to(copy / "circle" / "config.json")
     ask = Asked(create_app(Explorer(copy)))
     assert json.loads(ask("/api/table")[2])["rows"]["id"] == ["good"]
+
+
+SLOW = """
+import time
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route, Router
+from unweave.explorer.guard import Guard, Rules
+from unweave.explorer.serve import address_of, listening, serve
+
+def slow(request):
+    print("begun", flush=True)
+    time.sleep(2.5)
+    return PlainTextResponse("late")
+
+listener = listening("127.0.0.1", 0)
+print(address_of(listener, "127.0.0.1"), flush=True)
+try:
+    serve(Guard(Router([Route("/slow", slow)]), Rules()), listener)
+except KeyboardInterrupt:
+    print("ended", flush=True)
+"""
+
+
+def test_ctrl_c_during_a_slow_request_is_quiet():
+    def ask(url: str) -> tuple[int, bytes]:
+        try:
+            with urllib.request.urlopen(url, timeout=30) as answer:
+                return answer.status, answer.read()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read()
+
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-c", SLOW], **pipes) as server, ThreadPoolExecutor(1) as pool:
+        assert server.stdout is not None
+        asked = pool.submit(ask, f"{server.stdout.readline().strip()}slow")
+        assert server.stdout.readline() == "begun\n"
+        server.send_signal(signal.SIGINT)
+        status, body = asked.result()
+        said, wrong = server.communicate(timeout=30)
+    assert (status, json.loads(body)) == (503, {"error": "the server is ending"})
+    assert (server.returncode, said, wrong) == (0, "ended\n", "")

@@ -7,6 +7,7 @@ pages are answered. Nothing can be written. Every failure is one line of JSON.
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import logging
 import socket
@@ -26,6 +27,7 @@ LONGEST_PATH = 512
 LONGEST_QUERY = 48_000
 HERE = ("127.0.0.1", "localhost", "::1")
 ASKING = ("GET", "HEAD")
+ENDING = "the server is ending"
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,9 @@ class Guard:
                 return
             status, line = explained(error)
             await send_json({"error": line}, status)(scope, receive, sending)
+        except asyncio.CancelledError:  # the server ends before the answer is there, which is nobody's mistake
+            if not begun:
+                await send_json({"error": ENDING}, 503)(scope, receive, sending)
 
     def _check(self, scope: Scope) -> None:
         if scope["method"] not in ASKING:

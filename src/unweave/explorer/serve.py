@@ -74,7 +74,7 @@ def _server(app: ASGIApp, on_start: Callable[[], object] = lambda: None) -> Any:
 
     config = uvicorn.Config(
         app,
-        log_level="error",
+        log_level="critical",  # the guard explains all errors; requests that are cut off by Ctrl-C are none
         access_log=False,
         server_header=False,
         lifespan="off",
