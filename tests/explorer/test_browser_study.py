@@ -87,8 +87,46 @@ def test_a_filter_compares_columns_and_names(page: Page, server: Served) -> None
     page.wait_for_function("document.querySelector('table.runs tbody').innerText.includes('seed0')")
     assert column(page, "seed") == ["0", "0"]
     field.fill("bta>1")
-    page.wait_for_selector("#fault:not([hidden])")
-    assert "no column bta" in page.locator("#fault").inner_text()
+    page.wait_for_selector("#filter-reason:not([hidden])")
+    assert page.locator("#filter-reason").inner_text() == "No column is called bta."
+
+
+def test_a_filter_allows_for_spaces_and_capitals_and_says_why_nothing_is_left(page: Page, server: Served) -> None:
+    show(page, server.to("study", study="study", group=0, filter="Beta > 1 SEED = 0"))
+    assert page.locator("#shown-runs").inner_text() == "1 of 4 runs"
+    reasons = {
+        "state=done": "No run has state=done: finished.",
+        "beta > 9": "No run has beta>9: 0.25, 2.",
+        "nowhere": "No run has “nowhere” in its name or in a setting that is text.",
+        "beta>": "beta> needs a value after >.",
+    }
+    for words, reason in reasons.items():
+        page.get_by_role("searchbox").fill(words)
+        page.wait_for_function("text => document.querySelector('#filter-reason').innerText === text", arg=reason)
+    page.get_by_role("searchbox").fill("")
+    page.wait_for_selector("#filter-reason", state="hidden")
+    assert len(column(page, "Run")) == 4
+
+
+def test_all_parts_show_the_seeds_that_the_filter_keeps(page: Page, server: Served) -> None:
+    table = invented(10)
+    answer(page, "table", table)
+    answer(page, "groups", groups_of(table))
+    answer(page, "changes", {"stamp": "1", "changed": False, "counts": {"finished": 10}})
+    words = "3 of 5 seeds kept by the filter"
+    show(page, server.to("study", filter="seed<3"))
+    mean = sum(table["rows"]["metric-0"][:3]) / 3
+    assert column(page, "metric-0")[0] == f"{mean:.3f}"
+    assert words in page.locator(".panel").inner_text()
+    page.get_by_role("tab", name="Scores").click()
+    page.wait_for_selector(".main-svg")
+    assert words in page.locator(".panel .note").inner_text()
+    page.get_by_text("The numbers").click()
+    first = page.locator("details table tbody tr").first.locator("th, td").all_inner_texts()
+    assert first == ["0", f"{mean:.3f}", "–", "–", words]
+    assert page.evaluate("document.querySelector('.chart').data[0].y.length") == 6
+    page.get_by_role("tab", name="Cells × seeds").click()
+    assert page.locator("table.heat tbody tr").first.inner_text().startswith(f"beta=0 {words}")
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -110,6 +148,19 @@ def test_charts_have_their_numbers_as_text(page: Page, server: Served) -> None:
     page.get_by_text("The numbers").click()
     assert page.locator("details table tbody tr").count() == 4
     assert "dci-completeness against mig" in (page.locator(".chart").get_attribute("aria-label") or "")
+
+
+def test_a_chart_that_is_left_before_it_is_drawn_says_nothing(page: Page, server: Served) -> None:
+    held: list[Route] = []
+    page.route("**/plotly.js", lambda route: held.append(route))
+    show(page, server.to("study", show="scores"))
+    page.wait_for_selector("text=Drawing …")
+    page.get_by_role("tab", name="Table").click()
+    page.wait_for_selector("table.runs")
+    held[0].continue_()
+    page.wait_for_function("window.Plotly")
+    page.wait_for_timeout(300)
+    assert page.locator("#fault").inner_text() == ""
 
 
 def test_tabs_follow_the_arrow_keys(page: Page, server: Served) -> None:

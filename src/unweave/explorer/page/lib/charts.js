@@ -40,19 +40,28 @@ export async function chart(host, spec, signal) {
   figure.append(waiting);
   fill(host, figure, numbers);
   figure.style.height = `${spec.height ?? 320}px`;
-  const Plotly = await plotly();
+  const Plotly = await plotly().catch((error) => {
+    waiting.textContent = `No chart: ${error.message}`;
+    throw error;
+  });
   waiting.remove();
   let now = spec;
   let width = 0;
+  let heard = false;
   const draw = async () => {
     if (signal.aborted || !figure.isConnected) return;
     width = figure.clientWidth;
     figure.setAttribute("aria-label", now.label);
     figure.style.height = `${now.height ?? 320}px`;
     await Plotly.react(figure, now.traces, themed(now), { displayModeBar: false, responsive: false });
+    if (!heard && !signal.aborted) listen(figure, () => now); // a figure has events once it is drawn
+    heard = true;
   };
   await draw();
-  listen(figure, () => now);
+  if (signal.aborted) {
+    Plotly.purge(figure);
+    return { update: async () => {} };
+  }
   fill(numbers, words(spec));
   const watcher = new ResizeObserver(later(60, () => figure.clientWidth !== width && void draw()));
   watcher.observe(figure);

@@ -1,10 +1,14 @@
 // @ts-check
 /** A columnar table of runs: filter, order, correlation. Pure functions; rows are numbers. */
+import { number, setting } from "#lib/format.js";
 
 /** @typedef {{name: string, kind: "text" | "number" | "seed" | "state" | "score", differs: boolean, higher_is_better?: boolean | null}} Column */
 /** @typedef {{columns: Column[], rows: Record<string, any[]>, total: number, stamp: string}} Frame */
 /** @typedef {(row: number) => boolean} Predicate */
+/** @typedef {{word: string, column: string | null, holds: Predicate}} Test */
 
+const MOST_VALUES = 8;
+const SPACED = /\s*(==|<=|>=|!=|=|<|>)\s*/g;
 const TERM = /^([^<>=!]+)(<=|>=|!=|=|<|>)(.*)$/;
 
 /**
@@ -13,21 +17,49 @@ const TERM = /^([^<>=!]+)(<=|>=|!=|=|<|>)(.*)$/;
  * `beta>1`, `data=shapes2d`, `seed!=0` compare a column; any other word must be part of a run's name or of a text.
  * @param {string} text
  * @param {Frame} frame
- * @returns {{keep: Predicate, error: string}}
+ * @returns {{keep: Predicate, error: string, why: () => string}} `why` says why nothing passes, where nothing does
  */
 export function filterOf(text, frame) {
-  const words = text.trim().split(/\s+/).filter(Boolean);
-  /** @type {Predicate[]} */
+  const words = text.replace(SPACED, (_, sign) => (sign === "==" ? "=" : sign)).trim().split(/\s+/).filter(Boolean);
+  /** @type {Test[]} */
   const tests = [];
   let error = "";
   for (const word of words) {
     const term = TERM.exec(word);
-    if (!term) tests.push(contains(word, frame));
-    else if (!frame.rows[term[1]]) error = `There is no column ${term[1]}.`;
+    const column = term ? columnCalled(term[1], frame) : null;
+    if (!term) tests.push({ word, column: null, holds: contains(word, frame) });
+    else if (!column) error = `No column is called ${term[1]}.`;
     else if (term[3] === "") error = `${word} needs a value after ${term[2]}.`;
-    else tests.push(compares(frame.rows[term[1]], term[2], term[3]));
+    else if (/[<>]/.test(term[2]) && Number.isNaN(Number(term[3]))) error = `${word} needs a number after ${term[2]}.`;
+    else tests.push({ word, column, holds: compares(frame.rows[column], term[2], term[3]) });
   }
-  return { keep: (row) => tests.every((test) => test(row)), error };
+  return { keep: (row) => tests.every((test) => test.holds(row)), error, why: () => reasonFor(tests, frame) };
+}
+
+/** A column by its name, in capitals or not. @param {string} name @param {Frame} frame @returns {string | null} */
+function columnCalled(name, frame) {
+  if (frame.rows[name]) return name;
+  return Object.keys(frame.rows).find((known) => known.toLowerCase() === name.toLowerCase()) ?? null;
+}
+
+/** Why no row passes: what no row has, and which values there are. @param {Test[]} tests @param {Frame} frame */
+function reasonFor(tests, frame) {
+  const rows = Array.from({ length: frame.total }, (_, row) => row);
+  const alone = tests.find((test) => !rows.some(test.holds));
+  if (!alone) return `No run has all of ${tests.map((test) => test.word).join(", ")}; each of them alone some run has.`;
+  if (!alone.column) return `No run has “${alone.word}” in its name or in a setting that is text.`;
+  return `No run has ${alone.word}: ${valuesOf(frame.rows[alone.column])}.`;
+}
+
+/** The values of a column in words: a range of numbers, or the first names. @param {any[]} values */
+function valuesOf(values) {
+  const numbers = values.filter((value) => typeof value === "number");
+  if (numbers.length && new Set(numbers).size > MOST_VALUES) {
+    const [low, high] = numbers.reduce(([least, most], value) => [Math.min(least, value), Math.max(most, value)], [Infinity, -Infinity]);
+    return `from ${number(low)} to ${number(high)}`;
+  }
+  const names = [...new Set(values.map(setting))];
+  return names.slice(0, MOST_VALUES).join(", ") + (names.length > MOST_VALUES ? ", …" : "");
 }
 
 /** @param {string} word @param {Frame} frame @returns {Predicate} */

@@ -24,6 +24,12 @@ export function ends(latent) {
   return high > low ? [low, high] : [low - 1, low + 1];
 }
 
+/** How far a slider goes at the press of a key. @param {Latent} latent */
+export function stepOf(latent) {
+  const [low, high] = ends(latent);
+  return (high - low) / STEPS;
+}
+
 /**
  * What a latent carries is its mean KL or, of one that is a point without a posterior, the variance of its codes.
  * @param {{points?: boolean}} run
@@ -57,7 +63,7 @@ export class Sliders {
     const name = `z${latent.index}`;
     const follows = latent.active === false ? null : latent.factor;
     const described = follows ? `${name}, follows ${follows}` : name;
-    const step = (high - low) / STEPS;
+    const step = stepOf(latent);
     const range = el("input", { type: "range", min: low, max: high, step, "aria-label": described });
     const field = el("input", { type: "number", step: "any", "aria-label": `Value of ${name}` });
     range.addEventListener("input", () => this.move(latent.index, Number(range.value), range));

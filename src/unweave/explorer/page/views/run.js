@@ -5,7 +5,7 @@ import { check } from "#lib/controls.js";
 import { el, fill, later, section } from "#lib/dom.js";
 import { counted, fixed, number } from "#lib/format.js";
 import { chosenRun, pickerLater } from "#lib/runs.js";
-import { carriedBy, Sliders } from "#lib/sliders.js";
+import { carriedBy, Sliders, stepOf } from "#lib/sliders.js";
 import { curves, latentsPart, scoresPart, settingsPart } from "#views/run_facts.js";
 import { Stage } from "#views/run_stage.js";
 
@@ -13,6 +13,7 @@ import { Stage } from "#views/run_stage.js";
 /** @typedef {any} RunAnswer */
 
 export const title = "Run";
+const ROUNDED = 1.1e-4;
 const STEPS = ["5", "7", "9", "11", "15"];
 
 /** @param {Context} context */
@@ -59,6 +60,18 @@ function codeOf(text, count) {
   return text && values.length === count && values.every(Number.isFinite) ? values : null;
 }
 
+/**
+ * The latent that is farthest from where it began, in steps of its slider; -1 where none has moved. A link rounds to four digits.
+ * @param {RunAnswer} run
+ * @param {number[]} code
+ * @param {number[]} start
+ */
+function mostMoved(run, code, start) {
+  const steps = code.map((value, i) => (Math.abs(value - start[i]) > ROUNDED ? Math.abs(value - start[i]) / stepOf(run.latents[i]) : 0));
+  const most = Math.max(...steps);
+  return most > 0 ? steps.indexOf(most) : -1;
+}
+
 /** @param {Context} context @param {RunAnswer} run @param {{image: number | null, code: number[], factors: number[] | null}} base */
 function desk(context, run, base) {
   const { state } = context;
@@ -76,14 +89,17 @@ function desk(context, run, base) {
     stage.show(sliders.code, latent);
     remember([...sliders.code]);
   };
-  const sliders = new Sliders(run.latents, run.order, wanted ?? base.code, carriedBy(run).unit, moved);
+  const turned = wanted && isStatic() ? mostMoved(run, wanted, base.code) : -1;
+  // An export has images of one moved latent: the others stand where these images were made.
+  const shown = wanted && isStatic() ? base.code.map((value, i) => (i === turned ? wanted[i] : value)) : (wanted ?? base.code);
+  const sliders = new Sliders(run.latents, run.order, shown, carriedBy(run).unit, moved);
   const reset = () => {
     sliders.set(base.code);
     stage.show(sliders.code, -1);
     remember([...sliders.code]);
   };
   stage.controls(base, reset, (number) => context.go("run", { ...state, image: number, z: null }));
-  stage.show(sliders.code, -1);
+  stage.show(sliders.code, turned);
   below.follow(wanted || state.image !== undefined ? sliders.code : null);
   const note = `Latents by what they carry (${carriedBy(run).name}${run.points ? "" : ", in nats"}), most first, and the factor each follows. A slider spans the codes of ${number(run.sampled)} of ${counted(run.of, "image")}, drawn at random; above it their histogram.`;
   const alone = isStatic() ? " In this export a slider shows the nearest of the images computed beforehand, one latent at a time." : "";

@@ -19,6 +19,7 @@ export class Stage {
     this.element = el("div", { class: "stage" }, run.kind === "images" ? this.canvas : this.vector, this.below);
     /** @type {Map<number, Promise<HTMLImageElement>>} */
     this.strips = new Map();
+    this.asked = {};
     this.ask = following(
       (/** @type {number[]} */ code, signal) => this.decode(code, signal),
       (answer, code) => this.draw(answer, code),
@@ -32,7 +33,7 @@ export class Stage {
    * @param {number} latent the one that was moved, or -1
    */
   show(code, latent) {
-    if (isStatic()) void this.nearest([...code], Math.max(0, latent === -1 ? this.run.order[0] : latent));
+    if (isStatic()) this.nearest([...code], latent === -1 ? this.run.order[0] : latent).catch(() => this.context.fail(`This export has no images of z${latent}.`));
     else this.ask([...code]);
   }
 
@@ -66,7 +67,9 @@ export class Stage {
 
   /** The image of a traversal computed beforehand that is nearest to a latent's value. @param {number[]} code @param {number} latent */
   async nearest(code, latent) {
+    const asked = (this.asked = {});
     const strip = await this.strip(latent);
+    if (asked !== this.asked) return; // another slider has moved since
     const [width, height] = [this.run.shape[1], this.run.shape[0]];
     const count = Math.round((strip.naturalWidth + 1) / (width + 1));
     const [low, high] = ends(this.run.latents[latent]);

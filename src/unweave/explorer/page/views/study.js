@@ -54,10 +54,12 @@ export async function show(context) {
 
   const live = el("span", { class: "live quiet" });
   const count = el("span", { class: "quiet", role: "status", id: "shown-runs" });
+  const reason = el("p", { class: "warning", role: "status", id: "filter-reason", hidden: true });
+  let drawn = false;
   const { list, panel } = tabs("Ways to see the study", PARTS, part.value, (value) => {
     part = PARTS.find((one) => one.value === value) ?? PARTS[0];
     context.set({ show: value === "table" ? null : value });
-    draw();
+    refresh(true);
   });
   const draw = () => {
     leaving.abort();
@@ -67,14 +69,19 @@ export async function show(context) {
   };
   const refresh = (/** @type {boolean} */ whole) => {
     const found = modelOf(frame, groups, state.filter ?? "");
-    context.fail(found.error);
-    if (found.error) return;
     model = found.model;
-    count.textContent = model.rows.length === frame.total ? counted(frame.total, "run") : `${number(model.rows.length)} of ${counted(frame.total, "run")}`;
-    if (whole) draw();
+    const none = !model.rows.length;
+    const all = found.error ? `${counted(frame.total, "run")}: the filter is not applied` : counted(frame.total, "run");
+    count.textContent = model.rows.length === frame.total ? all : `${number(model.rows.length)} of ${counted(frame.total, "run")}`;
+    reason.textContent = found.error || (none ? found.why() : "");
+    reason.hidden = !reason.textContent;
+    panel.hidden = none;
+    if (none) drawn = drawn && !whole;
+    else if (whole || !drawn) draw();
     else redraw(model);
+    drawn = drawn || !none;
   };
-  fill(root, heading(context, study, frame, live), el("div", { class: "controls" }, filterField(context, () => refresh(false)), count), list, panel);
+  fill(root, heading(context, study, frame, live), el("div", { class: "controls" }, filterField(context, () => refresh(false)), count), reason, list, panel);
   refresh(true);
   if (!isStatic()) watch(context, study, frame.stamp, live, async () => {
     ({ frame, groups } = await load());
@@ -121,17 +128,17 @@ function inOrder(groups) {
  * @param {Frame} frame
  * @param {Groups} groups
  * @param {string} filter
- * @returns {{model: Model, error: string}}
+ * @returns {{model: Model, error: string, why: () => string}}
  */
 export function modelOf(frame, groups, filter) {
-  const { keep, error } = filterOf(filter, frame);
+  const { keep, error, why } = filterOf(filter, frame);
   const rows = [];
   for (let row = 0; row < frame.total; row++) if (error || keep(row)) rows.push(row);
   const kept = new Set(rows);
   const places = new Map(frame.rows.id.map((id, row) => [id, row]));
   const found = groups.groups.map((group) => /** @type {number[]} */ (group.runs.map((id) => places.get(id)).filter((row) => row !== undefined)));
   const members = found.map((all) => all.filter((row) => kept.has(row)));
-  return { model: { frame, groups, rows, members, sizes: found.map((all) => all.length) }, error };
+  return { model: { frame, groups, rows, members, sizes: found.map((all) => all.length) }, error, why };
 }
 
 /**

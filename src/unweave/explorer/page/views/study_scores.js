@@ -6,9 +6,10 @@ import { el, fill } from "#lib/dom.js";
 import { fixed, number, placesOf, setting } from "#lib/format.js";
 import { arrow, metricsOf } from "#lib/frame.js";
 import { COLOURS, MARKERS } from "#lib/theme.js";
+import { keptGroups, lostNote } from "#views/study_kept.js";
 
 /** @typedef {import("#views/study.js").Model} Model */
-/** @typedef {import("#views/study.js").Group} Group */
+/** @typedef {import("#views/study.js").Group & {lost: string}} Group */
 
 const CELLS = "(cells)";
 const MOST_CELLS = 80;
@@ -32,7 +33,7 @@ export function drawScores(panel, model, context, signal) {
     leaving = new AbortController();
     const inner = AbortSignal.any([signal, leaving.signal]);
     const shown = axis() === CELLS ? [byCell(model, metric(), context)] : byStrength(model, metric(), axis(), context);
-    note.textContent = `Small points are single runs; large ones the mean over seeds, bars the interval: ${model.groups.interval}${axis() === CELLS ? cellsLeft(model) : ""}`.replace(/([^.])$/, "$1.");
+    note.textContent = `Small points are single runs; large ones the mean over seeds, bars the interval: ${model.groups.interval}${axis() === CELLS ? cellsLeft(model) : ""}`.replace(/([^.])$/, "$1.") + lostNote(model);
     fill(charts, shown.map(({ name, spec }) => {
       const host = el("div");
       void chart(host, spec, inner).catch((error) => context.fail(error.message));
@@ -62,14 +63,9 @@ export function strengths(model) {
   return numeric.sort((a, b) => b.values.size - a.values.size).map(({ name }) => name);
 }
 
-/** The groups that have a run in sight and a score. @param {Model} model @param {string} metric @returns {Group[]} */
-function scored(model, metric) {
-  return model.groups.groups.filter((group, i) => model.members[i].length && typeof group.scores[metric]?.mean === "number");
-}
-
 /** @param {Model} model @param {string} metric @param {string} axis @param {any} context */
 function byStrength(model, metric, axis, context) {
-  const groups = scored(model, metric).filter((group) => typeof group.key[axis] === "number");
+  const groups = keptGroups(model, metric).filter((group) => typeof group.key[axis] === "number");
   const panels = distinct(groups.map((group) => setting(group.key.data ?? "")));
   const others = model.groups.by.filter((name) => name !== axis && name !== "data");
   const series = distinct(groups.map((group) => seriesName(group, others)));
@@ -93,7 +89,7 @@ function byStrength(model, metric, axis, context) {
           showlegend: series.length > 1,
         },
         table: { head: [axis, ...others, "mean", "low", "high", "seeds"], rows: own.map((group) => [number(group.key[axis]), ...others.map((key) => setting(group.key[key])), ...scoreWords(group, metric, places)]) },
-        onclick: (/** @type {any} */ point) => point.customdata && context.go("run", { run: point.customdata }),
+        onclick: (/** @type {any} */ point) => openRun(point, context),
       },
     };
   });
@@ -120,8 +116,18 @@ function tracesOf(groups, name, metric, axis, { place, at }) {
   const scores = sorted.map((group) => group.scores[metric]);
   return [
     { type: "scatter", mode: "markers", name, showlegend: false, x: points.map((p) => p.x), y: points.map((p) => p.y), customdata: points.map((p) => p.run), marker: { color: colour, size: 6, opacity: 0.45, symbol: MARKERS[place % MARKERS.length] }, hovertemplate: "%{customdata}<br>%{y:.4g}<extra></extra>" },
-    { type: "scatter", mode: "lines+markers", name, x: sorted.map((group) => at(group.key[axis])), text: sorted.map((group) => number(group.key[axis])), y: scores.map((s) => s.mean), error_y: bars(scores), line: { color: colour, width: 1.5 }, marker: { color: colour, size: 10, symbol: MARKERS[place % MARKERS.length] }, hovertemplate: `${name}<br>${axis} %{text}<br>mean %{y:.4g}<extra></extra>` },
+    { type: "scatter", mode: "lines+markers", name, x: sorted.map((group) => at(group.key[axis])), text: sorted.map((group) => number(group.key[axis])), customdata: sorted.map(lostLine), y: scores.map((s) => s.mean), error_y: bars(scores), line: { color: colour, width: 1.5 }, marker: { color: colour, size: 10, symbol: MARKERS[place % MARKERS.length] }, hovertemplate: `${name}<br>${axis} %{text}<br>mean %{y:.4g}%{customdata}<extra></extra>`, meta: "mean" },
   ];
+}
+
+/** @param {Group} group */
+function lostLine(group) {
+  return group.lost ? `<br>${group.lost}` : "";
+}
+
+/** @param {any} point @param {any} context */
+function openRun(point, context) {
+  if (point.data.meta !== "mean" && point.customdata) context.go("run", { run: point.customdata });
 }
 
 /** @param {import("#views/study.js").GroupScore[]} scores */
@@ -133,7 +139,7 @@ function bars(scores) {
 
 /** @param {Model} model @param {string} metric @param {any} context */
 function byCell(model, metric, context) {
-  const groups = scored(model, metric).slice(0, MOST_CELLS);
+  const groups = keptGroups(model, metric).slice(0, MOST_CELLS);
   const names = groups.map((group) => group.name);
   const points = groups.flatMap((group) => group.scores[metric].values.map((value, i) => ({ x: value, y: group.name, run: group.runs[i] })));
   const scores = groups.map((group) => group.scores[metric]);
@@ -145,11 +151,11 @@ function byCell(model, metric, context) {
       label: `${metric} of each cell, mean and interval over seeds`,
       traces: [
         { type: "scatter", mode: "markers", x: points.map((p) => p.x), y: points.map((p) => p.y), customdata: points.map((p) => p.run), marker: { color: COLOURS[0], size: 6, opacity: 0.45 }, hovertemplate: "%{customdata}<br>%{x:.4g}<extra></extra>" },
-        { type: "scatter", mode: "markers", x: scores.map((s) => s.mean), y: names, error_x: bars(scores), marker: { color: COLOURS[0], size: 10 }, hovertemplate: "%{y}<br>mean %{x:.4g}<extra></extra>" },
+        { type: "scatter", mode: "markers", x: scores.map((s) => s.mean), y: names, error_x: bars(scores), customdata: groups.map(lostLine), meta: "mean", marker: { color: COLOURS[0], size: 10 }, hovertemplate: "%{y}<br>mean %{x:.4g}%{customdata}<extra></extra>" },
       ],
       layout: { showlegend: false, xaxis: { title: metric + arrow(model.frame, metric) }, yaxis: { range: [groups.length - 0.4, -0.6], type: "category" } },
       table: { head: ["cell", "mean", "low", "high", "seeds"], rows: groups.map((group) => [group.name, ...scoreWords(group, metric, places)]) },
-      onclick: (/** @type {any} */ point) => point.customdata && context.go("run", { run: point.customdata }),
+      onclick: (/** @type {any} */ point) => openRun(point, context),
     },
   };
 }
@@ -163,7 +169,7 @@ function cellsLeft(model) {
 /** @param {Group} group @param {string} metric @param {number} places */
 function scoreWords(group, metric, places) {
   const score = group.scores[metric];
-  return [fixed(score.mean, places), fixed(score.low, places), fixed(score.high, places), String(score.n)];
+  return [fixed(score.mean, places), fixed(score.low, places), fixed(score.high, places), group.lost || String(score.n)];
 }
 
 /** @param {Group} group @param {string[]} names */

@@ -5,6 +5,7 @@ import { el, fill } from "#lib/dom.js";
 import { fixed, number, placesOf, setting } from "#lib/format.js";
 import { arrow, metricsOf } from "#lib/frame.js";
 import { link } from "#lib/router.js";
+import { lostWords } from "#views/study_kept.js";
 
 /** @typedef {import("#views/study.js").Model} Model */
 
@@ -48,7 +49,8 @@ function map(model, what, note) {
   const body = cells.map((group) => {
     const bySeed = new Map(model.members[group].map((row) => [seedOf(row), row]));
     const name = model.groups.groups[group].name;
-    return el("tr", {}, el("th", { scope: "row" }, name), seeds.map((seed) => field(bySeed.get(seed), rows, what, strength, places, `${name}, seed ${seed}`)));
+    const lost = lostWords(model, group);
+    return el("tr", {}, el("th", { scope: "row" }, name, lost ? el("small", { class: "quiet" }, ` ${lost}`) : null), seeds.map((seed) => field(bySeed.get(seed), rows, what, strength, places, `${name}, seed ${seed}`)));
   });
   const head = el("tr", {}, el("th", { scope: "col" }, "cell"), seeds.map((seed) => el("th", { scope: "col" }, `seed ${setting(seed)}`)));
   const caption = `${what === STATE ? "State" : what} of each cell and seed`;
@@ -64,7 +66,7 @@ function map(model, what, note) {
  * @param {string} name
  */
 function field(row, rows, what, strength, places, name) {
-  if (row === undefined) return el("td", {}, el("span", { class: "unseen" }, "no run"));
+  if (row === undefined) return el("td", {}, el("span", { class: "unseen" }, "no run in sight"));
   const value = rows[what]?.[row];
   const words = what === STATE ? setting(value) : fixed(value, places);
   const shade = typeof value === "number" ? `background: rgb(var(--heat) / ${(strength(value) * 0.55).toFixed(3)})` : null;

@@ -6,6 +6,7 @@ import { fixed, placesOf, setting, shortName } from "#lib/format.js";
 import { columnsOf, ordered } from "#lib/frame.js";
 import { link } from "#lib/router.js";
 import { VirtualTable, widthOf } from "#lib/table.js";
+import { keptScore, lostNote, lostWords } from "#views/study_kept.js";
 
 /** @typedef {import("#views/study.js").Model} Model */
 /** @typedef {import("#lib/frame.js").Column} Column */
@@ -26,7 +27,7 @@ export function drawTable(panel, model, context, signal) {
     view = new View(model, state);
     table.setColumns(view.columns(), view.sort);
     table.setRows(view.lines.length, (place) => view.row(view.lines[place], toggle));
-    note.textContent = view.grouped ? `A row is a cell: runs that differ in the seed alone. Scores are means over seeds ± half the interval: ${model.groups.interval}.` : "A row is a run. Scores are those of its last step.";
+    note.textContent = view.grouped ? `A row is a cell: runs that differ in the seed alone. Scores are means over seeds ± half the interval: ${model.groups.interval}.${lostNote(model)}` : "A row is a run. Scores are those of its last step.";
   };
   const toggle = (/** @type {number} */ group) => {
     const open = new Set(view.open);
@@ -96,16 +97,10 @@ class View {
     return name in one.key ? one.key[name] : frame.rows[name]?.[members[group][0]];
   }
 
-  /** The mean of a score over the seeds in sight, and half its interval where all of them are. @param {number} group @param {string} name */
+  /** The mean of a score over the seeds in sight, and half its interval where there is one. @param {number} group @param {string} name */
   score(group, name) {
-    const { groups, members, sizes, frame } = this.model;
-    const known = groups.groups[group].scores[name];
-    if (members[group].length === sizes[group]) {
-      const half = known && known.low !== null && known.high !== null ? (known.high - known.low) / 2 : null;
-      return { mean: known?.mean ?? null, half };
-    }
-    const values = members[group].map((row) => frame.rows[name][row]).filter((value) => typeof value === "number");
-    return { mean: values.length ? values.reduce((sum, value) => sum + value, 0) / values.length : null, half: null };
+    const { mean, low, high } = keptScore(this.model, group, name);
+    return { mean, half: low === null || high === null ? null : (high - low) / 2 };
   }
 
   /** @param {number} row */
@@ -156,7 +151,7 @@ class View {
       kind: "group",
       cells: [
         el("span", { title: name }, opener, this.method(members[group][0])),
-        shown === size ? String(size) : `${shown} of ${size}`,
+        shown === size ? String(size) : el("span", { title: lostWords(this.model, group) }, `${shown} of ${size}`),
         ...this.settings.map((column) => setting(this.groupValue(group, column.name))),
         ...this.scores.map((column) => this.scoreCell(group, column.name)),
       ],
