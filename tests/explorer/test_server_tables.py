@@ -9,7 +9,9 @@ import numpy as np
 import polars
 import pytest
 
+from unweave.explorer.answers_matrix import KINDS, followed, matrix
 from unweave.explorer.answers_study import STUDENT, groups, last_scores, table
+from unweave.explorer.opened import Opened, surveyed
 from unweave.explorer.records import Look
 from unweave.study.analysis import over_seeds
 from unweave.study.table import Records
@@ -97,3 +99,41 @@ def test_a_setting_called_like_a_column_is_told_apart():
     runs = seen.records.runs.with_columns(config=polars.lit(json.dumps(odd)))
     rows = table(Look(Records(runs, seen.records.scores), "s"), NONE, NONE)["rows"]
     assert (rows["state"], rows["state (setting)"]) == (["finished"] * 2, ["mine"] * 2)
+
+
+def coded(codes: np.ndarray, factors: np.ndarray) -> Opened:
+    """Return codes and factors as the pages show them."""
+    names = tuple(f"v{place}" for place in range(factors.shape[1]))
+    survey = surveyed(codes, None, factors)
+    return Opened("codes", "codes-only", codes.shape[1], survey=survey, total=len(codes), factors=names)
+
+
+@pytest.mark.parametrize("rows", [60, 2_000])
+@pytest.mark.parametrize("kind", KINDS)
+def test_noise_follows_no_factor(rows, kind):
+    rng = np.random.default_rng(3)
+    opened = coded(rng.normal(size=(rows, 6)), rng.integers(8, size=(rows, 4)))
+    assert followed(opened) == [None] * 6
+    found = matrix(opened, kind)
+    assert (found["matched"], len(found["floor"])) == ([None] * 4, 4)
+    assert found["order"] == opened.seen().order.tolist()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_factor_that_a_latent_follows_is_named_among_noise(kind):
+    rng = np.random.default_rng(4)
+    codes, factors = rng.normal(size=(1_000, 5)), rng.integers(6, size=(1_000, 3))
+    codes[:, 3] += factors[:, 1]
+    opened = coded(codes, factors)
+    assert followed(opened) == [None, None, None, "v1", None]
+    assert matrix(opened, kind)["matched"] == [None, 3, None]
+    assert matrix(opened, kind)["order"][0] == 3
+
+
+def test_the_floor_lies_above_what_shuffled_factors_reach():
+    rng = np.random.default_rng(5)
+    codes, factors = rng.normal(size=(400, 4)), rng.integers(9, size=(400, 2))
+    floor = matrix(coded(codes, factors), "correlation")["floor"]
+    others = [abs(np.corrcoef(codes.T, rng.permutation(factors).T)[:4, 4:]).max(axis=0) for _ in range(100)]
+    assert (np.mean(np.array(others) > floor) < 0.02).all()
+    assert (floor < 0.4).all()

@@ -17,13 +17,20 @@ from unweave.report.association import BINS, normalised_information
 KINDS = ("mi", "importance", "correlation")
 LEAST = 0.05
 """A latent that knows a smaller share of every factor follows none."""
+SHUFFLES, FEW_SHUFFLES = 20, 5
+MANY_CELLS = 2_000
+"""A table of more cells, which takes long, is shuffled a few times only."""
+BEYOND = 4.0
+"""Standard deviations above the mean of shuffled factors: of pure noise, about one factor in 300 lies beyond."""
 
 
 def matrix(opened: Opened, kind: str) -> dict[str, Any]:
     """Return a table of latents × factors, and the order of latents that makes matched ones a diagonal."""
     seen = opened.labelled()
-    values = opened.keep(("matrix", kind), lambda: table_of(opened, kind))
-    matched = matches(values)
+    values = kept(opened, kind)
+    judged = "mi" if kind == "importance" else kind
+    by, floor = (values if kind == judged else kept(opened, judged)), floors(opened, judged)
+    matched = matches(np.where(np.abs(by) > floor, values, 0.0))
     own = [latent for latent in matched if latent is not None]
     return {
         "kind": kind,
@@ -31,10 +38,44 @@ def matrix(opened: Opened, kind: str) -> dict[str, Any]:
         "latents": list(range(opened.latents)),
         "values": values,
         "matched": matched,
+        "floor": floor,
+        "floor_kind": judged,
         "order": [*own, *(int(latent) for latent in seen.order if latent not in own)],
         "sampled": len(seen.codes),
         "of": opened.total,
     }
+
+
+def kept(opened: Opened, kind: str) -> Array:
+    """Return the table (latents, factors), computed once."""
+    return opened.keep(("matrix", kind), lambda: table_of(opened, kind))
+
+
+def floors(opened: Opened, kind: str) -> Array:
+    """Return for each factor (k,) the strength that a latent must exceed to be more than noise, computed once."""
+    return opened.keep(("floor", kind), lambda: floor_of(opened, kind))
+
+
+def floor_of(opened: Opened, kind: str) -> Array:
+    """Return what the strongest latent reaches of factors that belong to other images, by mi or correlation, (k,).
+
+    The rows of the factors are shuffled, which leaves nothing to know of them, and the largest strength of any latent
+    is found; the floor is the mean of that over shuffles, plus four standard deviations. The importance of boosted
+    trees sums to one even where they predict nothing, so that it has no such floor: its pairs are judged by mi.
+    """
+    seen, rng = opened.labelled(), np.random.default_rng(0)
+    classes = seen.factors.astype(np.float64) if kind == "correlation" else bin_factors(seen.factors, BINS)
+    times = SHUFFLES if opened.latents * len(opened.factors) <= MANY_CELLS else FEW_SHUFFLES
+    shuffled = (rng.permutation(classes) for _ in range(times))
+    strongest = np.stack([np.abs(_strengths(seen.codes, some, kind)).max(axis=0) for some in shuffled])
+    noise = strongest.mean(axis=0) + BEYOND * strongest.std(axis=0, ddof=1)
+    return noise if kind == "correlation" else np.maximum(noise, LEAST)
+
+
+def _strengths(codes: Array, factors: Array, kind: str) -> Array:
+    if kind == "correlation":
+        return standardised(codes).T @ standardised(factors)
+    return normalised_information(codes, factors)
 
 
 def table_of(opened: Opened, kind: str) -> Array:
@@ -45,27 +86,32 @@ def table_of(opened: Opened, kind: str) -> Array:
     """
     seen = opened.labelled()
     if kind == "correlation":
-        return standardised(seen.codes).T @ standardised(seen.factors.astype(np.float64))
+        return _strengths(seen.codes, seen.factors.astype(np.float64), kind)
     classes = bin_factors(seen.factors, BINS)
     if kind == "importance":
         return importance_matrix(seen.codes, classes, learner="quick-gbt")
-    return normalised_information(seen.codes, classes)
+    return _strengths(seen.codes, classes, kind)
 
 
 def matches(values: Array) -> list[int | None]:
-    """Return the latent of each factor: one to one, so that the strengths of all pairs have the largest sum."""
-    latents, factors = linear_sum_assignment(np.abs(np.nan_to_num(values)), maximize=True)
-    found = dict(zip(factors.tolist(), latents.tolist(), strict=True))
+    """Return the latent of each factor: one to one, so that the strengths of all pairs have the largest sum.
+
+    A pair without any strength is none.
+    """
+    strengths = np.abs(np.nan_to_num(values))
+    pairs = zip(*linear_sum_assignment(strengths, maximize=True), strict=True)
+    found = {int(factor): int(latent) for latent, factor in pairs if strengths[latent, factor] > 0}
     return [found.get(factor) for factor in range(values.shape[1])]
 
 
 def followed(opened: Opened) -> list[str | None]:
-    """Return for each latent the factor it knows the largest share of, if that is worth a name."""
+    """Return for each latent the factor it knows the largest share of, of those that it knows beyond noise."""
     seen = opened.survey
     if seen is None or not opened.factors or seen.factors.shape[1] != len(opened.factors) or len(seen.codes) < 2:
         return [None] * opened.latents
-    values = opened.keep(("matrix", "mi"), lambda: table_of(opened, "mi"))
-    return [opened.factors[int(row.argmax())] if row.max() >= LEAST else None for row in values]
+    values = kept(opened, "mi")
+    beyond = np.where(values > floors(opened, "mi"), values, 0.0)
+    return [opened.factors[int(row.argmax())] if row.any() else None for row in beyond]
 
 
 def scatter(opened: Opened, latent: int, factor: int) -> dict[str, Any]:
