@@ -137,6 +137,28 @@ def test_a_run_that_is_not_there_is_said_so(browser_page: Page, server: Served) 
     browser_page.goto(server.to("run", run="no/such/run"))
     browser_page.wait_for_selector("#fault:not([hidden])")
     assert "no/such/run" in browser_page.locator("#fault").inner_text()
+    assert "no/such/run" in browser_page.locator(".view .failed").inner_text()
+    browser_page.locator(".view .failed a").click()
+    browser_page.wait_for_selector(".view.study[data-ready]")
+
+
+def test_what_fails_no_longer_waits(browser_page: Page, server: Served, runs: list[str]) -> None:
+    browser_page.goto(server.to("compare", left=runs[0], right="no/such/run"))
+    browser_page.wait_for_selector(".view .failed a")
+    assert "…" not in browser_page.locator(".view").inner_text()
+
+
+def test_wrong_numbers_in_a_link_are_said_so(page: Page, server: Served, runs: list[str]) -> None:
+    show(page, server.to("run", run=runs[0], image=10**7, z="1,2"))
+    said = " ".join(page.locator(".warning").all_inner_texts())
+    assert "no image 10000000" in said
+    assert "a code of 2 numbers, and this run has 4 latents" in said
+    field = page.get_by_label("Code of image")
+    before = field.input_value()
+    field.fill("-3")
+    field.press("Enter")
+    assert "no image -3" in page.locator(".truth .wrong").inner_text()
+    assert field.input_value() == before
 
 
 @pytest.fixture

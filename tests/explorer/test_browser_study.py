@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 import unweave.explorer
@@ -158,9 +160,41 @@ def test_a_chart_that_is_left_before_it_is_drawn_says_nothing(page: Page, server
     page.get_by_role("tab", name="Table").click()
     page.wait_for_selector("table.runs")
     held[0].continue_()
-    page.wait_for_function("window.Plotly")
+    page.wait_for_function("() => window.Plotly !== undefined")
     page.wait_for_timeout(300)
     assert page.locator("#fault").inner_text() == ""
+
+
+def test_a_folder_of_codes_and_points_leads_to_the_pages_that_show_them(
+    page: Page, world: Path, serve: Callable[[Path], Served], tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(0)
+    factors = rng.integers(5, size=(300, 2))
+    codes = np.hstack([factors + 0.1 * rng.normal(size=(300, 2)), rng.normal(size=(300, 1))])
+    np.savez(tmp_path / "mine.npz", codes=codes, factors=factors)
+    shutil.copy(world / "geometry" / "factors.npz", tmp_path / "factors.npz")
+    server = serve(tmp_path)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    show(page, server.to("study"))
+    links = page.locator(".view a").all_inner_texts()
+    assert links == ["Run", "Matrix", "Geometry"]
+    page.get_by_role("link", name="Matrix: mine.npz").click()
+    page.wait_for_selector(".view.matrix[data-ready]")
+    page.wait_for_selector(".detail .main-svg")
+    assert page.locator("table.heat tbody tr").count() == 3
+    assert "Move the latents" not in page.inner_text(".view")
+    show(page, server.to("run"))  # without a run the first file of codes is shown
+    page.wait_for_selector(".view.run[data-ready] .main-svg")
+    assert page.inner_text("h1") == "mine.npz"
+    assert page.locator("h2").all_inner_texts() == ["What each latent carries"]
+    assert not [url for url in asked if re.search("run/(traversal|reconstruct|decode|image|curves)", url)]
+    assert page.locator("#fault").inner_text() == ""
+
+
+def test_an_empty_folder_says_what_to_do(page: Page, serve: Callable[[Path], Served], tmp_path: Path) -> None:
+    show(page, serve(tmp_path).to("study"))
+    assert "unweave train" in page.inner_text(".view")
 
 
 def test_tabs_follow_the_arrow_keys(page: Page, server: Served) -> None:

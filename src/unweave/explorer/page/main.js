@@ -84,16 +84,33 @@ async function show() {
     if (controller.signal.aborted) return;
     /** @type {HTMLElement} */ (document.getElementById("root-name")).textContent = known.root;
     const root = el("div", { class: `view ${view}` });
-    const waiting = window.setTimeout(() => root.childElementCount || fill(root, el("p", { class: "quiet" }, "Reading … the first time, a run is opened and its images are encoded.")), 300);
+    const waiting = window.setTimeout(() => root.childElementCount || fill(root, el("p", { class: "quiet waiting" }, "Reading … the first time, a run is opened and its images are encoded.")), 300);
     controller.signal.addEventListener("abort", () => clearTimeout(waiting));
     fill(content, root);
     await module.show(context(view, state, root, known, controller.signal));
     root.dataset.ready = "true";
   } catch (error) {
     if (controller.signal.aborted) return;
-    if (!content.firstElementChild?.classList.contains("view")) fill(content, el("p", { class: "quiet" }, "Nothing to show."));
-    fail(error instanceof Error ? error.message : String(error));
+    const reason = error instanceof Error ? error.message : String(error);
+    instead(view, reason);
+    fail(reason);
   }
+}
+
+/**
+ * Say why a view cannot be shown where it would have been, or where it says that it waits.
+ * @param {string} view
+ * @param {string} reason
+ */
+function instead(view, reason) {
+  const root = content.querySelector(".view");
+  const wayOut = view === "study" && !here().state.study ? null : el("a", { href: link("study", {}) }, "All that is in the folder");
+  const words = el("p", { class: "warning failed" }, reason, wayOut ? " " : null, wayOut);
+  const waiting = root?.querySelectorAll(".waiting") ?? [];
+  if (!root?.childElementCount || (root.childElementCount === 1 && waiting.length)) fill(content, el("div", { class: `view ${view}` }, el("h1", {}, title(view)), words));
+  else if (waiting.length) waiting[0].replaceWith(words);
+  else root.append(words);
+  for (const line of waiting) line.remove();
 }
 
 /**

@@ -58,7 +58,7 @@ function valuesOf(values) {
     const [low, high] = numbers.reduce(([least, most], value) => [Math.min(least, value), Math.max(most, value)], [Infinity, -Infinity]);
     return `from ${number(low)} to ${number(high)}`;
   }
-  const names = [...new Set(values.map(setting))];
+  const names = [...new Set(values)].sort((a, b) => compare(a, b, 1)).map(setting);
   return names.slice(0, MOST_VALUES).join(", ") + (names.length > MOST_VALUES ? ", …" : "");
 }
 

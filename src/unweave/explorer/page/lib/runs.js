@@ -1,6 +1,6 @@
 // @ts-check
 /** Which runs there are, and the controls that choose one. */
-import { json } from "#lib/api.js";
+import { has, json } from "#lib/api.js";
 import { runPicker } from "#lib/controls.js";
 import { el, fill } from "#lib/dom.js";
 
@@ -15,16 +15,24 @@ export async function runsOf(context) {
 }
 
 /**
- * The run at the address, or the first one there is.
+ * The files of codes that can be shown as runs are.
  * @param {any} context
- * @param {string} [name]
+ * @returns {string[]}
+ */
+function codesOf(context) {
+  return context.index.codes.map((/** @type {{id: string}} */ file) => file.id).filter((/** @type {string} */ run) => has("run", { run }));
+}
+
+/**
+ * The run at the address, or the first one there is; without runs, the first file of codes.
+ * @param {any} context
  * @returns {Promise<string>}
  */
-export async function chosenRun(context, name = "run") {
-  const wanted = context.state[name];
+export async function chosenRun(context) {
+  const wanted = context.state.run;
   if (wanted) return wanted;
-  const [first] = await runsOf(context);
-  if (!first) throw new Error("There is no run in this folder yet. Train one with `unweave train`.");
+  const [first] = [...(await runsOf(context)), ...codesOf(context)];
+  if (!first) throw new Error("There are neither runs nor codes in this folder yet. Train a run with `unweave train`.");
   return first;
 }
 
@@ -34,12 +42,16 @@ export async function chosenRun(context, name = "run") {
  * @param {string} label
  * @param {string} run
  * @param {(run: string) => void} onchange
+ * @param {{codes?: boolean}} [options] whether files of codes can be chosen too
  */
-export function pickerLater(context, label, run, onchange) {
+export function pickerLater(context, label, run, onchange, options = {}) {
   const host = el("div", { class: "picker-place" });
   fill(host, runPicker(label, [run], run, onchange));
   runsOf(context).then(
-    (runs) => fill(host, runPicker(label, runs.includes(run) ? runs : [run, ...runs], run, onchange)),
+    (found) => {
+      const runs = options.codes ? [...found, ...codesOf(context)] : found;
+      fill(host, runPicker(label, runs.includes(run) ? runs : [run, ...runs], run, onchange));
+    },
     (error) => context.fail(error.message),
   );
   return host;

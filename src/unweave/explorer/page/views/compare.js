@@ -18,7 +18,7 @@ export async function show(context) {
   const { left, right } = await chosen(context);
   const choose = (/** @type {Side} */ side) => (/** @type {string} */ run) => context.go("compare", { ...state, left, right, [side]: run });
   const head = el("div", { class: "head" }, el("h1", {}, "Two runs"), pickerLater(context, "Left", left, choose("left")), pickerLater(context, "Right", right, choose("right")), el("button", { type: "button", onclick: () => context.go("compare", { ...state, left: right, right: left }) }, "Swap"));
-  const body = el("div", {}, el("p", { class: "quiet" }, "Matching latents …"));
+  const body = el("div", {}, el("p", { class: "quiet waiting" }, "Matching latents …"));
   fill(root, head, body);
   const [answer, ours, theirs] = await Promise.all([json("compare", { left, right }, signal), json("run", { run: left }, signal), json("run", { run: right }, signal)]);
   fill(body, pairs(answer, { ...ours, id: left }, { ...theirs, id: right }), el("div", { class: "two" }, scores(answer), settings(ours, theirs)));

@@ -8,7 +8,7 @@ import { fixed, number } from "#lib/format.js";
 import { link } from "#lib/router.js";
 import { chosenRun, pickerLater } from "#lib/runs.js";
 
-/** @typedef {{kind: string, factors: string[], latents: number[], values: (number | null)[][], matched: (number | null)[], order: number[], sampled: number, of: number}} Matrix */
+/** @typedef {{kind: string, factors: string[], latents: number[], values: (number | null)[][], matched: (number | null)[], order: number[], floor?: number | null, sampled: number, of: number}} Matrix */
 /** @typedef {[number, number]} Cell a latent and the place of a factor */
 
 export const title = "Matrix";
@@ -23,16 +23,23 @@ export async function show(context) {
   const { root, state, signal } = context;
   const run = await chosenRun(context);
   if (!state.run) context.set({ run });
-  const picker = pickerLater(context, "Run", run, (other) => context.go("matrix", { ...state, run: other, cell: null }));
+  const about = await json("run", { run }, signal);
+  const picker = pickerLater(context, "Run", run, (other) => context.go("matrix", { ...state, run: other, cell: null }), { codes: true });
   const host = el("div", { class: "map" });
-  const note = el("p", { class: "note" });
-  const detail = new Detail(context, run);
+  const note = el("div", { class: "note", role: "status" });
+  const detail = new Detail(context, run, about);
   const kind = () => KINDS.find((one) => one.value === state.kind) ?? KINDS[0];
   const draw = async () => {
     const wanted = kind();
-    const answer = await json("matrix", { run, kind: wanted.value }, signal);
+    host.setAttribute("aria-busy", "true"); // the numbers are still those of another kind
+    fill(note, el("span", { class: "waiting" }, `Computing ${wanted.label.toLowerCase()} …`));
+    const answer = await json("matrix", { run, kind: wanted.value }, signal).catch((error) => {
+      if (wanted === kind()) fill(host);
+      throw error;
+    });
     if (wanted !== kind()) return;
-    note.textContent = `${wanted.note} ${number(answer.sampled)} of ${number(answer.of)} images, drawn at random. Latents are in the order of the factors they are matched to, one to one (framed).`;
+    host.removeAttribute("aria-busy");
+    note.textContent = wordsOf(answer, wanted.note);
     fill(host, new Grid(answer, cellOf(state.cell), context, detail).element);
     detail.names(answer);
     const kept = cellOf(state.cell) ?? first(answer);
@@ -40,16 +47,36 @@ export async function show(context) {
   };
   const kinds = oneOf("What the cells show", KINDS, kind().value, (value) => {
     context.set({ kind: value });
-    draw().catch((error) => signal.aborted || context.fail(error.message));
+    context.fail("");
+    draw().catch((error) => {
+      if (signal.aborted || value !== kind().value) return;
+      note.textContent = error.message;
+      context.fail(error.message);
+    });
   });
   fill(
     root,
     el("div", { class: "head" }, el("h1", {}, "Codes against factors"), el("div", { class: "push" }, picker)),
-    el("div", { class: "controls" }, kinds, el("a", { href: link("run", { run }) }, "Move the latents of this run")),
+    el("div", { class: "controls" }, kinds, about.kind === "images" || about.kind === "vectors" ? el("a", { href: link("run", { run }) }, "Move the latents of this run") : null),
     note,
     el("div", { class: "map-and-detail" }, host, detail.element),
   );
   await draw();
+}
+
+/** @param {Matrix} answer @param {string} what */
+function wordsOf(answer, what) {
+  const floor = floorWords(answer);
+  const matched = answer.matched.some((latent) => latent !== null) ? " Latents are in the order of the factors they are matched to, one to one (framed)." : "";
+  const alone = answer.factors.filter((_, factor) => answer.matched[factor] === null);
+  const without = alone.length ? ` No latent is matched to ${alone.join(", ")}.` : "";
+  return `${what}${floor} ${number(answer.sampled)} of ${number(answer.of)} images, drawn at random.${matched}${without}`;
+}
+
+/** What a latent must exceed to be matched. @param {Matrix} answer */
+function floorWords(answer) {
+  if (typeof answer.floor === "number") return ` Below ${fixed(answer.floor, 2)} is what shuffled factors give.`;
+  return answer.floor === null && answer.kind === "importance" ? " Latents are matched only where their mutual information with a factor is above what shuffled factors give." : "";
 }
 
 /** @param {string | undefined} text @returns {Cell | null} */
@@ -144,10 +171,12 @@ class Grid {
 
 /** The scatter and the traversal of a cell. */
 class Detail {
-  /** @param {any} context @param {string} run */
-  constructor(context, run) {
+  /** @param {any} context @param {string} run @param {any} about what is known of the run */
+  constructor(context, run, about) {
     this.context = context;
     this.run = run;
+    /** Whether there are images to draw as a latent moves. */
+    this.drawable = about.kind === "images";
     /** @type {string[]} */
     this.factors = [];
     this.heading = el("h2", {}, " ");
@@ -183,8 +212,8 @@ class Detail {
     const answer = await json("scatter", { run: this.run, latent, factor }, this.context.signal);
     if (asked !== this.now) return;
     this.heading.textContent = `z${latent} and ${name}`;
-    this.words.textContent = `Each point is an image, ${number(answer.sampled)} of ${number(answer.of)}; factor values are spread a little to show how many there are. Below, the images as z${latent} moves from the 1 % to the 99 % quantile of its codes.`;
-    if (has("run/traversal", params)) this.strip.src = address("run/traversal", params);
+    this.words.textContent = `Each point is an image, ${number(answer.sampled)} of ${number(answer.of)}; factor values are spread a little to show how many there are.${this.drawable ? ` Below, the images as z${latent} moves from the 1 % to the 99 % quantile of its codes.` : ""}`;
+    if (this.drawable && has("run/traversal", params)) this.strip.src = address("run/traversal", params);
     this.strip.alt = `Traversal of z${latent}`;
     const spec = scatter(answer, latent, name);
     this.drawn ??= chart(this.plot, spec, this.context.signal);

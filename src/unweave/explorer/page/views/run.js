@@ -14,6 +14,8 @@ import { Stage } from "#views/run_stage.js";
 
 export const title = "Run";
 const ROUNDED = 1.1e-4;
+/** Pixels that an image has in a saved picture, about. */
+const SAVED = 128;
 const STEPS = ["5", "7", "9", "11", "15"];
 
 /** @param {Context} context */
@@ -24,29 +26,56 @@ export async function show(context) {
   const run = await json("run", { run: id }, signal);
   run.id = id;
   const image = await startingCode(context, run);
-  fill(root, heading(context, run), run.warning ? el("p", { class: "warning" }, run.warning) : null);
-  if (run.kind !== "codes-only" && run.latents.length) root.append(...desk(context, run, image));
-  root.append(
-    el("div", { class: "two" }, latentsPart(context, run), scoresPart(run)),
-    curves(context, run),
-    settingsPart(run),
+  const warnings = [run.warning, ...wrongEntries(context.state, run)].filter(Boolean);
+  const parts = [el("div", { class: "two" }, run.latents.length ? latentsPart(context, run) : null, scoresPart(run)), curves(context, run), settingsPart(run)];
+  fill(
+    root,
+    heading(context, run),
+    warnings.map((words) => el("p", { class: "warning" }, words)),
+    moves(run) && run.latents.length ? desk(context, run, image) : null,
+    parts,
   );
 }
 
 /** @param {Context} context @param {RunAnswer} run */
 function heading(context, run) {
-  const picker = pickerLater(context, "Run", run.id, (other) => context.go("run", { run: other }));
+  const picker = pickerLater(context, "Run", run.id, (other) => context.go("run", { run: other }), { codes: true });
   const words = [run.method, run.data, run.state, run.step ? `${number(run.step)} steps` : null].filter(Boolean).join(" · ");
   return el("div", { class: "head" }, el("div", {}, el("h1", {}, run.name), el("span", { class: "quiet" }, words)), el("div", { class: "push" }, picker));
 }
 
+/** Whether the data set is there: a model of one's own has none, nor has a run whose files are gone. @param {RunAnswer} run */
+function hasData(run) {
+  return run.of > 0 && Boolean(run.method);
+}
+
+/** Whether there is a decoder. @param {RunAnswer} run */
+function moves(run) {
+  return run.kind === "images" || run.kind === "vectors";
+}
+
+/** What at the address cannot be shown. @param {Record<string, string>} state @param {RunAnswer} run @returns {string[]} */
+function wrongEntries(state, run) {
+  const found = [];
+  if (state.image !== undefined && !inRange(state.image, run)) found.push(`There is no image ${state.image}: images are numbered from 0 to ${number(run.of - 1)}. Shown is the code of image ${run.start_image ?? run.image ?? 0}.`);
+  const given = (state.z ?? "").split(",");
+  if (state.z && given.length !== run.latents.length) found.push(`The link has a code of ${counted(given.length, "number")}, and this run has ${counted(run.latents.length, "latent")}: it is left out.`);
+  else if (state.z && !codeOf(state.z, run.latents.length)) found.push("The code in the link has something else than numbers: it is left out.");
+  return moves(run) ? found : [];
+}
+
+/** @param {string} image @param {RunAnswer} run */
+function inRange(image, run) {
+  return /^\d+$/.test(image) && Number(image) < run.of;
+}
+
 /** The code that Reset returns to: of the image at the address, or of the first sampled one. @param {Context} context @param {RunAnswer} run */
 async function startingCode(context, run) {
-  const number = context.state.image;
+  const image = context.state.image;
   const first = { image: run.start_image ?? run.image ?? null, code: run.start ?? [], factors: null };
-  if (number === undefined || !has("run/code", { run: run.id, image: number })) return first;
+  if (image === undefined || !inRange(image, run) || !has("run/code", { run: run.id, image })) return first;
   try {
-    return await json("run/code", { run: run.id, image: number }, context.signal);
+    return await json("run/code", { run: run.id, image }, context.signal);
   } catch (error) {
     if (context.signal.aborted) throw error;
     context.fail(error instanceof Error ? error.message : String(error));
@@ -98,7 +127,7 @@ function desk(context, run, base) {
     stage.show(sliders.code, -1);
     remember([...sliders.code]);
   };
-  stage.controls(base, reset, (number) => context.go("run", { ...state, image: number, z: null }));
+  stage.controls(hasData(run) ? base : { ...base, image: null }, reset, (number) => context.go("run", { ...state, image: number, z: null }));
   stage.show(sliders.code, turned);
   below.follow(wanted || state.image !== undefined ? sliders.code : null);
   const note = `Latents by what they carry (${carriedBy(run).name}${run.points ? "" : ", in nats"}), most first, and the factor each follows. A slider spans the codes of ${number(run.sampled)} of ${counted(run.of, "image")}, drawn at random; above it their histogram.`;
@@ -118,7 +147,7 @@ function pictures(context, run) {
   let at = null;
   const draw = () => {
     const params = isStatic() ? { run: run.id } : { run: run.id, z: at?.map((value) => value.toFixed(4)).join(","), steps: state.steps ?? "9" };
-    const given = isStatic() ? {} : { download: 1 };
+    const given = isStatic() ? {} : { download: 1, scale: Math.min(8, Math.max(2, Math.round(SAVED / run.shape[1]))) };
     grid.src = address("run/traversals", params);
     grid.alt = `Traversals: each row moves one latent from low to high; rows ${run.order.map((/** @type {number} */ i) => `z${i}`).join(", ")}`;
     png.href = address("run/traversals", { ...params, ...given });
@@ -165,8 +194,8 @@ function reconstructions(context, run) {
     context.set({ draw: String(Number(state.draw ?? "0") + 1) });
     draw();
   };
+  if (!hasData(run) || !has("run/reconstructions", isStatic() ? { run: run.id } : {})) return null;
   draw();
-  if (!has("run/reconstructions", isStatic() ? { run: run.id } : {})) return null;
   const button = isStatic() ? null : el("div", { class: "controls" }, el("button", { type: "button", onclick: others }, "Other images"));
   const labels = el("div", { class: "row-labels" }, el("div", {}, "images"), el("div", {}, "from codes"));
   return section("Reconstructions", "Random images above, what the model makes of them below.", button, el("div", { class: "grid-picture" }, labels, picture));

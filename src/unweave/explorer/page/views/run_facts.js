@@ -46,6 +46,7 @@ export function latentsPart(context, run) {
 /** @param {any} run */
 export function scoresPart(run) {
   const scores = run.scores ?? [];
+  if (!scores.length && !run.state && !run.method) return null;
   if (!scores.length) return section("Scores", "", el("p", {}, "This run has no scores yet. Score it with ", el("code", {}, "unweave evaluate"), "."));
   const has = (/** @type {string} */ name) => scores.some((/** @type {any} */ score) => typeof score[name] === "number");
   const intervals = has("low");
@@ -65,7 +66,9 @@ export function scoresPart(run) {
 /** @param {any} context @param {any} run */
 export function curves(context, run) {
   const host = el("div", { class: "charts" });
-  const part = section("Training", "Terms of the loss as they were logged: sums over pixels and latents, means over the batch, in nats.", host);
+  if (!run.state && !run.method) return null; // codes, or a model of one's own: nothing was trained here
+  const weights = el("p", { class: "note", hidden: true }, "Terms are shown as they are optimised, already multiplied by their weights: for β-VAE, kl is β × KL.");
+  const part = section("Training", "Terms of the loss as they were logged: sums over pixels and latents, means over the batch, in nats.", host, weights);
   const draw = (/** @type {any} */ answer, /** @type {boolean} */ logarithmic) => {
     const terms = Object.entries(answer.terms);
     fill(host, terms.map(([name, values]) => {
@@ -92,6 +95,7 @@ export function curves(context, run) {
         draw(answer, on);
       })));
       draw(answer, context.state.log === "1");
+      weights.hidden = Object.keys(answer.terms).length < 2;
     },
     (error) => context.signal.aborted || fill(host, el("p", { class: "quiet" }, error.message)),
   );

@@ -116,10 +116,14 @@ export class Stage {
     field.addEventListener("change", () => {
       const value = field.valueAsNumber;
       if (Number.isInteger(value) && value >= 0 && value < run.of) choose(value);
-      else field.value = String(base.image);
+      else {
+        wrong.textContent = `There is no image ${field.value || "without a number"}: they are numbered from 0 to ${number(run.of - 1)}.`;
+        field.value = String(base.image);
+      }
     });
+    const wrong = el("span", { class: "wrong", role: "alert" });
     const factors = base.factors ? run.factors.map((/** @type {any} */ factor, /** @type {number} */ i) => `${factor.name} ${setting(base.factors[i])}`).join(", ") : "";
-    const words = el("div", {}, el("label", { class: "field" }, el("span", {}, `Code of image (0 to ${number(run.of - 1)})`), field), factors ? el("span", {}, factors) : null);
+    const words = el("div", {}, el("label", { class: "field" }, el("span", {}, `Code of image (0 to ${number(run.of - 1)})`), field), wrong, factors ? el("span", {}, factors) : null);
     const seen = run.kind === "images" ? el("img", { class: "pixels", src: address("run/image", { run: run.id, image: base.image }), alt: `Image ${base.image} of the data set` }) : null;
     return el("div", { class: "truth" }, seen, words);
   }

@@ -5,6 +5,7 @@ import { select, tabs, unique } from "#lib/controls.js";
 import { el, fill, later } from "#lib/dom.js";
 import { counted, number } from "#lib/format.js";
 import { filterOf, ordered } from "#lib/frame.js";
+import { filesPart, withoutRuns } from "#views/study_files.js";
 import { drawPairs } from "#views/study_pairs.js";
 import { drawParallel } from "#views/study_parallel.js";
 import { drawScores } from "#views/study_scores.js";
@@ -43,7 +44,8 @@ export async function show(context) {
   };
   let { frame, groups } = await load();
   if (!frame.total) {
-    fill(root, heading(context, study, frame, null), el("p", {}, "There is no run in this folder yet. Train one with ", el("code", {}, "unweave train"), "."));
+    const files = filesPart(index);
+    fill(root, heading(context, study, frame, null), withoutRuns(files !== null), files);
     return;
   }
   let model = modelOf(frame, groups, state.filter ?? "").model;
@@ -81,7 +83,7 @@ export async function show(context) {
     else redraw(model);
     drawn = drawn || !none;
   };
-  fill(root, heading(context, study, frame, live), el("div", { class: "controls" }, filterField(context, () => refresh(false)), count), reason, list, panel);
+  fill(root, heading(context, study, frame, live), el("div", { class: "controls" }, filterField(context, () => refresh(false)), count), reason, list, panel, filesPart(index));
   refresh(true);
   if (!isStatic()) watch(context, study, frame.stamp, live, async () => {
     ({ frame, groups } = await load());

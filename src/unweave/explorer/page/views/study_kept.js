@@ -51,5 +51,5 @@ export function lostNote(model) {
   if (!some.length) return "";
   const words = new Set(some.map((group) => lostWords(model, group)));
   const count = words.size === 1 ? [...words][0] : "only some seeds kept by the filter";
-  return ` Of ${some.length === 1 ? "one cell" : `${some.length} cells`} in sight ${count}: the mean is of these, and there is no interval.`;
+  return ` In ${some.length === 1 ? "one cell" : `${some.length} cells`}: ${count}; their mean is of these, without an interval.`;
 }
