@@ -21,13 +21,13 @@ def test_data_show_factors_distances_and_the_answer_of_perceive(
     strips = page.locator(".strips img")
     assert strips.count() == 5
     strips.first.scroll_into_view_if_needed()
-    page.wait_for_function("document.querySelector('.strips img').naturalWidth > 0")
+    page.wait_for_function("() => document.querySelector('.strips img').naturalWidth > 0")
     assert page.evaluate("document.querySelector('.strips img').naturalWidth") == 3 * 33 - 1
     page.wait_for_selector("#perceived strong", timeout=180_000)
     assert "shapes2d" in page.inner_text("#perceived strong")
     rows = page.locator("#perceived tbody th").all_inner_texts()
     assert sorted(rows) == ["orientation", "random", "scale", "shape", "x", "y"]
-    page.wait_for_function("document.querySelectorAll('.strips canvas').length === 25")  # 5 factors at 5 levels
+    page.wait_for_function("() => document.querySelectorAll('.strips canvas').length === 25")  # 5 factors at 5 levels
     drawn = (
         "[...document.querySelectorAll('.strips canvas')].map((c) => c.getContext('2d').getImageData(0, 0, 2, 1).data)"
     )
@@ -58,7 +58,7 @@ def test_another_data_set_is_chosen(page: Page, server: Served, runs: list[str])
     page.goto(server.to("data", run=runs[0]))
     page.wait_for_selector(".view.data[data-ready]")
     page.get_by_label("Data set").select_option("other")
-    page.wait_for_function("document.querySelector('h1')?.textContent === 'xysquares'")
+    page.wait_for_function("() => document.querySelector('h1')?.textContent === 'xysquares'")
     assert "run=other" in page.url
 
 
@@ -81,10 +81,10 @@ def test_points_are_turned_and_coloured(
     assert page.evaluate(f"{shown}.x.length") == 600
     before = page.evaluate(f"[{shown}.x[0], {shown}.marker.color[0]]")
     page.get_by_role("group", name="Seen along").get_by_text("factor 2").click()
-    page.wait_for_function(f"{shown}.x[0] !== {before[0]}", timeout=180_000)
+    page.wait_for_function(f"() => {shown}.x[0] !== {before[0]}", timeout=180_000)
     assert page.evaluate(f"{shown}.marker.color[0]") == before[1]
     page.get_by_role("group", name="Coloured by").get_by_text("confidence").click()
-    page.wait_for_function(f"{shown}.marker.color[0] !== {before[1]}", timeout=180_000)
+    page.wait_for_function(f"() => {shown}.marker.color[0] !== {before[1]}", timeout=180_000)
     assert "view=factor+2" in page.url
     assert "colour=confidence" in page.url
     assert "coloured by confidence" in (page.get_attribute("#cloud .chart", "aria-label") or "")

@@ -40,7 +40,9 @@ def test_every_page_works_from_disk(page: Page, exported: Exported, axe: Callabl
         page.goto(f"{exported.page.as_uri()}#/{view}")
         page.wait_for_selector(f".view.{view}[data-ready]")
         assert page.inner_text("#fault") == "", view
-        page.wait_for_function("[...document.images].every((each) => each.loading === 'lazy' || each.naturalWidth)")
+        page.wait_for_function(
+            "() => [...document.images].every((each) => each.loading === 'lazy' || each.naturalWidth)"
+        )
     page.wait_for_selector("#perceived strong")
     assert page.evaluate(
         "[...document.querySelectorAll('.strips img')].every((image) => image.src.startsWith('data:image/png'))"
@@ -51,7 +53,7 @@ def test_every_page_works_from_disk(page: Page, exported: Exported, axe: Callabl
 def test_a_slider_moves_the_image_to_the_nearest_that_was_computed(page: Page, exported: Exported, runs: list[str]):
     page.goto(f"{exported.page.as_uri()}#/run?run={runs[1]}")
     page.wait_for_selector(".view.run[data-ready]")
-    page.wait_for_function("document.querySelector('.stage canvas').width === 32")
+    page.wait_for_function("() => document.querySelector('.stage canvas').width === 32")
     assert "computed beforehand" in page.inner_text(".view")
     slider = page.locator(".sliders input[type=range]").first
     seen = set()
@@ -60,7 +62,7 @@ def test_a_slider_moves_the_image_to_the_nearest_that_was_computed(page: Page, e
             f"(s) => {{ s.value = s.{value}; s.dispatchEvent(new Event('input', {{bubbles: true}})); }}",
             slider.element_handle(),
         )
-        page.wait_for_function(f"!{json.dumps(sorted(seen))}.includes({CANVAS})")
+        page.wait_for_function(f"() => !{json.dumps(sorted(seen))}.includes({CANVAS})")
         page.wait_for_timeout(200)
         seen.add(page.evaluate(CANVAS))
     assert len(seen) == 2
@@ -68,18 +70,20 @@ def test_a_slider_moves_the_image_to_the_nearest_that_was_computed(page: Page, e
     moved = page.evaluate(CANVAS)
     page.reload()  # a link shows the image too, though it rounds the code
     page.wait_for_selector(".view.run[data-ready]")
-    page.wait_for_function(f"document.querySelector('.stage canvas').width === 32 && {CANVAS} === '{moved}'")
+    page.wait_for_function(f"() => document.querySelector('.stage canvas').width === 32 && {CANVAS} === '{moved}'")
 
 
 def test_the_sliders_start_from_other_images_too(page: Page, exported: Exported, runs: list[str]):
     page.goto(f"{exported.page.as_uri()}#/run?run={runs[0]}")
     page.wait_for_selector(".view.run[data-ready]")
-    page.wait_for_function("document.querySelector('.stage canvas').width === 32")
+    page.wait_for_function("() => document.querySelector('.stage canvas').width === 32")
     page.wait_for_timeout(200)
     before = page.evaluate(CANVAS)
     page.get_by_role("button", name="Another image").click()
     page.wait_for_url("**image=*")
-    page.wait_for_function(f"document.querySelector('.view.run[data-ready] .stage canvas') && {CANVAS} !== '{before}'")
+    page.wait_for_function(
+        f"() => document.querySelector('.view.run[data-ready] .stage canvas') && {CANVAS} !== '{before}'"
+    )
     assert page.inner_text("#fault") == ""
 
 

@@ -49,7 +49,7 @@ def test_a_link_restores_kind_and_cell(page: Page, server: Served, runs: list[st
     show(page, server.to("matrix", run=runs[0], kind="correlation", cell="2,3"))
     assert page.get_by_label("Correlation").is_checked()
     assert (page.locator('[aria-pressed="true"]').get_attribute("aria-label") or "").startswith("z2 and ")
-    page.wait_for_function("document.querySelector('.detail h2').innerText.startsWith('z2 and ')")
+    page.wait_for_function("() => document.querySelector('.detail h2').innerText.startsWith('z2 and ')")
 
 
 def test_kinds_differ(page: Page, server: Served, runs: list[str]) -> None:
@@ -66,7 +66,7 @@ def test_arrow_keys_go_from_cell_to_cell(page: Page, server: Served, runs: list[
     page.keyboard.press("ArrowRight")
     heading_is(page, words_of(page, 1))
     page.keyboard.press("Enter")
-    page.wait_for_function("location.hash.includes('cell=')")
+    page.wait_for_function("() => location.hash.includes('cell=')")
 
 
 def test_two_runs_side_by_side(page: Page, server: Served, runs: list[str]) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 PIXELS = "document.querySelector('canvas.big').toDataURL()"
-STARTED = "document.querySelector('canvas.big')?.dataset.code !== undefined"
+STARTED = "() => document.querySelector('canvas.big')?.dataset.code !== undefined"
 
 
 def show(page: Page, address: str) -> str:
@@ -47,7 +47,7 @@ def test_a_slider_moves_the_image_and_reset_brings_it_back(page: Page, server: S
     changed(page, first)
     page.get_by_role("button", name="Reset").click()
     settled(page, first)
-    page.wait_for_function("!location.hash.includes('z=')")
+    page.wait_for_function("() => !location.hash.includes('z=')")
 
 
 def test_every_used_latent_changes_the_image(page: Page, server: Served, runs: list[str]) -> None:
@@ -74,7 +74,7 @@ def test_a_link_restores_the_code(page: Page, new_page: Callable[..., Page], ser
     first = show(page, server.to("run", run=runs[0]))
     largest(page)
     moved = changed(page, first)
-    page.wait_for_function("location.hash.includes('z=')")
+    page.wait_for_function("() => location.hash.includes('z=')")
     other = new_page()
     assert show(other, page.url) == moved
 
@@ -86,7 +86,7 @@ def test_another_image_gives_another_code(page: Page, server: Served, runs: list
     first = page.locator(".latent input[type=number]").first.input_value()
     field.fill("9000")
     field.press("Enter")
-    page.wait_for_function("location.hash.includes('image=9000')")
+    page.wait_for_function("() => location.hash.includes('image=9000')")
     page.wait_for_selector(".view.run[data-ready]")
     page.wait_for_function(STARTED)
     assert page.locator(".latent input[type=number]").first.input_value() != first

@@ -79,14 +79,14 @@ def test_a_filter_compares_columns_and_names(page: Page, server: Served) -> None
     show(page, server.to("study", group=0))
     field = page.get_by_role("searchbox")
     field.fill("beta>1 seed=0")
-    page.wait_for_function("document.querySelectorAll('table.runs tbody tr:not(.gap)').length === 1")
+    page.wait_for_function("() => document.querySelectorAll('table.runs tbody tr:not(.gap)').length === 1")
     assert column(page, "beta") == ["2"]
     assert page.locator("#shown-runs").inner_text() == "1 of 4 runs"
     field.fill("seed1")
-    page.wait_for_function("document.querySelectorAll('table.runs tbody tr:not(.gap)').length === 2")
+    page.wait_for_function("() => document.querySelectorAll('table.runs tbody tr:not(.gap)').length === 2")
     assert column(page, "seed") == ["1", "1"]
     field.fill("data=shapes2d seed!=1")
-    page.wait_for_function("document.querySelector('table.runs tbody').innerText.includes('seed0')")
+    page.wait_for_function("() => document.querySelector('table.runs tbody').innerText.includes('seed0')")
     assert column(page, "seed") == ["0", "0"]
     field.fill("bta>1")
     page.wait_for_selector("#filter-reason:not([hidden])")
@@ -271,7 +271,7 @@ def test_a_very_long_table_holds_only_the_rows_in_sight(count: int, page: Page, 
     page.locator('button[data-column="metric-0"]').click()
     page.locator(".runs-scroll").evaluate("box => { box.scrollTop = 0 }")
     page.wait_for_function(
-        "document.querySelector('table.runs tbody tr:not(.gap) td:nth-child(4)').innerText === '0.999'"
+        "() => document.querySelector('table.runs tbody tr:not(.gap) td:nth-child(4)').innerText === '0.999'"
     )
 
 
