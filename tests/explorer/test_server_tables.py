@@ -115,7 +115,7 @@ def test_noise_follows_no_factor(rows, kind):
     opened = coded(rng.normal(size=(rows, 6)), rng.integers(8, size=(rows, 4)))
     assert followed(opened) == [None] * 6
     found = matrix(opened, kind)
-    assert (found["matched"], len(found["floor"])) == ([None] * 4, 4)
+    assert found["matched"] == [None] * 4
     assert found["order"] == opened.seen().order.tolist()
 
 
@@ -134,6 +134,6 @@ def test_the_floor_lies_above_what_shuffled_factors_reach():
     rng = np.random.default_rng(5)
     codes, factors = rng.normal(size=(400, 4)), rng.integers(9, size=(400, 2))
     floor = matrix(coded(codes, factors), "correlation")["floor"]
-    others = [abs(np.corrcoef(codes.T, rng.permutation(factors).T)[:4, 4:]).max(axis=0) for _ in range(100)]
-    assert (np.mean(np.array(others) > floor) < 0.02).all()
-    assert (floor < 0.4).all()
+    others = [abs(np.corrcoef(codes.T, rng.permutation(factors).T)[:4, 4:]).max() for _ in range(100)]
+    assert np.mean(np.array(others) > floor) < 0.03
+    assert max(others) / 2 < floor < 0.4

@@ -92,6 +92,37 @@ def test_other_files_that_are_damaged(client, folder, name):
     assert curves.status_code == (409 if name == "log.parquet" else 200)
 
 
+def test_damaged_scores_cost_a_run_neither_its_settings_nor_its_place(client, folder):
+    before = get(client, "/api/table")["rows"]
+    assert get(client, "/api/run", run="run")["warning"] is None
+    (folder / "run" / "scores.parquet").write_bytes(b"PAR1 damaged")
+    again = TestClient(create_app(Explorer(folder, samples=50)), base_url="http://localhost:8000")
+    for _ in range(2):  # as it is read first, and as it is kept
+        after = get(again, "/api/table")["rows"]
+        here, there = before["id"].index("run"), after["id"].index("run")
+        for name in ("data", "method", "beta", "seed", "state", "step", "seconds"):
+            assert after[name][there] == before[name][here]
+        assert after["mig"][there] is None
+    found = get(again, "/api/run", run="run")
+    assert (found["kind"], found["scores"]) == ("images", [])
+    assert "scores.parquet cannot be read" in found["warning"]
+    assert str(folder) not in found["warning"]
+
+
+def test_factors_that_do_not_fit_their_codes_are_left_out_with_a_reason(tmp_path):
+    codes = np.random.default_rng(0).normal(size=(40, 2))
+    odd = {"short": np.zeros((30, 2)), "flat": np.zeros(40), "nan": np.full((40, 1), np.nan)}
+    for name, factors in odd.items():
+        np.savez(tmp_path / f"{name}.npz", codes=codes, factors=factors)
+    client = TestClient(create_app(Explorer(tmp_path)), base_url="http://localhost:8000")
+    lines = {name: get(client, "/api/run", run=f"{name}.npz")["warning"] for name in odd}
+    assert "40 codes and 30 rows of factors" in lines["short"]
+    assert "(40,)" in lines["flat"]
+    assert "no finite numbers" in lines["nan"]
+    assert get(client, "/api/matrix", 409, run="short.npz")["error"] == lines["short"]
+    assert "no decoder" in get(client, "/api/run/decode", 409, run="short.npz", z="0,0")["error"]
+
+
 def test_status_with_numbers_that_json_lacks(client, folder):
     status = json.loads((folder / "run" / "status.json").read_text())
     (folder / "run" / "status.json").write_text(json.dumps({**status, "seconds": float("nan")}))

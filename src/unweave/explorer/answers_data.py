@@ -50,7 +50,7 @@ def about(opened: Opened) -> dict[str, Any]:
 def dataset(opened: Opened) -> Dataset:
     """Return the data set of a run; refuse where there is none."""
     if opened.data is None:
-        raise Unable(opened.warning or f"'{opened.name}' has no data set")
+        raise Unable(opened.reason(f"'{opened.name}' has no data set"))
     return opened.data
 
 

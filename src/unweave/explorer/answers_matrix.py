@@ -21,7 +21,7 @@ SHUFFLES, FEW_SHUFFLES = 20, 5
 MANY_CELLS = 2_000
 """A table of more cells, which takes long, is shuffled a few times only."""
 BEYOND = 4.0
-"""Standard deviations above the mean of shuffled factors: of pure noise, about one factor in 300 lies beyond."""
+"""Standard deviations above the mean of shuffled factors: of pure noise, about one table in 300 reaches beyond."""
 
 
 def matrix(opened: Opened, kind: str) -> dict[str, Any]:
@@ -29,7 +29,7 @@ def matrix(opened: Opened, kind: str) -> dict[str, Any]:
     seen = opened.labelled()
     values = kept(opened, kind)
     judged = "mi" if kind == "importance" else kind
-    by, floor = (values if kind == judged else kept(opened, judged)), floors(opened, judged)
+    by, floor = (values if kind == judged else kept(opened, judged)), noise_floor(opened, judged)
     matched = matches(np.where(np.abs(by) > floor, values, 0.0))
     own = [latent for latent in matched if latent is not None]
     return {
@@ -38,8 +38,7 @@ def matrix(opened: Opened, kind: str) -> dict[str, Any]:
         "latents": list(range(opened.latents)),
         "values": values,
         "matched": matched,
-        "floor": floor,
-        "floor_kind": judged,
+        "floor": floor if kind == judged else None,
         "order": [*own, *(int(latent) for latent in seen.order if latent not in own)],
         "sampled": len(seen.codes),
         "of": opened.total,
@@ -51,25 +50,25 @@ def kept(opened: Opened, kind: str) -> Array:
     return opened.keep(("matrix", kind), lambda: table_of(opened, kind))
 
 
-def floors(opened: Opened, kind: str) -> Array:
-    """Return for each factor (k,) the strength that a latent must exceed to be more than noise, computed once."""
+def noise_floor(opened: Opened, kind: str) -> float:
+    """Return the strength that a latent must exceed to know more of a factor than noise does, computed once."""
     return opened.keep(("floor", kind), lambda: floor_of(opened, kind))
 
 
-def floor_of(opened: Opened, kind: str) -> Array:
-    """Return what the strongest latent reaches of factors that belong to other images, by mi or correlation, (k,).
+def floor_of(opened: Opened, kind: str) -> float:
+    """Return how much latents seem to know of factors that belong to other images, by mi or correlation.
 
-    The rows of the factors are shuffled, which leaves nothing to know of them, and the largest strength of any latent
-    is found; the floor is the mean of that over shuffles, plus four standard deviations. The importance of boosted
-    trees sums to one even where they predict nothing, so that it has no such floor: its pairs are judged by mi.
+    The rows of the factors are shuffled, which leaves nothing to know of them, and the largest strength in the table is
+    found; the floor is the mean of that over shuffles, plus four standard deviations. The importance of boosted trees
+    sums to one even where they predict nothing, so that it has no such floor: its pairs are judged by mi.
     """
     seen, rng = opened.labelled(), np.random.default_rng(0)
     classes = seen.factors.astype(np.float64) if kind == "correlation" else bin_factors(seen.factors, BINS)
     times = SHUFFLES if opened.latents * len(opened.factors) <= MANY_CELLS else FEW_SHUFFLES
     shuffled = (rng.permutation(classes) for _ in range(times))
-    strongest = np.stack([np.abs(_strengths(seen.codes, some, kind)).max(axis=0) for some in shuffled])
-    noise = strongest.mean(axis=0) + BEYOND * strongest.std(axis=0, ddof=1)
-    return noise if kind == "correlation" else np.maximum(noise, LEAST)
+    strongest = np.array([np.abs(_strengths(seen.codes, some, kind)).max() for some in shuffled])
+    noise = float(strongest.mean() + BEYOND * strongest.std(ddof=1))
+    return noise if kind == "correlation" else max(noise, LEAST)
 
 
 def _strengths(codes: Array, factors: Array, kind: str) -> Array:
@@ -110,7 +109,7 @@ def followed(opened: Opened) -> list[str | None]:
     if seen is None or not opened.factors or seen.factors.shape[1] != len(opened.factors) or len(seen.codes) < 2:
         return [None] * opened.latents
     values = kept(opened, "mi")
-    beyond = np.where(values > floors(opened, "mi"), values, 0.0)
+    beyond = np.where(values > noise_floor(opened, "mi"), values, 0.0)
     return [opened.factors[int(row.argmax())] if row.any() else None for row in beyond]
 
 

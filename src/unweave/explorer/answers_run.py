@@ -40,12 +40,23 @@ def about(opened: Opened) -> dict[str, Any]:
         "start": opened.start(),
         "start_image": int(opened.indices[0]) if len(opened.indices) else None,
         "scores": scores(opened),
-        "warning": opened.warning,
+        "warning": _warning(opened),
         "sampled": len(opened.indices),
         "of": opened.total,
         "labelled": bool(opened.factors),
         "factors": [{"name": name, "size": size} for name, size in zip(opened.factors, opened.sizes, strict=True)],
     }
+
+
+def _warning(opened: Opened) -> str | None:
+    """Return what people must know of it, in one line: what was found when it was opened, and damaged scores."""
+    lines = [opened.warning]
+    if opened.run is not None:
+        try:
+            opened.run.scores()
+        except (UsageError, OSError):
+            lines.append("its scores.parquet cannot be read: scores are not shown; remove it if it is damaged")
+    return "; ".join(line for line in lines if line) or None
 
 
 def _status(opened: Opened) -> dict[str, Any]:
@@ -119,7 +130,7 @@ def decoded(opened: Opened, code: Array) -> Array:
 def only_images(opened: Opened) -> None:
     """Refuse what has no images."""
     if opened.kind != "images":
-        raise Unable(opened.warning or f"'{opened.name}' has no images to draw: it is of {opened.kind}")
+        raise Unable(opened.reason(f"'{opened.name}' has no images to draw: it is of {opened.kind}"))
 
 
 def traversal_values(

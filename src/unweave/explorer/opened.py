@@ -62,7 +62,7 @@ class Opened:
     def decode(self, codes: Array) -> Array:
         """Return the images or vectors of codes (n, latents)."""
         if self.decoder is None:
-            raise Unable(self.warning or f"'{self.name}' has no decoder: it is a file of codes")
+            raise Unable(self.reason(f"'{self.name}' has no decoder: it is a file of codes"))
         with self.lock:
             return self.decoder(np.asarray(codes, dtype=np.float32))
 
@@ -82,7 +82,7 @@ class Opened:
     def inputs(self, indices: Array) -> Array:
         """Return true images or vectors of its data set."""
         if self.data is None:
-            raise Unable(self.warning or f"'{self.name}' has no data set")
+            raise Unable(self.reason(f"'{self.name}' has no data set"))
         with self.lock:
             return self.data.inputs(indices)
 
@@ -96,8 +96,13 @@ class Opened:
         """Return the codes of random images and their factors; refuse where these are not known."""
         seen = self.seen()
         if not self.factors or seen.factors.shape[1] != len(self.factors):
-            raise Unable(f"the factors of the data set of '{self.name}' are not known")
+            why = self.warning if self.kind == "codes-only" else None
+            raise Unable(why or f"the factors of the data set of '{self.name}' are not known")
         return seen
+
+    def reason(self, line: str) -> str:
+        """Return why something cannot be shown: what is wrong with the run, or this line; a file is only what it is."""
+        return line if self.kind == "codes-only" else self.warning or line
 
     def start(self) -> Array:
         """Return the code of the first sampled image; where there is none, the middle of the prior."""

@@ -65,15 +65,27 @@ def read_codes(path: Path, name: str, samples: int) -> Opened:
     """Open a file of codes, as `unweave encode` writes it, or any .npz file with an array `codes`."""
     arrays = _arrays(path)
     codes, factors = arrays["codes"], arrays.get("factors")
-    if factors is None or factors.ndim != 2 or len(factors) != len(codes):
+    warning = None if factors is None else _unfit(factors, codes)
+    if factors is None or warning:
         factors = np.zeros((len(codes), 0), dtype=np.int64)
     rows = sampled(len(codes), samples)
-    opened = Opened(name, "codes-only", codes.shape[1])
+    opened = Opened(name, "codes-only", codes.shape[1], warning=warning)
     opened.survey = surveyed(codes[rows], None, factors[rows])
     opened.indices, opened.total = rows, len(codes)
     opened.factors = _factor_names(path, factors.shape[1])
     opened.sizes = tuple(len(np.unique(factor)) for factor in factors.T)
     return opened
+
+
+def _unfit(factors: np.ndarray, codes: np.ndarray) -> str | None:
+    """Return why factors are not shown beside codes, or None where they can be."""
+    if factors.ndim != 2:
+        return f"its factors are left out: they must be a table (n, k), not of shape {factors.shape}"
+    if len(factors) != len(codes):
+        return f"its factors are left out: there are {len(codes):,} codes and {len(factors):,} rows of factors"
+    if factors.dtype.kind == "f" and not np.isfinite(factors).all():
+        return "its factors are left out: some are no finite numbers"
+    return None
 
 
 def _arrays(path: Path) -> dict[str, np.ndarray]:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars
 
+from unweave.study.integrity import read_object
 from unweave.study.table import Records, kept_records, updated
+from unweave.study.task import settings_of
 
 SELDOM = 10
 """Folders are looked at again when this many times as long has passed as a look takes, and at least half a second."""
@@ -66,6 +70,8 @@ class Reader:
         """Return the records of some runs in one folder, by identity; the table that a study keeps is a start."""
         known = self._known[parent] if parent in self._known else kept_records(parent)
         records = updated(known, parent, names)
+        if records is not self._known.get(parent):
+            records = Records(_with_settings(records.runs, parent), records.scores)
         self._known[parent] = records
         return Records(*(_renamed(table, names) for table in (records.runs, records.scores)))
 
@@ -79,3 +85,28 @@ def _renamed(table: polars.DataFrame, names: Mapping[str, str]) -> polars.DataFr
     if not identity.endswith(name):
         return table.with_columns(run=polars.lit(identity))
     return table.with_columns(run=polars.lit(identity.removesuffix(name)) + polars.col("run"))
+
+
+def _with_settings(runs: polars.DataFrame, parent: Path) -> polars.DataFrame:
+    """Return a table of runs with the settings of those too whose scores are damaged; the study leaves them out."""
+    found = {name: _read(parent / name) for name in runs.filter(polars.col("config").is_null())["run"]}
+    if not any(found.values()):
+        return runs
+    rows = [{**row, **found.get(row["run"], {})} for row in runs.iter_rows(named=True)]
+    return polars.DataFrame(rows, schema=runs.schema)
+
+
+def _read(folder: Path) -> dict[str, Any]:
+    """Return what a run's configuration and status say; nothing where the configuration is damaged."""
+    config, status = read_object(folder / "config.json"), read_object(folder / "status.json") or {}
+    try:
+        settings_of(config or {})
+    except (KeyError, TypeError, AttributeError):
+        return {}
+    step, seconds = status.get("step"), status.get("seconds")
+    return {
+        "config": json.dumps(config),
+        "state": str(status.get("state")),
+        "step": step if isinstance(step, int) else None,
+        "seconds": float(seconds) if isinstance(seconds, int | float) else None,
+    }
