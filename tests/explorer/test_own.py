@@ -79,6 +79,13 @@ def test_a_decoder_that_fails_later_is_one_line():
         assert (status, json.loads(body)) == (409, {"error": "decode failed: RuntimeError: no more"})
 
 
+def test_a_decoder_that_leaves_the_range_later_is_one_line():
+    with unweave.explore(decode=lambda codes: np.tile(codes[:, None, None, :], (1, 4, 4, 1)), codes=CODES / 9) as page:
+        assert fetch(f"{page.url}api/run/decode?run=model&z=0,1,0")[0] == 200
+        status, body = fetch(f"{page.url}api/run/decode?run=model&z=0,9,0")
+        assert (status, "these are from 0 to 9" in json.loads(body)["error"]) == (409, True)
+
+
 def test_closing_frees_the_port_and_can_be_done_twice():
     page = unweave.explore(decode=decode, codes=CODES)
     assert "<iframe" in page._repr_html_()
@@ -128,6 +135,13 @@ def test_a_notebook_may_show_the_page_and_a_web_site_may_not():
         ({"decode": decode, "codes": CODES, "factors": CODES[:, :2], "names": ["a"]}, "2 factors and 1 names"),
         ({"decode": lambda codes: "image", "codes": CODES}, "decode must return 1 images"),
         ({"decode": lambda codes: np.zeros((2, 8, 8, 3)), "codes": CODES}, "decode must return 1 images"),
+        ({"decode": lambda codes: np.full((1, 8, 8, 3), 255.0), "codes": CODES}, "floats from 0 to 1, or uint8; these"),
+        ({"decode": lambda codes: np.full((1, 8, 8, 3), -0.6), "codes": CODES}, "from -0.6 to -0.6"),
+        ({"decode": lambda codes: np.full((1, 8, 8, 3), np.nan), "codes": CODES}, "no finite numbers"),
+        ({"decode": lambda codes: np.full((1, 5), np.inf), "codes": CODES}, "no finite numbers"),
+        ({"decode": lambda codes: np.zeros((1, 8, 8, 2)), "codes": CODES}, "1, 3 or 4 channels"),
+        ({"decode": lambda codes: np.zeros((1, 8, 8, 5), np.uint8), "codes": CODES}, "not of shape (1, 8, 8, 5)"),
+        ({"decode": lambda codes: codes @ np.ones((7, 2)), "codes": CODES}, "decode failed: ValueError: matmul"),
         ({"decode": decode, "codes": CODES, "samples": 1}, "samples must be 2 or more"),
         ({"decode": decode, "codes": CODES, "host": "no.such.host.invalid"}, "no address of this machine"),
         ({"decode": decode, "codes": CODES, "port": 99_999}, "99999"),
@@ -144,7 +158,7 @@ def test_images_of_all_kinds_become_bytes():
     import torch
 
     assert as_arrays(torch.ones(1, 3, 5, 6), 1).shape == (1, 5, 6, 3)  # channels first, as torch has them
-    assert as_arrays(np.array([[[0.5, np.nan, 2.0]]]), 1).ravel().tolist() == [128, 0, 255]
+    assert as_arrays(np.array([[[0.5, -0.2, 1.4]]]), 1).ravel().tolist() == [128, 0, 255]
     assert as_arrays(np.array([[[True, False]]]), 1).ravel().tolist() == [255, 0]
     assert as_arrays(np.full((1, 2, 2, 1), 300), 1).max() == 255
     opened = open_own(decode, CODES)

@@ -17,6 +17,10 @@ from unweave.metrics.inputs import check_codes, check_factors
 IDENTITY = "model"
 """What the only model is called in addresses."""
 LARGEST_BYTE = 255
+CHANNELS = (1, 3, 4)
+"""Grey, colours, or colours and opacity."""
+OVER = 0.5
+"""Floats may be so far outside of 0 to 1, as a decoder without a last sigmoid gives them; they are cut there."""
 
 Decode = Callable[[Any], Any]
 """From codes (n, latents) to images (n, H, W, C), uint8 or floats from 0 to 1, or to vectors (n, D)."""
@@ -59,7 +63,7 @@ def open_own(
     if len(known) != len(values):
         raise UsageError(f"codes and factors must have as many rows: {len(values):,} and {len(known):,}")
     called = _names(names, known.shape[1])
-    images = as_arrays(decode(np.ascontiguousarray(values[:1], dtype=np.float32)), 1)
+    images = as_arrays(_called(decode, np.ascontiguousarray(values[:1], dtype=np.float32)), 1)
     rows = sampled(len(values), samples)
     opened = Opened(title, "images" if images.ndim == 4 else "vectors", values.shape[1], images.shape[1:])
     opened.decoder = lambda given: as_arrays(_called(decode, given), len(given), opened.shape)
@@ -70,11 +74,11 @@ def open_own(
 
 
 def _called(decode: Decode, codes: Array) -> Any:
-    """Call somebody's decoder; what goes wrong in it is said on the page."""
+    """Call somebody's decoder; what goes wrong in it is said in one line."""
     try:
         return decode(codes)
     except Exception as error:
-        raise Unable(f"decode failed: {type(error).__name__}: {error}") from error
+        raise Unable(f"decode failed: {type(error).__name__}: {' '.join(str(error).split())[:400]}") from error
 
 
 def _names(names: Sequence[str] | None, count: int) -> tuple[str, ...]:
@@ -99,6 +103,8 @@ def as_arrays(found: Any, count: int, shape: tuple[int, ...] | None = None) -> A
     if values.dtype.kind not in "buif" or values.ndim not in (2, 3, 4) or len(values) != count or not values.size:
         given = f"{values.dtype} {values.shape}"
         raise UsageError(f"decode must return {count} images (n, H, W, C) or vectors (n, D) of numbers, not {given}")
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        raise UsageError("decode returned values that are no finite numbers (NaN or infinity)")
     if values.ndim == 2:
         values = values.astype(np.float32)
     else:
@@ -111,12 +117,17 @@ def as_arrays(found: Any, count: int, shape: tuple[int, ...] | None = None) -> A
 def _pixels(values: Array) -> Array:
     """Return images as bytes, channels last; floats are from 0 to 1, and cut there."""
     first, last = values.shape[1], values.shape[3]
-    if last not in (1, 3, 4) and first in (1, 3, 4):
+    if last not in CHANNELS and first not in CHANNELS:
+        raise UsageError(f"decode must return images of 1, 3 or 4 channels (n, H, W, C), not of shape {values.shape}")
+    if last not in CHANNELS:
         values = np.moveaxis(values, 1, 3)  # channels first, as torch has them
     if values.dtype == np.uint8:
         return values
     if values.dtype.kind == "f":
-        values = np.nan_to_num(values.astype(np.float64), nan=0.0, posinf=1.0, neginf=0.0) * LARGEST_BYTE
+        low, high = float(values.min()), float(values.max())
+        if low < -OVER or high > 1 + OVER:
+            raise UsageError(f"decode must return floats from 0 to 1, or uint8; these are from {low:.3g} to {high:.3g}")
+        values = values.astype(np.float64) * LARGEST_BYTE
     elif values.dtype.kind == "b":
         values = values * LARGEST_BYTE
     return np.clip(np.round(values), 0, LARGEST_BYTE).astype(np.uint8)
