@@ -27,7 +27,7 @@ export async function show(context) {
   run.id = id;
   const image = await startingCode(context, run);
   const warnings = [run.warning, ...wrongEntries(context.state, run)].filter(Boolean);
-  const parts = [el("div", { class: "two" }, run.latents.length ? latentsPart(context, run) : null, scoresPart(run)), curves(context, run), settingsPart(run)];
+  const parts = [el("div", { class: "two" }, run.latents.length && run.sampled ? latentsPart(context, run) : null, scoresPart(run)), curves(context, run), settingsPart(run)];
   fill(
     root,
     heading(context, run),
@@ -57,7 +57,8 @@ function moves(run) {
 /** What at the address cannot be shown. @param {Record<string, string>} state @param {RunAnswer} run @returns {string[]} */
 function wrongEntries(state, run) {
   const found = [];
-  if (state.image !== undefined && !inRange(state.image, run)) found.push(`There is no image ${state.image}: images are numbered from 0 to ${number(run.of - 1)}. Shown is the code of image ${run.start_image ?? run.image ?? 0}.`);
+  if (state.image !== undefined && !run.of) found.push(`Image ${state.image} cannot be shown: the data set is not there.`);
+  else if (state.image !== undefined && !inRange(state.image, run)) found.push(`There is no image ${state.image}: images are numbered from 0 to ${number(run.of - 1)}. Shown is the code of image ${run.start_image ?? run.image ?? 0}.`);
   const given = (state.z ?? "").split(",");
   if (state.z && given.length !== run.latents.length) found.push(`The link has a code of ${counted(given.length, "number")}, and this run has ${counted(run.latents.length, "latent")}: it is left out.`);
   else if (state.z && !codeOf(state.z, run.latents.length)) found.push("The code in the link has something else than numbers: it is left out.");
@@ -130,7 +131,9 @@ function desk(context, run, base) {
   stage.controls(hasData(run) ? base : { ...base, image: null }, reset, (number) => context.go("run", { ...state, image: number, z: null }));
   stage.show(sliders.code, turned);
   below.follow(wanted || state.image !== undefined ? sliders.code : null);
-  const note = `Latents by what they carry (${carriedBy(run).name}${run.points ? "" : ", in nats"}), most first, and the factor each follows. A slider spans the codes of ${number(run.sampled)} of ${counted(run.of, "image")}, drawn at random; above it their histogram.`;
+  const carry = `Latents by what they carry (${carriedBy(run).name}${run.points ? "" : ", in nats"}), most first, and the factor each follows.`;
+  const spans = `A slider spans the codes of ${number(run.sampled)} of ${counted(run.of, "image")}, drawn at random; above it their histogram.`;
+  const note = run.sampled ? `${carry} ${spans}` : "The data set is not there, so that there are no codes: a slider spans 98 % of the prior.";
   const alone = isStatic() ? " In this export a slider shows the nearest of the images computed beforehand, one latent at a time." : "";
   const side = el("div", {}, el("h2", {}, "Latents"), el("p", { class: "note" }, note + alone), sliders.element);
   return [el("div", { class: "desk" }, stage.element, side), below.element];
