@@ -57,10 +57,11 @@ export async function show(context) {
   fill(
     root,
     el("div", { class: "head" }, el("h1", {}, "Codes against factors"), el("div", { class: "push" }, picker)),
-    el("div", { class: "controls" }, kinds, about.kind === "images" || about.kind === "vectors" ? el("a", { href: link("run", { run }) }, "Move the latents of this run") : null),
+    el("div", { class: "controls" }, about.labelled ? kinds : null, about.kind === "images" || about.kind === "vectors" ? el("a", { href: link("run", { run }) }, "Move the latents of this run") : null),
     note,
     el("div", { class: "map-and-detail" }, host, detail.element),
   );
+  if (!about.labelled) throw new Error(about.warning ?? `The factors of ${about.name} are not known, so that there is nothing to set its codes against.`);
   await draw();
 }
 

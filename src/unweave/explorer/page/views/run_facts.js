@@ -36,7 +36,7 @@ export function latentsPart(context, run) {
   const link_ = run.labelled ? el("p", { class: "note" }, el("a", { href: link("matrix", { run: run.id }) }, "Codes against all factors")) : null;
   return section(
     "What each latent carries",
-    `Bars: ${words}. Codes are ${run.points ? "those" : "posterior means"} of ${number(run.sampled)} of ${number(run.of)} images, drawn at random.`,
+    `Bars: ${words}. Codes are ${run.points ? "those" : "posterior means"} of ${number(run.sampled)} of ${number(run.of)} ${run.kind === "codes-only" ? "rows" : "images"}, drawn at random.`,
     host,
     plainTable("Latents", ["latent", "follows", axis, "mean", "sd", "codes"], rows, { hideCaption: true }),
     link_,
