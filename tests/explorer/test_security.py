@@ -299,7 +299,15 @@ def test_a_body_is_refused(ask):
         *(("/api/run/image", f"run=good&image={image}") for image in ("-1", "99999999", "1.0")),
         ("/api/run/code", "run=good&image=99999999"),
         ("/api/run/reconstructions", "run=good&n=100000"),
-        ("/api/run/traversals", "run=good&scale=50"),
+        *(
+            (f"/api/run/{what}", f"run=good&latent=0&image=0&scale={scale}")
+            for what in ("decode", "image", "traversal", "traversals", "animation", "reconstructions")
+            for scale in ("0", "9", "-1", "1e3", "50", "1_0")
+        ),
+        *((f"/api/data/{what}", "run=good&factor=shape&scale=9") for what in ("traversal", "samples")),
+        *((path, f"run=good&step={step}") for path in ("/api/run", "/api/run/decode") for step in ("-1", "-5", "1_0")),
+        *(("/api/run/decode", f"run=good&z={z},0,0,0") for z in ("1_0", "٣", "0x1", "infinity", "--1")),
+        ("/api/matrix", "run=good&kind=foo"),
         ("/api/scatter", "run=good&latent=9&factor=0"),
         ("/api/scatter", "run=good&latent=0&factor=99"),
     ],
@@ -309,7 +317,21 @@ def test_a_malformed_query_is_refused(ask, path, query):
 
 
 def test_another_kind_of_matrix_is_named(ask):
-    assert "did you mean 'mi'" in refused(ask("/api/matrix", b"run=good&kind=m"), 409)
+    assert "did you mean 'mi'" in refused(ask("/api/matrix", b"run=good&kind=m"), 400)
+
+
+def test_a_number_that_is_too_small_is_told_what_is_large_enough(ask):
+    assert refused(ask("/api/run/code", b"run=good&image=-1"), 400) == "'image' must be 0 or more, not -1"
+    assert "'seed' must be 0 or more" in refused(ask("/api/data/samples", b"run=good&seed=-3"), 400)
+    assert "'scale' must be from 1 to 8" in refused(ask("/api/run/traversals", b"run=good&scale=-1"), 400)
+
+
+@pytest.mark.parametrize("path", ["/api/run/decode", "/api/run/curves", "/api/matrix", "/api/run"])
+def test_a_snapshot_that_is_not_there_is_said_without_the_place_of_the_folder(ask, folder, path):
+    _, _, body = ask(path, b"run=good&step=77")
+    assert str(folder).encode() not in body
+    if path in ("/api/matrix", "/api/run"):
+        assert b"'good' has no snapshot of step 77" in body
 
 
 TEXTS = st.one_of(

@@ -166,6 +166,14 @@ def test_a_code_is_decoded_as_the_run_does(picture, first, runs):
     assert not np.array_equal(shown, moved)
 
 
+@pytest.mark.parametrize("path", ["/api/run/decode", "/api/run/image"])
+def test_a_picture_is_as_large_as_it_is_asked_for(picture, runs, path):
+    plain = picture(path, run=runs[0], image=5)
+    large = picture(path, run=runs[0], image=5, scale=3)
+    assert large.shape[:2] == (96, 96)
+    assert (large[..., 0] == np.kron(plain, np.ones((3, 3)))).all()
+
+
 def test_images_and_their_codes_are_those_of_the_data_set(get, picture, first, runs):
     image = int(sampled_images(first)[3])
     for index in (image, 7):  # one that was encoded already, and one that was not

@@ -87,6 +87,22 @@ def test_of_many_groups_it_is_student_s():
     assert (score["low"], score["high"]) == (pytest.approx(low), pytest.approx(high))
 
 
+def test_copies_of_a_run_are_no_further_seeds():
+    seen = look(5)
+    copies = [part.with_columns(run="copies/" + polars.col("run")) for part in (seen.records.runs, seen.records.scores)]
+    both = Records(
+        polars.concat([seen.records.runs, copies[0]]),
+        polars.concat([seen.records.scores, copies[1].with_columns(value=polars.lit(9.0))]),
+    )
+    (alone,) = groups(table(seen, NONE, NONE))["groups"]
+    (group,) = groups(table(Look(both, "s"), NONE, NONE))["groups"]
+    assert {**group, "copies": []} == alone
+    assert group["copies"] == [f"copies/runs/{place}" for place in range(5)]
+    assert group["scores"]["mig"]["n"] == 5
+    (other,) = groups(table(Look(both, "s"), {"runs/2"}, NONE))["groups"]  # being trained: its copy has finished
+    assert other["runs"] == ["runs/0", "runs/1", "copies/runs/2", "runs/3", "runs/4"]
+
+
 def test_running_and_failed_runs_say_so():
     found = table(look(3), {"runs/0"}, {"runs/1"})
     assert found["rows"]["state"] == ["running", "failed", "finished"]

@@ -139,13 +139,16 @@ def _about(request: Request) -> Response:
 
 def _traversal(request: Request) -> Response:
     opened, query = _opened(request)
-    return send_bytes(pictures.png(traversal(opened, query.text("factor"), query.whole("seed", 0))), "image/png")
+    scale = query.scale()
+    images = traversal(opened, query.text("factor"), query.whole("seed", 0))
+    return send_bytes(pictures.png(images, scale=scale), "image/png")
 
 
 def _samples(request: Request) -> Response:
     opened, query = _opened(request)
+    scale = query.scale()
     images = samples(opened, query.whole("n", 40, least=1, most=MOST_SAMPLES), query.whole("seed", 0))
-    return send_bytes(pictures.png(images, columns=min(len(images), 10)), "image/png")
+    return send_bytes(pictures.png(images, columns=min(len(images), 10), scale=scale), "image/png")
 
 
 def _distance_matrix(request: Request) -> Response:

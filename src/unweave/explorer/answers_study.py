@@ -137,13 +137,30 @@ def groups(found: Mapping[str, Any]) -> dict[str, Any]:
     for places in members.values():
         if rows["method"][places[0]] is None:
             continue  # a damaged run is of no group
-        seeds = sorted(places, key=lambda place: rows["seed"][place])
+        seeds, copies = _one_of_each(places, rows)
         key = {name: rows[name][seeds[0]] for name in by}
         shown = {name: value for name, value in key.items() if name not in ("data", "method")}
         name = cell_name(str(rows["method"][seeds[0]]), shown, str(rows["data"][seeds[0]]) if several else "")
         scores = {metric: _interval([rows[metric][place] for place in seeds], quick) for metric in metrics}
-        listed.append({"key": key, "name": name, "runs": [rows["id"][place] for place in seeds], "scores": scores})
+        ids = {
+            "runs": [rows["id"][place] for place in seeds],
+            "copies": [rows["id"][place] for place in copies],
+        }
+        listed.append({"key": key, "name": name, **ids, "scores": scores})
     return {"by": by, "groups": listed, "interval": STUDENT if quick else INTERVAL, "stamp": found["stamp"]}
+
+
+def _one_of_each(places: list[int], rows: Mapping[str, list[Any]]) -> tuple[list[int], list[int]]:
+    """Return one run of each seed, in their order, and the others: a copy of a run is no further seed.
+
+    Of several the first counts, and one that has finished before one that has not.
+    """
+    ordered = sorted(places, key=lambda place: (rows["seed"][place], rows["state"][place] != "finished"))
+    first: dict[Any, int] = {}
+    for place in ordered:
+        first.setdefault(rows["seed"][place], place)
+    seeds = list(first.values())
+    return seeds, [place for place in ordered if place not in set(seeds)]
 
 
 @cache

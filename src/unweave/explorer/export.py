@@ -133,7 +133,7 @@ def _chosen(tables: Mapping[str, Mapping[str, Any]], runs: int | Sequence[str]) 
 
 def _by_turns(tables: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     """Yield one run of each group, then a second of each, and so on."""
-    groups = [group["runs"] for table in tables.values() for group in table["groups"]["groups"]]
+    groups = [[*group["runs"], *group["copies"]] for table in tables.values() for group in table["groups"]["groups"]]
     for turn in range(max(map(len, groups), default=0)):
         yield from (group[turn] for group in groups if turn < len(group))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,13 +22,13 @@ def open_run(run: Run, name: str, samples: int) -> Opened:
     try:
         model = run.model
     except (UsageError, OSError) as error:
-        return Opened(name, "closed", run=run, warning=str(error))
+        return Opened(name, "closed", run=run, warning=_without_folder(error, run.path, name))
     kind = "images" if len(model.shape) == 3 else "vectors"
     opened = Opened(name, kind, model.latents, tuple(model.shape), decoder=run.decode, run=run)
     try:
         return _with_codes(opened, run, samples)
     except (UsageError, OSError, ValueError) as error:
-        opened.warning = f"{error}; sliders follow the prior instead of the codes"
+        opened.warning = f"{_without_folder(error, run.path, name)}; sliders follow the prior instead of the codes"
         return opened
 
 
@@ -57,8 +58,16 @@ def read_run(path: Path, name: str, samples: int, step: int | None = None) -> Op
         run = Run.open(path)
         run = run if step is None else run.at(step)
     except (UsageError, OSError) as error:
-        return Opened(name, "closed", warning=str(error))
+        return Opened(name, "closed", warning=_without_folder(error, path, name))
     return open_run(run, name, samples)
+
+
+def _without_folder(error: Exception, path: Path, name: str) -> str:
+    """Return the line of an error with the run's name in the place of its folder: where that lies is nobody's."""
+    line = str(error)
+    for place in (path, path.resolve()):
+        line = line.replace(f"'{place}'", f"'{name}'").replace(f"'{place}{os.sep}", f"'{name}{os.sep}")
+    return line
 
 
 def read_codes(path: Path, name: str, samples: int) -> Opened:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from math import isfinite
 
 import numpy as np
@@ -16,6 +17,11 @@ LONGEST_ID = 2_000
 LARGEST_CODE = 1e6
 """Numbers of a code beyond this are refused: no latent goes so far, and squares of them would overflow."""
 MOST_NUMBERS = 4_096
+LARGEST_WHOLE = 2**53
+MOST_SCALE = 8
+WHOLE = re.compile(r"[+-]?[0-9]+")
+REAL = re.compile(r"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*")
+"""Numbers as everybody writes them; Python would also read 1_0 and digits of other scripts."""
 
 
 class Query:
@@ -41,23 +47,27 @@ class Query:
         """Return a parameter that is one of these, by default the first."""
         value = self.text(name, known[0])
         if value not in known:
-            raise unknown(name, value[:80], known)
+            raise Refused(str(unknown(name, value[:80], known)))
         return value
 
     def flag(self, name: str) -> bool:
         """Return whether a parameter is given and neither 0 nor empty."""
         return self.text(name, "0") != "0"
 
-    def whole(self, name: str, default: int | None = None, *, least: int = 0, most: int = 2**53) -> int:
+    def whole(self, name: str, default: int | None = None, *, least: int = 0, most: int = LARGEST_WHOLE) -> int:
         """Return a whole number within limits."""
         text = self.text(name, None if default is None else str(default))
-        try:
-            value = int(text) if len(text) <= 20 else most + 1
-        except ValueError:
-            raise Refused(f"'{name}' must be a whole number, not '{text[:80]}'") from None
+        if not WHOLE.fullmatch(text):
+            raise Refused(f"'{name}' must be a whole number, not '{text[:80]}'")
+        value = int(text) if len(text) <= 20 else least - 1 if text.startswith("-") else most + 1
         if not least <= value <= most:
-            raise Refused(f"'{name}' must be from {least} to {most}, not {text[:80]}")
+            limits = f"{least} or more" if value < least and most == LARGEST_WHOLE else f"from {least} to {most}"
+            raise Refused(f"'{name}' must be {limits}, not {text[:80]}")
         return value
+
+    def scale(self) -> int:
+        """Return how many times as large pictures shall be."""
+        return self.whole("scale", 1, least=1, most=MOST_SCALE)
 
     def real(self, name: str) -> float | None:
         """Return a number, or None where it is not given."""
@@ -80,10 +90,9 @@ def _numbers(name: str, text: str, count: int) -> NDArray[np.float32]:
     words = text.split(",")
     if len(words) != count:
         raise Refused(f"'{name}' must hold {count} number{'s' if count > 1 else ''} between commas, not {len(words)}")
-    try:
-        values = [float(word) for word in words]
-    except ValueError:
-        raise Refused(f"'{name}' holds something that is no number") from None
+    if not all(map(REAL.fullmatch, words)):
+        raise Refused(f"'{name}' holds something that is no number")
+    values = [float(word) for word in words]
     if not all(isfinite(value) and abs(value) <= LARGEST_CODE for value in values):
         raise Refused(f"'{name}' must hold finite numbers of at most {LARGEST_CODE:,.0f}")
     return np.array(values, dtype=np.float32)

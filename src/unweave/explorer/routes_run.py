@@ -17,7 +17,6 @@ from unweave.explorer.state import Explorer
 PNG, GIF = "image/png", "image/gif"
 STEPS, MOST_STEPS = 9, 64
 MOST_IMAGES = 64
-MOST_SCALE = 8
 
 
 def _explorer(request: Request) -> Explorer:
@@ -27,8 +26,9 @@ def _explorer(request: Request) -> Explorer:
 def _opened(request: Request, name: str = "run") -> tuple[Opened, Query, str]:
     query = Query(request)
     identity = query.text(name)
-    step = query.whole("step", -1, least=-1)
-    return _explorer(request).open(identity, None if step < 0 else step), query, identity
+    step = query.whole("step") if query.text("step", "") else None
+    query.scale()  # which is refused where it is wrong, whatever the answer is
+    return _explorer(request).open(identity, step), query, identity
 
 
 def about(request: Request) -> Response:
@@ -69,15 +69,20 @@ def _decode(request: Request) -> Response:
 
 
 def _decoded(opened: Opened, query: Query) -> Response:
+    scale = query.scale()
     found = answers_run.decoded(opened, _code(opened, query))
-    return send_json({"values": found}) if opened.kind == "vectors" else send_bytes(pictures.png(found[None]), PNG)
+    if opened.kind == "vectors":
+        return send_json({"values": found})
+    return send_bytes(pictures.png(found[None], scale=scale), PNG)
 
 
 def image(request: Request) -> Response:
     """A true image, or vector, of the data set."""
     opened, query, _ = _opened(request)
     found = opened.inputs(np.array([query.whole("image", most=max(opened.total - 1, 0))]))
-    return send_json({"values": found[0]}) if opened.kind == "vectors" else send_bytes(pictures.png(found), PNG)
+    if opened.kind == "vectors":
+        return send_json({"values": found[0]})
+    return send_bytes(pictures.png(found, scale=query.scale()), PNG)
 
 
 def traversal(request: Request) -> Response:
@@ -101,7 +106,7 @@ def traversals(request: Request) -> Response:
 def animation(request: Request) -> Response:
     """The same, moving."""
     opened, query, _ = _opened(request)
-    content = answers_run.animation(_rows(opened, query), query.whole("scale", 1, least=1, most=MOST_SCALE))
+    content = answers_run.animation(_rows(opened, query), query.scale())
     return send_bytes(content, GIF, name=f"{opened.name}-traversals.gif" if query.flag("download") else "")
 
 
@@ -142,8 +147,7 @@ def _rows(opened: Opened, query: Query) -> list[Array]:
 
 
 def _picture(query: Query, images: Array, columns: int, name: str) -> Response:
-    scale = query.whole("scale", 1, least=1, most=MOST_SCALE)
-    content = pictures.png(images, columns=columns, scale=scale)
+    content = pictures.png(images, columns=columns, scale=query.scale())
     return send_bytes(content, PNG, name=f"{name}.png" if query.flag("download") else "")
 
 
