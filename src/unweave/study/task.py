@@ -90,7 +90,7 @@ def differing(settings: Iterable[Mapping[str, Any]]) -> list[str]:
         for name in fields[row["method"]]:
             if name not in ("data", "method", "seed"):
                 group = (row["data"], "" if name in SHARED else row["method"])
-                seen.setdefault(name, {}).setdefault(group, set()).add(json.dumps(row.get(name)))
+                seen.setdefault(name, {}).setdefault(group, set()).add(repr(row.get(name)))  # fast: tables are long
     return [name for name, groups in seen.items() if any(len(values) > 1 for values in groups.values())]
 
 
