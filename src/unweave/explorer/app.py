@@ -88,8 +88,7 @@ def heavy() -> Router:
 def _routes(modules: Iterable[str]) -> list[BaseRoute]:
     found: list[BaseRoute] = []
     for name in modules:
-        if find_spec(f"unweave.explorer.{name}") is not None:
-            found += import_module(f"unweave.explorer.{name}").routes
+        found += import_module(f"unweave.explorer.{name}").routes
     return found
 
 

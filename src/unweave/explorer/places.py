@@ -176,7 +176,7 @@ class Index:
         return None if self._places is None else self._places.runs.get(identity)
 
     def run(self, identity: str) -> Path:
-        """Return the folder of a run; refuse what is no run, or none any more."""
+        """Return the folder of a run; raise where there is none, or where it has been removed."""
         for fresh in (False, True):
             path = self.places(fresh=fresh).runs.get(identity)
             if path is not None:
@@ -186,7 +186,7 @@ class Index:
         raise Missing(f"there is no run '{identity}' in the folder")
 
     def file(self, identity: str, kind: Kind | None = None) -> File:
-        """Return a file of arrays; refuse what is none, or none any more."""
+        """Return a file of arrays; raise where there is none, or where it has been removed."""
         for fresh in (False, True):
             file = self.places(fresh=fresh).files.get(identity)
             if file is not None and kind in (None, file.kind):
