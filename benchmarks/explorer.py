@@ -39,15 +39,16 @@ class Server:
 
     def get(self, path: str) -> tuple[bytes, float, float]:
         """Return the body of an answer, the seconds it took, and the server's processor time."""
-        before, start = self._processor(), time.perf_counter()
+        before, start = self.processor(), time.perf_counter()
         self._connection.request("GET", path)
         answer = self._connection.getresponse()
         body, seconds = answer.read(), time.perf_counter() - start
         if answer.status != 200:
             raise SystemExit(f"{path}: {body.decode()}")
-        return body, seconds, self._processor() - before
+        return body, seconds, self.processor() - before
 
-    def _processor(self) -> float:
+    def processor(self) -> float:
+        """Return the processor time that the server has taken so far."""
         if not self._stat.exists():  # not on Linux
             return float("nan")
         fields = self._stat.read_text().rpartition(")")[2].split()

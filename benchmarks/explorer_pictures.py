@@ -49,6 +49,11 @@ def best_runs(table: dict[str, Any]) -> list[str]:
     return [rows["id"][place] for place in order if rows["data"][place] == rows["data"][order[0]]]
 
 
+def browser_path() -> str | None:
+    """Return a Chromium of the PATH; else Playwright looks for its own."""
+    return next(filter(None, map(shutil.which, NAMES)), None)
+
+
 @contextmanager
 def served(folder: Path) -> Iterator[str]:
     from unweave.explorer.served import explore
@@ -121,9 +126,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("docs/images"))
     parser.add_argument("--only", nargs="+", choices=list(READY), default=list(READY))
     options = parser.parse_args()
-    found = next(filter(None, map(shutil.which, NAMES)), None)
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
-        browser = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=browser_path(), args=ARGUMENTS)
         if pages := [(view, state) for view, state in states(options.study).items() if view in options.only]:
             with served(options.study) as url:
                 for view, state in pages:

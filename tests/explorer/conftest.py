@@ -31,6 +31,13 @@ ARGUMENTS = [
 ]
 PATIENCE = 120.0
 """Seconds that Debian's package may take to install."""
+WITHOUT_WEBGL = """
+const before = HTMLCanvasElement.prototype.getContext;
+HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {
+  return kind.startsWith("webgl") ? null : before.call(this, kind, ...rest);
+};
+"""
+"""A script for a browser that cannot draw in three dimensions."""
 TINY: dict[str, Any] = {"batch": 32, "net": "mlp", "latents": 4, "width": 0.05, "lr": 3e-3}
 """A model that learns a little in a second."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from .conftest import Served
+from .conftest import WITHOUT_WEBGL, Served
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -88,4 +88,20 @@ def test_points_are_turned_and_coloured(
     assert "view=factor+2" in page.url
     assert "colour=confidence" in page.url
     assert "coloured by confidence" in (page.get_attribute("#cloud .chart", "aria-label") or "")
+    assert axe(page) == []
+
+
+def test_without_webgl_points_are_drawn_in_two_dimensions(page: Page, server: Served, axe: Callable[[Page], list[str]]):
+    page.add_init_script(WITHOUT_WEBGL)
+    page.goto(server.to("geometry"))
+    page.wait_for_selector("#cloud .chart .scatterlayer .point", state="attached", timeout=180_000)
+    shown = "document.querySelector('#cloud .chart').data[0]"
+    assert page.evaluate(f"[{shown}.type, {shown}.x.length, {shown}.z ?? null]") == ["scatter", 600, None]
+    assert "no WebGL" in page.inner_text(".view")
+    assert (page.get_attribute("#cloud .chart", "aria-label") or "").startswith("A scatter of 600 points")
+    first = page.evaluate(f"{shown}.x[0]")
+    page.get_by_role("group", name="Seen along").get_by_text("factor 2").click()
+    page.wait_for_function(f"() => {shown}.x[0] !== {first}", timeout=180_000)
+    page.go_back()
+    page.wait_for_function(f"() => document.querySelector('#cloud .chart')?.data && {shown}.x[0] === {first}")
     assert axe(page) == []

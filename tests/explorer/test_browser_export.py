@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from base64 import b64decode
 from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from unweave.errors import UsageError
 from unweave.explorer.export import Exported, write_export
@@ -16,7 +20,7 @@ from unweave.explorer.export_files import MARK
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-PAGES = ("study", "run", "matrix", "compare", "data")
+PAGES = ("study", "run", "matrix", "compare", "geometry", "data")
 CANVAS = "document.querySelector('.stage canvas').toDataURL()"
 
 
@@ -71,6 +75,38 @@ def test_a_slider_moves_the_image_to_the_nearest_that_was_computed(page: Page, e
     page.reload()  # a link shows the image too, though it rounds the code
     page.wait_for_selector(".view.run[data-ready]")
     page.wait_for_function(f"() => document.querySelector('.stage canvas').width === 32 && {CANVAS} === '{moved}'")
+
+
+def test_points_of_a_manifold_are_turned_from_disk(page: Page, exported: Exported):
+    page.goto(f"{exported.page.as_uri()}#/geometry")
+    page.wait_for_selector("#cloud .chart.js-plotly-plot", timeout=180_000)
+    shown = "document.querySelector('#cloud .chart').data[0]"
+    assert page.evaluate(f"[{shown}.type, {shown}.x.length]") == ["scatter3d", 600]
+    assert "600 of 600 points in 6 dimensions" in page.inner_text(".view")
+    before = page.evaluate(f"{shown}.x[0]")
+    page.get_by_role("group", name="Seen along").get_by_text("factor 2").click()
+    page.wait_for_function(f"() => {shown}.x[0] !== {before}", timeout=180_000)
+    page.reload()
+    page.wait_for_function(
+        f"() => document.querySelector('#cloud .chart')?.data && {shown}.x[0] !== {before}", timeout=180_000
+    )
+
+
+def test_traversals_are_saved_with_names(page: Page, exported: Exported, runs: list[str]):
+    page.goto(f"{exported.page.as_uri()}#/run?run={runs[0]}")
+    page.wait_for_selector(".view.run[data-ready]")
+    shown = Image.open(BytesIO(saved(page, 'img[alt^="Traversals"]', "src")))
+    for name, kind in (("Save as PNG", "PNG"), ("Save as GIF", "GIF")):
+        kept = Image.open(BytesIO(saved(page, f'a:text-is("{name}")', "href")))
+        assert kept.format == kind
+        assert np.asarray(kept.convert("L"))[:4, :4].min() > 245  # names are on white, or nearly in a GIF
+        assert kind == "GIF" or kept.width > 2 * shown.width  # of twice the size, with names before the rows
+
+
+def saved(page: Page, element: str, attribute: str) -> bytes:
+    """Return the picture that an element of a page from disk has in its address."""
+    address = page.get_attribute(element, attribute) or ""
+    return b64decode(address.partition("base64,")[2])
 
 
 def test_the_sliders_start_from_other_images_too(page: Page, exported: Exported, runs: list[str]):

@@ -15,7 +15,7 @@ import pytest
 import unweave.explorer
 from unweave.report.style import DARK, LIGHT
 
-from .conftest import Served
+from .conftest import WITHOUT_WEBGL, Served
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Route
@@ -140,6 +140,9 @@ def test_every_part_is_drawn_and_accessible(
         show(page, server.to("study", show=part))
         page.wait_for_selector({"table": "table.runs", "seeds": "table.heat"}.get(part, ".main-svg"))
         assert page.get_by_role("tab", selected=True).count() == 1
+        if part == "parallel":  # plotly says in a picture where it cannot draw
+            page.wait_for_selector(".chart .parcoords .y-axis", state="attached")
+            assert "WebGL" not in page.inner_text(".chart")
         assert axe(page) == []
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
@@ -290,3 +293,61 @@ def test_a_table_follows_a_study_that_runs(page: Page, server: Served) -> None:
     show(page, server.to("study", group=0))
     page.wait_for_selector("text=run-00009")
     page.wait_for_selector("text=live: 2 running, 8 finished")
+
+
+def test_a_study_under_way_counts_what_is_there(page: Page, server: Served) -> None:
+    def give(route: Route) -> None:
+        found = route.fetch().json()
+        studies = [{**each, "planned": 40} if each["id"] == "study" else each for each in found["studies"]]
+        route.fulfill(json={**found, "studies": studies})
+
+    page.route("**/api/index", give)
+    show(page, server.to("study", study="study"))
+    options = page.locator(".head select option").all_inner_texts()
+    assert "study (4 of 40 runs)" in options
+    assert "study (40 runs)" not in options
+    assert page.inner_text("#shown-runs") == "4 runs"
+
+
+def test_back_undoes_what_was_chosen(page: Page, server: Served) -> None:
+    rows = "document.querySelectorAll('table.runs tbody tr:not(.gap)').length"
+    show(page, server.to("study", study="study"))
+    page.get_by_text("Every run").click()
+    page.wait_for_function(f"() => {rows} === 4")
+    page.get_by_role("tab", name="Cells × seeds").click()
+    page.locator(".panel select").select_option("state")
+    page.wait_for_selector("table.heat .dot.finished")
+    page.get_by_label("Filter").fill("seed=0")  # what is typed is no step
+    page.wait_for_url("**filter=*")
+    page.go_back()
+    page.wait_for_selector("table.heat")
+    assert page.locator("table.heat .dot").count() == 0
+    page.go_back()
+    page.wait_for_function(f"() => {rows} === 4")
+    page.go_back()
+    page.wait_for_function(f"() => {rows} === 2")
+    page.go_forward()
+    page.wait_for_function(f"() => {rows} === 4")
+
+
+def test_the_page_says_how_far_reading_is(page: Page, server: Served) -> None:
+    waiting: list[Route] = []
+    page.route("**/api/table?*", lambda route: waiting.append(route))
+    page.route("**/api/progress", lambda route: route.fulfill(json={"found": 9000, "read": 4096, "of": 9000}))
+    page.goto(server.to("study"))
+    page.wait_for_selector("text=Reading runs: 4,096 of 9,000")
+    bar = page.get_by_role("progressbar", name="Runs read")
+    assert bar.evaluate("bar => [bar.value, bar.max]") == [4096, 9000]
+    for route in waiting:
+        route.continue_()
+    page.wait_for_selector("table.runs tbody tr:not(.gap)")
+    assert page.locator("progress").count() == 0
+
+
+def test_without_webgl_parallel_coordinates_are_a_table(page: Page, server: Served) -> None:
+    page.add_init_script(WITHOUT_WEBGL)
+    show(page, server.to("study", study="study", show="parallel"))
+    assert "this browser has no WebGL" in page.inner_text(".panel")
+    page.get_by_text("The numbers").click()
+    assert page.locator("details table tbody tr").count() == 4
+    assert page.locator(".chart").count() == 0

@@ -6,13 +6,15 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import anyio
 import pytest
@@ -416,7 +418,7 @@ from unweave.explorer.serve import address_of, listening, serve
 
 def slow(request):
     print("begun", flush=True)
-    time.sleep(2.5)
+    time.sleep(float(request.query_params.get("seconds", 2.5)))
     return PlainTextResponse("late")
 
 listener = listening("127.0.0.1", 0)
@@ -446,3 +448,21 @@ def test_ctrl_c_during_a_slow_request_is_quiet():
         said, wrong = server.communicate(timeout=30)
     assert (status, json.loads(body)) == (503, {"error": "the server is ending"})
     assert (server.returncode, said, wrong) == (0, "ended\n", "")
+
+
+@pytest.mark.parametrize("between", [0.3, 2.0])  # while answers are waited for, and while only the thread is
+def test_a_second_ctrl_c_ends_it_while_a_thread_computes(between: float):
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-c", SLOW], **pipes) as server:
+        assert server.stdout is not None
+        place = urlsplit(server.stdout.readline().strip())
+        with socket.create_connection((place.hostname or "", place.port or 0)) as asking:
+            asking.sendall(b"GET /slow?seconds=60 HTTP/1.1\r\nHost: " + place.netloc.encode() + b"\r\n\r\n")
+            assert server.stdout.readline() == "begun\n"
+            server.send_signal(signal.SIGINT)
+            time.sleep(between)
+            assert server.poll() is None
+            server.send_signal(signal.SIGINT)
+            said, wrong = server.communicate(timeout=20)
+    assert (server.returncode, wrong) == (0, "")
+    assert said in ("", "ended\n")

@@ -76,7 +76,7 @@ def test_the_index_lists_studies_runs_and_files(get, world):
     found = get("/api/index")
     assert (found["root"], found["runs"], found["static"]) == ("world", 5, False)
     studies = {study["id"]: study for study in found["studies"]}
-    assert studies["study"] == {"id": "study", "name": "study", "runs": 4, "done": 4, "running": False}
+    assert studies["study"] == {"id": "study", "name": "study", "runs": 4, "planned": 4, "done": 4, "running": False}
     assert studies["."]["runs"] == 5
     assert [point["id"] for point in found["points"]] == ["geometry/factors.npz"]
     assert str(world.parent) not in json.dumps(found)
@@ -208,6 +208,62 @@ def test_an_animation_has_a_frame_for_each_step_there_and_back(client, runs):
     found = Image.open(io.BytesIO(answer.content))
     assert (found.format, getattr(found, "n_frames", 1), found.size) == ("GIF", 10, (4 * 66 - 2, 64))
     assert answer.headers["content-disposition"].startswith('attachment; filename="beta-vae-shapes2d-seed')
+
+
+def test_progress_says_what_was_found_and_that_nobody_reads(get):
+    get("/api/table")
+    assert get("/api/progress") == {"found": 5, "read": 0, "of": 0}
+
+
+def test_a_study_that_holds_all_runs_has_the_table_of_the_folder(world):
+    explorer = Explorer(world / "study")
+    assert explorer.table("runs")[1] is explorer.table(".")[1]
+    assert explorer.groups("runs") is explorer.groups(".")
+
+
+def test_progress_is_told_while_runs_are_read(world, monkeypatch):
+    from unweave.study import run_files
+
+    explorer, seen = Explorer(world), []
+    original = run_files._scores
+    monkeypatch.setattr(run_files, "_scores", lambda *given: seen.append(explorer.progress()) or original(*given))
+    monkeypatch.setattr(run_files, "TOGETHER", 1)
+    explorer.table(".")
+    assert len(seen) == 5
+    assert all(each["found"] == 5 and each["of"] in (0, 5) and each["read"] <= 5 for each in seen)
+    assert max(each["read"] for each in seen) >= 1
+    assert seen[-1]["of"] == 5
+
+
+def test_labelled_pictures_have_the_same_images_beside_names_on_white(client, picture, runs, about):
+    used = [latent for latent in about["order"] if about["latents"][latent]["active"]]
+    asked = {"run": runs[0], "steps": 5, "scale": 2}
+    plain, named = picture("/api/run/traversals", **asked), picture("/api/run/traversals", **asked, labels=1)
+    assert named.shape[0] == plain.shape[0]
+    beside = named.shape[1] - plain.shape[1]
+    drawn = plain[..., 3] == 255
+    assert np.array_equal(named[:, beside:, :3][drawn], plain[..., :3][drawn])
+    assert (named[:, beside:, :3][~drawn] == 255).all()
+    for row in range(len(about["order"])):  # every name is black on white, within its row
+        name = named[row * 66 : row * 66 + 64, :beside, :3]
+        assert name.min() < 80  # letters are smoothed
+        assert (name.max(), name[0].min()) == (255, 255)
+    fewer = picture("/api/run/traversals", **asked, labels=1, rows="used")
+    assert fewer.shape[0] == 66 * len(used) - 2
+    moving = Image.open(io.BytesIO(client.get("/api/run/animation", params={**asked, "labels": 1}).content))
+    assert moving.size == (4 * 65 - 1, 64 + 24)
+    assert client.get("/api/run/traversals", params={**asked, "rows": "some"}).status_code == 400
+
+
+def test_names_are_those_of_the_page(world, runs, about):
+    from unweave.explorer.answers_run import names_of, shown_latents
+
+    opened = Explorer(world, samples=SAMPLES).open(runs[0])
+    assert shown_latents(opened) == about["order"]
+    wanted = [
+        f"z{each['index']} {each['factor']}" if each["factor"] else f"z{each['index']}" for each in about["latents"]
+    ]
+    assert names_of(opened, range(4)) == wanted
 
 
 def test_reconstructions_are_below_their_images(picture, first, runs):

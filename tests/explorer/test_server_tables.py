@@ -153,3 +153,22 @@ def test_the_floor_lies_above_what_shuffled_factors_reach():
     others = [abs(np.corrcoef(codes.T, rng.permutation(factors).T)[:4, 4:]).max() for _ in range(100)]
     assert np.mean(np.array(others) > floor) < 0.03
     assert max(others) / 2 < floor < 0.4
+
+
+def test_a_seed_of_something_else_is_no_seed_of_training():
+    parts = [json.loads(config(1.0, seed)) for seed in (0, 1, 2)]
+    parts[1]["data"]["seed"] = 7  # two numbers of this name: the text says not which is which
+    parts[2]["method"]["note"] = '"seed": 5, or "seed": 6'
+    runs = {
+        "run": ["a", "b", "c"],
+        "config": [json.dumps(part) for part in parts],
+        "state": ["finished"] * 3,
+        "step": [10] * 3,
+        "seconds": [1.0] * 3,
+    }
+    scores = {"run": ["a", "b", "c"], "metric": ["mig"] * 3, "value": [0.1, 0.2, 0.3], "step": [10] * 3}
+    found = table(Look(Records(polars.DataFrame(runs), polars.DataFrame(scores)), "-"), NONE, NONE)
+    assert found["rows"]["seed"] == [0, 1, 2]
+    assert found["rows"]["data"] == ["shapes2d", "shapes2d:seed=7", "shapes2d"]
+    assert found["rows"]["note"] == [None, None, '"seed": 5, or "seed": 6']
+    assert [group["runs"] for group in groups(found)["groups"]] == [["a"], ["b"], ["c"]]

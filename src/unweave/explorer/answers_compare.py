@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -11,6 +11,10 @@ from unweave.explorer.answers_run import scores
 from unweave.explorer.opened import Array, Opened
 from unweave.explorer.refusals import Unable
 from unweave.metrics.correlation import standardised
+from unweave.metrics.rdc import canonical, with_categories
+
+if TYPE_CHECKING:
+    from unweave.report.surveys import Survey
 
 
 def comparison(left: Opened, right: Opened) -> dict[str, Any]:
@@ -18,7 +22,7 @@ def comparison(left: Opened, right: Opened) -> dict[str, Any]:
     one, other = left.seen(), right.seen()
     _refuse_other_images(left, right)
     ours, theirs = one.used, other.used
-    correlations = standardised(one.codes[:, ours]).T @ standardised(other.codes[:, theirs])
+    correlations = _correlations(one, other)[np.ix_(ours, theirs)]
     pairs = _pairs(ours, theirs, correlations)
     return {
         "pairs": pairs,
@@ -29,6 +33,19 @@ def comparison(left: Opened, right: Opened) -> dict[str, Any]:
         "sampled": len(one.codes),
         "of": left.total,
     }
+
+
+def _correlations(one: Survey, other: Survey) -> Array:
+    """Return the correlation of each latent of one with each of the other; of a category, the largest there can be."""
+    left, right = standardised(one.codes), standardised(other.codes)
+    found = left.T @ right
+    if one.categorical or other.categorical:
+        ours = with_categories(left[:, :, None], one.codes, one.categorical)
+        theirs = with_categories(right[:, :, None], other.codes, other.categorical)
+        largest = canonical(ours, theirs)
+        rows, columns = list(one.categorical), list(other.categorical)
+        found[rows], found[:, columns] = largest[rows], largest[:, columns]
+    return found
 
 
 def _refuse_other_images(left: Opened, right: Opened) -> None:

@@ -10,7 +10,6 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from unweave.explorer import pictures
-from unweave.explorer.answers_run import only_images
 from unweave.explorer.opened import Array, Opened
 from unweave.explorer.perceiving import Perceiving
 from unweave.explorer.queries import Query
@@ -39,7 +38,7 @@ def about(opened: Opened) -> dict[str, Any]:
         "images": len(data),
         "shape": list(data.shape),
         "factors": [{"name": name, "size": int(size)} for name, size in sizes],
-        "kind": opened.kind,
+        "kind": "images" if data.has_images else "vectors",
         "grid": data.is_grid,
         "labelled": data.is_labelled,
         "licence": data.licence,
@@ -67,7 +66,7 @@ def traversal(opened: Opened, factor: str, seed: int) -> Array:
     from unweave.report.datasets import spread
 
     data = dataset(opened)
-    only_images(opened)
+    _only_images(opened, data)
     if not data.is_grid:
         raise Unable(f"{data.name} is no full grid of factors: none can be changed alone")
     axis = place_of(data, factor)
@@ -76,10 +75,16 @@ def traversal(opened: Opened, factor: str, seed: int) -> Array:
     return opened.inputs(data.factors.to_index(chosen))
 
 
+def _only_images(opened: Opened, data: Dataset) -> None:
+    """Refuse a data set that has none; whether the run has a decoder does not matter."""
+    if not data.has_images:
+        raise Unable(opened.reason(f"'{opened.name}' has no images to draw: it is of vectors"))
+
+
 def samples(opened: Opened, count: int, seed: int) -> Array:
     """Return random images."""
     data = dataset(opened)
-    only_images(opened)
+    _only_images(opened, data)
     return opened.inputs(data.sample(count, np.random.default_rng([seed, 1])))
 
 

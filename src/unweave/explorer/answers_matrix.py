@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from unweave.explorer.opened import Array, Opened
 from unweave.explorer.refusals import Refused
-from unweave.metrics.correlation import standardised
+from unweave.metrics.correlation import standardised, strengths
 from unweave.metrics.dci import importance_matrix
 from unweave.metrics.inputs import bin_factors
 from unweave.report.association import BINS, normalised_information
+
+if TYPE_CHECKING:
+    from unweave.report.surveys import Survey
 
 KINDS = ("mi", "importance", "correlation")
 LEAST = 0.05
@@ -66,30 +69,34 @@ def floor_of(opened: Opened, kind: str) -> float:
     classes = seen.factors.astype(np.float64) if kind == "correlation" else bin_factors(seen.factors, BINS)
     times = SHUFFLES if opened.latents * len(opened.factors) <= MANY_CELLS else FEW_SHUFFLES
     shuffled = (rng.permutation(classes) for _ in range(times))
-    strongest = np.array([np.abs(_strengths(seen.codes, some, kind)).max() for some in shuffled])
+    strongest = np.array([np.abs(_strengths(seen, some, kind)).max() for some in shuffled])
     noise = float(strongest.mean() + BEYOND * strongest.std(ddof=1))
     return noise if kind == "correlation" else max(noise, LEAST)
 
 
-def _strengths(codes: Array, factors: Array, kind: str) -> Array:
-    if kind == "correlation":
-        return standardised(codes).T @ standardised(factors)
-    return normalised_information(codes, factors)
+def _strengths(seen: Survey, factors: Array, kind: str) -> Array:
+    if kind == "mi":
+        return normalised_information(seen.codes, factors, categorical=seen.categorical)
+    found = standardised(seen.codes).T @ standardised(factors)
+    for latent in seen.categorical:  # of a category, how far the factor's mean depends on it: no sign
+        found[latent] = strengths(seen.codes[:, [latent]], factors, [0])[0]
+    return found
 
 
 def table_of(opened: Opened, kind: str) -> Array:
     """Return the table (latents, factors).
 
     mi: the share I(z; v) / H(v) of a factor that is known from a latent alone. importance: how much boosted trees that
-    predict the factor from all latents use one, as in DCI. correlation: Pearson's, from -1 to 1.
+    predict the factor from all latents use one, as in DCI. correlation: Pearson's, from -1 to 1; of a categorical
+    latent that of the factor with its mean in each category.
     """
     seen = opened.labelled()
     if kind == "correlation":
-        return _strengths(seen.codes, seen.factors.astype(np.float64), kind)
+        return _strengths(seen, seen.factors.astype(np.float64), kind)
     classes = bin_factors(seen.factors, BINS)
     if kind == "importance":
         return importance_matrix(seen.codes, classes, learner="quick-gbt")
-    return _strengths(seen.codes, classes, kind)
+    return _strengths(seen, classes, kind)
 
 
 def matches(values: Array) -> list[int | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -75,8 +76,11 @@ def latents(opened: Opened) -> list[dict[str, Any]]:
     if seen is None:
         levels = ndtri(np.clip(QUANTILES, *ENDS))
         prior = {"kl": None, "active": None, "mean": 0.0, "sd": 1.0, "quantiles": levels, "histogram": None}
-        return [{"index": latent, **prior, "factor": None} for latent in range(opened.latents)]
-    factors, active = opened.keep("followed", lambda: followed(opened)), used(seen.carried, seen.points)
+        counts = categories(opened)
+        return [{"index": j, **prior, "factor": None, "categories": counts[j]} for j in range(opened.latents)]
+    factors = opened.keep("followed", lambda: followed(opened))
+    active = used(seen.carried, seen.points, seen.categories)
+    counts = categories(opened)
     return [
         {
             "index": latent,
@@ -87,9 +91,16 @@ def latents(opened: Opened) -> list[dict[str, Any]]:
             "quantiles": np.quantile(codes, QUANTILES),
             "histogram": _histogram(codes),
             "factor": factors[latent],
+            "categories": counts[latent],
         }
         for latent, codes in enumerate(seen.codes.T)
     ]
+
+
+def categories(opened: Opened) -> list[int]:
+    """Return how many categories each latent has: 0 for a number."""
+    source = opened.survey if opened.survey is not None else opened.run
+    return list(source.categories if source is not None else ()) or [0] * opened.latents
 
 
 def _histogram(codes: Array) -> dict[str, Any]:
@@ -128,7 +139,9 @@ def decoded(opened: Opened, code: Array) -> Array:
 
 
 def only_images(opened: Opened) -> None:
-    """Refuse what has no images."""
+    """Refuse what draws no images."""
+    if opened.kind == "codes-only" and opened.run is not None:
+        raise Unable(f"'{opened.name}' has no decoder: its method learns codes alone")
     if opened.kind != "images":
         raise Unable(opened.reason(f"'{opened.name}' has no images to draw: it is of {opened.kind}"))
 
@@ -138,11 +151,13 @@ def traversal_values(
 ) -> Array:
     """Return the values a latent is given: between two ends, by default the 1 % and 99 % quantiles of its codes.
 
-    A latent of few values, one that is quantised, takes these.
+    A latent of few values, one that is quantised, takes these, and a categorical one its categories.
     """
     if not 0 <= latent < opened.latents:
         raise Refused(f"'latent' must be from 0 to {opened.latents - 1}, not {latent}")
-    seen = opened.survey
+    seen, count = opened.survey, categories(opened)[latent]
+    if low is None and high is None and count:
+        return np.arange(float(count))
     if low is None and high is None and seen is not None and seen.points:
         return seen.values(latent, steps)
     ends = ndtri(ENDS) if seen is None else np.quantile(seen.codes[:, latent], ENDS)
@@ -156,19 +171,33 @@ def traversal(opened: Opened, code: Array, latent: int, values: Array) -> Array:
     return opened.decode(codes)
 
 
-def all_traversals(opened: Opened, code: Array, steps: int) -> list[Array]:
-    """Return for each latent, the most informative first, the images of its traversal; as many of each."""
+def shown_latents(opened: Opened, *, only_used: bool = False) -> list[int]:
+    """Return the latents, the most informative first; without those that are not used, where some are."""
+    seen = opened.survey
+    if seen is None:
+        return list(range(opened.latents))
+    active = used(seen.carried, seen.points)
+    return [int(j) for j in seen.order if not only_used or active[j] or not active.any()]
+
+
+def names_of(opened: Opened, order: Sequence[int]) -> list[str]:
+    """Return what latents are called: their number, and the factor that one follows."""
+    factors = opened.keep("followed", lambda: followed(opened))
+    return [f"z{j} {factors[j]}" if factors[j] else f"z{j}" for j in order]
+
+
+def all_traversals(opened: Opened, code: Array, steps: int, order: Sequence[int]) -> list[Array]:
+    """Return for each of these latents the images of its traversal; as many of each."""
     only_images(opened)
-    order = range(opened.latents) if opened.survey is None else opened.survey.order
-    rows = [traversal(opened, code, int(j), traversal_values(opened, int(j), steps)) for j in order]
+    rows = [traversal(opened, code, j, traversal_values(opened, j, steps)) for j in order]
     most = max(len(row) for row in rows)
     return [row[np.linspace(0, len(row) - 1, most).round().astype(int)] for row in rows]
 
 
-def animation(rows: list[Array], scale: int) -> bytes:
+def animation(rows: list[Array], scale: int, names: Sequence[str] = ()) -> bytes:
     """Return traversals as a GIF: all latents side by side, moving together."""
     frames = [np.stack(images) for images in zip(*rows, strict=True)]
-    return pictures.gif(frames, columns=min(len(rows), 10), scale=scale)
+    return pictures.gif(frames, columns=min(len(rows), 10), scale=scale, names=names)
 
 
 def reconstructions(opened: Opened, count: int, seed: int) -> Array:

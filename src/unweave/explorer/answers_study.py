@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
-from functools import cache
-from math import isfinite
-from pathlib import PurePosixPath
+from math import isfinite, sqrt
 from typing import Any
 
-import numpy as np
 import polars
 
+from unweave.explorer.places import HERE
 from unweave.explorer.records import Look
 from unweave.report.scores import NOT_SCORES
 from unweave.report.study.cells import cell_name, higher_is_better, setting
-from unweave.study.analysis.seeds import FEW_SEEDS, over_seeds, stretch
+from unweave.study.analysis.seeds import FEW_SEEDS, over_seeds, student
 from unweave.study.task import differing, settings_of
 
 RESERVED = ("id", "name", "state", "step", "seconds")
 """Columns that are no settings; a setting of such a name is told apart."""
+WHOLE = re.compile(r"-?[0-9]+(?=[,}])")
 RESAMPLED = 2_000
 """Up to so many intervals are found by resampling seeds; more, by Student's t, which is as good and faster."""
 INTERVAL = "95 % over seeds, by resampling them; none with fewer than five seeds"
@@ -33,18 +33,23 @@ def table(look: Look, running: set[str], failed: set[str]) -> dict[str, Any]:
     """
     runs = look.records.runs
     identities = runs["run"].to_list()
-    settings = [_settings(text) for text in runs["config"]]
-    known = [row for row in settings if row]
-    differ = {*differing(known), *(name for name in ("data", "method", "seed") if _many(row[name] for row in known))}
+    cells, cell_of, seeds = _cells(runs["config"])
+    known = [row for row in cells if row]
+    differ = {*differing(known), *(name for name in ("data", "method") if _many(row[name] for row in known))}
+    if _many(seed for seed in seeds if seed is not None):
+        differ.add("seed")
     names = dict.fromkeys(name for row in known for name in row if name not in ("data", "method", "seed"))
     rows: dict[str, list[Any]] = {"id": identities, "name": [_name(identity) for identity in identities]}
     columns = [_column("name", "text", True)]
-    for name in ("data", "method", *names, "seed"):
+    for name in ("data", "method", *names):
         key = f"{name} (setting)" if name in RESERVED else name
-        kind, rows[key] = _values([row.get(name) for row in settings])
-        columns.append(_column(key, "seed" if name == "seed" else kind, name in differ))
-    states = zip(identities, runs["state"], settings, strict=True)
-    rows["state"] = [_state(run, state, bool(row), running, failed) for run, state, row in states]
+        kind, values = _values([row.get(name) for row in cells])
+        rows[key] = [values[cell] for cell in cell_of]
+        columns.append(_column(key, kind, name in differ))
+    rows["seed"] = seeds
+    columns.append(_column("seed", "seed", "seed" in differ))
+    states = zip(identities, runs["state"], cell_of, strict=True)
+    rows["state"] = [_state(run, state, bool(cells[cell]), running, failed) for run, state, cell in states]
     rows["step"], rows["seconds"] = runs["step"].to_list(), [_cell(each) for each in runs["seconds"]]
     columns += [_column("state", "state", True), _column("step", "number", _many(rows["step"]))]
     columns.append(_column("seconds", "number", True))
@@ -53,6 +58,38 @@ def table(look: Look, running: set[str], failed: set[str]) -> dict[str, Any]:
         rows[key] = values
         columns.append({**_column(key, "score", True), "higher_is_better": higher_is_better(metric)})
     return {"columns": columns, "rows": rows, "total": len(identities), "stamp": look.stamp}
+
+
+def _cells(configs: Iterable[str | None]) -> tuple[list[dict[str, Any]], list[int], list[int | None]]:
+    """Return the settings of every cell, the cell of each run, and its seed.
+
+    Runs whose configurations differ in the seed alone, as texts, are read once: there are many of them. Settings are
+    empty where a configuration is damaged.
+    """
+    places: dict[str, int] = {}
+    cells, cell_of, seeds = [], [], []
+    for text in configs:
+        key, seed = _without_seed(text or "")
+        if key not in places:
+            places[key] = len(cells)
+            cells.append(_settings(text))
+        cell = places[key]
+        cell_of.append(cell)
+        seeds.append(seed if seed is not None and cells[cell] else cells[cell].get("seed"))
+    return cells, cell_of, seeds
+
+
+def _without_seed(config: str) -> tuple[str, int | None]:
+    """Return the text of a configuration without its seed, and the seed; as it is where there are others in it.
+
+    >>> _without_seed('{"training": {"seed": 3, "lr": 0.1}}')
+    ('{"training": {, "lr": 0.1}}', 3)
+    """
+    before, mark, after = config.partition('"seed": ')
+    number = WHOLE.match(after)
+    if number is None or mark in after:
+        return config, None
+    return before + after[number.end() :], int(number[0])
 
 
 def _settings(config: str | None) -> dict[str, Any]:
@@ -71,7 +108,7 @@ def _many(values: Iterable[Any]) -> bool:
 
 
 def _name(identity: str) -> str:
-    return PurePosixPath(identity).name or "run"
+    return "run" if identity == HERE else identity.rpartition("/")[2]
 
 
 def _values(settings: list[Any]) -> tuple[str, list[Any]]:
@@ -163,23 +200,16 @@ def _one_of_each(places: list[int], rows: Mapping[str, list[Any]]) -> tuple[list
     return seeds, [place for place in ordered if place not in set(seeds)]
 
 
-@cache
-def _half_width(n: int) -> float:
-    """Return how many deviations of n scores the interval of their mean goes to each side."""
-    from scipy.special import ndtri
-
-    return stretch(n) * float(ndtri(0.975)) / n**0.5
-
-
 def _interval(values: list[float | None], quick: bool) -> dict[str, Any]:
-    known = np.array([value for value in values if value is not None])
-    if not len(known):
+    known = [value for value in values if value is not None]
+    if not known:
         return {"mean": None, "low": None, "high": None, "n": 0, "values": values}
     if not quick:
         found = over_seeds(known)
         return {"mean": found.value, "low": found.low, "high": found.high, "n": found.seeds, "values": values}
-    mean, n = float(known.mean()), len(known)
+    n = len(known)
+    mean = sum(known) / n
     if n < FEW_SEEDS:
         return {"mean": mean, "low": None, "high": None, "n": n, "values": values}
-    half = _half_width(n) * float(known.std())
+    half = student(n - 1) * sqrt(sum((value - mean) ** 2 for value in known) / (n * (n - 1)))  # faster than numpy
     return {"mean": mean, "low": mean - half, "high": mean + half, "n": n, "values": values}

@@ -26,6 +26,8 @@ STEPS = 11
 """Images of a traversal that a slider goes through."""
 SHOWN_STEPS = 9
 """Images of a row of the grid of traversals."""
+SAVED = 64
+"""Pixels of an image in a picture that is saved, about."""
 STARTS = 4
 """Images whose codes the sliders can start from."""
 POINTS = 250
@@ -190,7 +192,10 @@ class _Collector:
     def _pictures(self, run: str, about: Mapping[str, Any], starts: Sequence[int]) -> None:
         """Store traversals from the first image and from others, and all in one picture."""
         self._picture(run, "run/traversals", {"run": run}, {"steps": SHOWN_STEPS})
-        self._picture(run, "run/animation", {"run": run}, {"steps": SHOWN_STEPS})
+        scale = max(1, min(8, round(SAVED / about["shape"][1])))
+        for path in ("run/traversals", "run/animation"):  # to be kept: with names
+            named = {"run": run, "labels": 1, "rows": "used"}
+            self._picture(run, path, named, {"steps": SHOWN_STEPS, "scale": scale})
         self._picture(run, "run/reconstructions", {"run": run}, {"n": 6})
         self._traversals(run, about, {}, {})
         for image in starts:
@@ -203,7 +208,7 @@ class _Collector:
     def _traversals(self, run: str, about: Mapping[str, Any], key: Params, start: Params) -> None:
         """Store a strip for each latent, over the range of its slider; one image of a latent that changes nothing."""
         for latent in about["order"][:MOST_LATENTS]:
-            low, high = _ends(about["latents"][latent]["quantiles"])
+            low, high = _ends(about["latents"][latent])
             steps = STEPS if about["latents"][latent]["active"] is not False else 1
             asked = {"steps": steps, "low": low, "high": high, **start}
             self._picture(run, "run/traversal", {"run": run, "latent": latent, **key}, asked)
@@ -267,9 +272,11 @@ def _starts(opened: Opened) -> list[int]:
     return [int(index) for index in opened.indices[:STARTS]] if opened.run is not None else []
 
 
-def _ends(quantiles: Sequence[float]) -> tuple[float, float]:
+def _ends(latent: Mapping[str, Any]) -> tuple[float, float]:
     """Return the ends of a latent's slider, as lib/sliders.js has them."""
-    low, high = quantiles[0], quantiles[-1]
+    if latent["categories"]:
+        return 0, latent["categories"] - 1
+    low, high = latent["quantiles"][0], latent["quantiles"][-1]
     return (low, high) if high > low else (low - 1, low + 1)
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from unweave.runs import Run
 
 Kind = Literal["images", "vectors", "codes-only", "closed"]
-"""What can be shown: decoded images or vectors, codes without a model, or settings and scores alone."""
+"""What can be shown: decoded images or vectors, codes without a decoder, or settings and scores alone."""
 Array = NDArray[Any]
 T = TypeVar("T")
 SAMPLES = 2_000
@@ -62,7 +62,8 @@ class Opened:
     def decode(self, codes: Array) -> Array:
         """Return the images or vectors of codes (n, latents)."""
         if self.decoder is None:
-            raise Unable(self.reason(f"'{self.name}' has no decoder: it is a file of codes"))
+            what = "it is a file of codes" if self.run is None else "its method learns codes alone"
+            raise Unable(self.reason(f"'{self.name}' has no decoder: {what}"))
         with self.lock:
             return self.decoder(np.asarray(codes, dtype=np.float32))
 
@@ -96,7 +97,7 @@ class Opened:
         """Return the codes of random images and their factors; refuse where these are not known."""
         seen = self.seen()
         if not self.factors or seen.factors.shape[1] != len(self.factors):
-            why = self.warning if self.kind == "codes-only" else None
+            why = self.warning if self.run is None and self.kind == "codes-only" else None
             raise Unable(why or f"the factors of the data set of '{self.name}' are not known")
         return seen
 
@@ -116,12 +117,12 @@ class Opened:
             return self._kept[key]
 
 
-def surveyed(codes: Array, logs: Array | None, factors: Array) -> Survey:
-    """Return the survey of codes, their log-variances where they have any, and factors."""
+def surveyed(codes: Array, logs: Array | None, factors: Array, categories: tuple[int, ...] = ()) -> Survey:
+    """Return the survey of codes, their log-variances where they have any, factors, and which codes are categories."""
     from unweave.report.surveys import Survey
 
     codes = codes.astype(np.float64)
-    return Survey(codes, factors, carried(codes, logs), points=logs is None)
+    return Survey(codes, factors, carried(codes, logs, categories), logs is None, categories)
 
 
 class Kept:

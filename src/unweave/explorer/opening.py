@@ -16,6 +16,8 @@ from unweave.explorer.refusals import Unable
 if TYPE_CHECKING:
     from unweave.runs import Run
 
+NO_DECODER = "Its method learns codes alone: without a decoder there are no images to draw as latents move."
+
 
 def open_run(run: Run, name: str, samples: int) -> Opened:
     """Return a run with its model in memory; what cannot be opened is closed, and says why."""
@@ -25,10 +27,13 @@ def open_run(run: Run, name: str, samples: int) -> Opened:
         return Opened(name, "closed", run=run, warning=_without_folder(error, run.path, name))
     kind = "images" if len(model.shape) == 3 else "vectors"
     opened = Opened(name, kind, model.latents, tuple(model.shape), decoder=run.decode, run=run)
+    if not run.has_decoder:
+        opened.kind, opened.decoder = "codes-only", None
     try:
         return _with_codes(opened, run, samples)
     except (UsageError, OSError, ValueError) as error:
-        opened.warning = f"{_without_folder(error, run.path, name)}; sliders follow the prior instead of the codes"
+        instead = "sliders follow the prior instead of the codes" if run.has_decoder else "its codes are not shown"
+        opened.warning = f"{_without_folder(error, run.path, name)}; {instead}"
         return opened
 
 
@@ -43,10 +48,10 @@ def _with_codes(opened: Opened, run: Run, samples: int) -> Opened:
     codes, logs = run.posterior(drawn.inputs)
     if not np.isfinite(codes).all():
         raise UsageError("its codes are no finite numbers")
-    opened.survey = surveyed(codes, logs, drawn.values)
+    opened.survey = surveyed(codes, logs, drawn.values, run.categories)
     opened.data, opened.indices, opened.total = data, drawn.indices, len(data)
     opened.factors, opened.sizes = tuple(data.factors.names), tuple(map(int, data.factors.sizes))
-    opened.warning = collapse(opened.survey)
+    opened.warning = collapse(opened.survey) or (None if run.has_decoder else NO_DECODER)
     return opened
 
 

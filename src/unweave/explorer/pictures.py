@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from io import BytesIO
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageDraw, ImageFont
 
 from unweave.explorer.opened import Array
 
@@ -14,19 +14,33 @@ GAP = 1
 """Pixels between images of a grid; transparent."""
 FRAME = 90
 """Milliseconds of a frame of an animation."""
+LETTERS = (12, 20)
+"""Pixels of the letters of names, at least and at most."""
+MARGIN = 6
 GREY, COLOUR, TRANSPARENT = 1, 3, 4
 
 
-def png(images: Array, *, columns: int | None = None, scale: int = 1) -> bytes:
-    """Return images (n, H, W, C) as one PNG, by default side by side: fast to write rather than small."""
-    if len(images) == 1 and scale == 1:
+def png(images: Array, *, columns: int | None = None, scale: int = 1, names: Sequence[str] = ()) -> bytes:
+    """Return images (n, H, W, C) as one PNG, by default side by side: fast to write rather than small.
+
+    `names` stand before the rows, black on white.
+    """
+    if len(images) == 1 and scale == 1 and not names:
         return _png(Image.fromarray(_pixels(images)[0]))
-    return _png(Image.fromarray(grid(images, columns or len(images), scale=scale)))
+    drawn = Image.fromarray(grid(images, columns or len(images), scale=scale))
+    return _png(_with_names(drawn, names) if names else drawn)
 
 
-def gif(frames: Sequence[Array], *, columns: int, scale: int = 1) -> bytes:
-    """Return frames, each the images (n, H, W, C) of a grid, as a GIF that goes there and back for ever."""
-    drawn = [Image.fromarray(grid(images, columns, scale=scale)).convert("RGB") for images in frames]
+def gif(frames: Sequence[Array], *, columns: int, scale: int = 1, names: Sequence[str] = ()) -> bytes:
+    """Return frames, each the images (n, H, W, C) of a grid, as a GIF that goes there and back for ever.
+
+    `names` stand above the images, black on white.
+    """
+    if names:
+        above = _titles(names, frames[0].shape[2] * scale)
+        frames = [np.concatenate([above, _enlarged(_coloured(images), scale)], axis=1) for images in frames]
+        scale = 1
+    drawn = [_on_white(Image.fromarray(grid(images, columns, scale=scale))) for images in frames]
     palette = drawn[len(drawn) // 2].quantize(256)
     there = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in drawn]
     first, *rest = [*there, *there[-2:0:-1]]
@@ -35,11 +49,53 @@ def gif(frames: Sequence[Array], *, columns: int, scale: int = 1) -> bytes:
     return buffer.getvalue()
 
 
+def _with_names(drawn: Image.Image, names: Sequence[str]) -> Image.Image:
+    """Return a grid with a name before each of its rows."""
+    height = drawn.height / len(names)
+    font = ImageFont.load_default(size=min(LETTERS[1], max(LETTERS[0], height / 5)))
+    width = round(max(font.getlength(name) for name in names)) + 2 * MARGIN
+    canvas = Image.new("RGB", (width + drawn.width, drawn.height), "white")
+    canvas.paste(drawn, (width, 0), drawn)
+    pen = ImageDraw.Draw(canvas)
+    for row, name in enumerate(names):
+        pen.text((MARGIN, (row + 0.5) * height), name, "black", font, anchor="lm")
+    return canvas
+
+
+def _titles(names: Sequence[str], width: int) -> Array:
+    """Return names as images of this width (n, H, width, 3); of one that is too long, the first word."""
+    font = ImageFont.load_default(size=LETTERS[0])
+    height = 2 * LETTERS[0]
+    found = []
+    for name in names:
+        title = Image.new("RGB", (width, height), "white")
+        text = name if font.getlength(name) <= width else name.split()[0]
+        ImageDraw.Draw(title).text((width / 2, height / 2), text, "black", font, anchor="mm")
+        found.append(np.asarray(title))
+    return np.stack(found)
+
+
+def _on_white(picture: Image.Image) -> Image.Image:
+    canvas = Image.new("RGB", picture.size, "white")
+    canvas.paste(picture, (0, 0), picture)
+    return canvas
+
+
+def _coloured(images: Array) -> Array:
+    """Return images (n, H, W, C) with three channels."""
+    pixels = _pixels(images)
+    if pixels.ndim == 3:
+        return pixels[..., None].repeat(COLOUR, axis=-1)
+    return np.stack([np.asarray(_on_white(Image.fromarray(each).convert("RGBA"))) for each in pixels])
+
+
+def _enlarged(pixels: Array, scale: int) -> Array:
+    return pixels.repeat(scale, axis=1).repeat(scale, axis=2) if scale > 1 else pixels
+
+
 def grid(images: Array, columns: int, *, scale: int = 1) -> Array:
     """Return images (n, H, W, C) in rows of so many, enlarged, as one array of pixels with gaps between them."""
-    pixels = _pixels(images)
-    if scale > 1:
-        pixels = pixels.repeat(scale, axis=1).repeat(scale, axis=2)
+    pixels = _enlarged(_pixels(images), scale)
     count, height, width = pixels.shape[:3]
     rows = -(-count // columns)
     gap = GAP * scale

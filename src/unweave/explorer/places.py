@@ -18,6 +18,7 @@ from typing import Literal
 
 from unweave.explorer.arrays import shapes_in
 from unweave.explorer.refusals import Missing
+from unweave.progress import OnProgress, silent
 
 HERE = "."
 """The identity of the explored folder itself."""
@@ -47,7 +48,8 @@ class File:
 class Places:
     """What one scan has found, by identity."""
 
-    runs: dict[str, Path] = field(default_factory=dict)
+    runs: dict[str, str] = field(default_factory=dict)
+    """Folders with a configuration, as text: of 75,000, paths would take long."""
     studies: dict[str, Path] = field(default_factory=dict)
     """Folders with a plan, study.json."""
     files: dict[str, File] = field(default_factory=dict)
@@ -65,43 +67,41 @@ class Places:
         return list(found) if len(found) == 1 or HERE in found else [HERE, *found]
 
 
-def scan(root: Path) -> Places:
+def scan(root: Path, on_progress: OnProgress = silent) -> Places:
     """Return what lies in a folder now."""
     places = Places()
     real = os.path.realpath(root)
-    for folder, identity, entries in _walk(root, HERE, DEPTH):
-        names = {entry.name: entry for entry in entries}
+    for folder, identity, names in _walk(str(root), HERE, DEPTH):
         if CONFIG in names:
-            if all(_stays(entry, real) for name, entry in names.items() if name in READ):
+            if all(_stays(names[name], real) for name in READ & names.keys()):
                 places.runs[identity] = folder
+                on_progress("looking", len(places.runs), None)
             continue
         if PLAN in names and _stays(names[PLAN], real):
-            places.studies[identity] = folder
-        for name in sorted(names):
-            if name.endswith((".npz", ".npy")) and _stays(names[name], real):
+            places.studies[identity] = Path(folder)
+        for name in sorted(name for name in names if name.endswith((".npz", ".npy"))):
+            if _stays(names[name], real):
                 file = _file(names[name])
                 if file is not None:
                     places.files[name if identity == HERE else f"{identity}/{name}"] = file
     return places
 
 
-def _walk(folder: Path, identity: str, depth: int) -> Iterator[tuple[Path, str, list[os.DirEntry[str]]]]:
+def _walk(folder: str, identity: str, depth: int) -> Iterator[tuple[str, str, dict[str, os.DirEntry[str]]]]:
     """Yield a folder and those below it, but nothing in the folders of runs, and no hidden ones."""
     try:
         with os.scandir(folder) as found:
-            entries = list(found)
+            names = {entry.name: entry for entry in found}
     except OSError:  # not readable, or gone
         return
-    yield folder, identity, entries
-    names = {entry.name for entry in entries}
+    yield folder, identity, names
     if CONFIG in names or depth == 0:
         return
-    for entry in sorted(entries, key=lambda entry: entry.name):
-        if entry.name.startswith(".") or (entry.name == "replaced" and PLAN in names):
+    for name in sorted(names):
+        if name.startswith(".") or (name == "replaced" and PLAN in names):
             continue
-        if entry.is_dir(follow_symlinks=False):
-            inner = entry.name if identity == HERE else f"{identity}/{entry.name}"
-            yield from _walk(folder / entry.name, inner, depth - 1)
+        if names[name].is_dir(follow_symlinks=False):
+            yield from _walk(names[name].path, name if identity == HERE else f"{identity}/{name}", depth - 1)
 
 
 def _stays(entry: os.DirEntry[str], real: str) -> bool:
@@ -157,6 +157,8 @@ class Index:
         self._lock = threading.Lock()
         self._places: Places | None = None
         self._next = 0.0
+        self.found = 0
+        """Runs that the scan under way, or the last one, has found."""
 
     def places(self, *, fresh: bool = False) -> Places:
         """Return what lies in the folder: now, or not long ago; with `fresh`, no longer ago than a scan must be."""
@@ -166,22 +168,26 @@ class Index:
         with self._lock:
             if self._places is None or time.monotonic() >= self._next:
                 start = time.monotonic()
-                self._places = scan(self.root)
+                self._places = scan(self.root, self._told)
                 end = time.monotonic()
                 self._next = end + max(1.0, SELDOM * (end - start))
             return self._places
 
+    def _told(self, what: str, done: float, total: float | None) -> None:
+        self.found = int(done)
+
     def known(self, identity: str) -> Path | None:
         """Return the folder of a run that the last scan has found, without waiting for another."""
-        return None if self._places is None else self._places.runs.get(identity)
+        path = None if self._places is None else self._places.runs.get(identity)
+        return None if path is None else Path(path)
 
     def run(self, identity: str) -> Path:
         """Return the folder of a run; raise where there is none, or where it has been removed."""
         for fresh in (False, True):
             path = self.places(fresh=fresh).runs.get(identity)
             if path is not None:
-                if (path / CONFIG).is_file():
-                    return path
+                if Path(path, CONFIG).is_file():
+                    return Path(path)
                 raise Missing(f"the run '{identity}' is no longer there")
         raise Missing(f"there is no run '{identity}' in the folder")
 
@@ -195,7 +201,7 @@ class Index:
                 raise Missing(f"the file '{identity}' is no longer there")
         raise Missing(f"there is no file '{identity}' in the folder")
 
-    def below(self, identity: str) -> dict[str, Path]:
+    def below(self, identity: str) -> dict[str, str]:
         """Return the folders of all runs of a study, or in a folder, by identity."""
         places = self.places(fresh=True)
         found = places.below(identity)

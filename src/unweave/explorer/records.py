@@ -13,6 +13,7 @@ from typing import Any
 
 import polars
 
+from unweave.explorer.places import HERE
 from unweave.study.integrity import read_object
 from unweave.study.table import Records, kept_records, updated
 from unweave.study.task import settings_of
@@ -36,27 +37,37 @@ class Reader:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._known: dict[Path, Records] = {}
-        self._looks: dict[str, tuple[float, dict[str, Path], Look]] = {}
+        self._looks: dict[str, tuple[float, dict[str, str], Look]] = {}
+        self._before, self._total = 0, 0
+        self.progress = (0, 0)
+        """How many runs have been read, of how many, while some are; else 0 of 0."""
 
-    def look(self, study: str, runs: Mapping[str, Path]) -> Look:
+    def look(self, study: str, runs: Mapping[str, str]) -> Look:
         """Return the records of these runs, by identity and folder: now, or not long ago."""
         with self._lock:
             until, before, look = self._looks.get(study, (0.0, None, None))
             if look is not None and time.monotonic() < until and before == runs:
                 return look
             start = time.monotonic()
-            found = self._read(runs)
+            found = self._now(runs)
             if look is None or found.stamp != look.stamp:
                 look = found
             spent = time.monotonic() - start
             self._looks[study] = (time.monotonic() + max(0.5, SELDOM * spent), dict(runs), look)
             return look
 
-    def _read(self, runs: Mapping[str, Path]) -> Look:
-        parents: dict[Path, dict[str, str]] = {}
-        for identity, path in runs.items():
-            parents.setdefault(path.parent, {})[path.name] = identity
-        parts = [self._of(parent, names) for parent, names in parents.items()]
+    def _now(self, runs: Mapping[str, str]) -> Look:
+        parents: dict[str, dict[str, str]] = {}
+        for identity in runs:
+            above, _, name = identity.rpartition("/")
+            parents.setdefault(above, {})[name] = identity
+        if HERE in parents.get("", ()):
+            parents[""] = {Path(runs[HERE]).name: HERE}
+        parts: list[Records] = []
+        for names in parents.values():
+            self._before, self._total = sum(len(part.runs) for part in parts), len(runs)
+            parts.append(self._below(Path(runs[next(iter(names.values()))]).parent, names))
+        self.progress = (0, 0)
         if not parts:
             parts = [updated(None, Path(), ())]
         records = Records(
@@ -66,10 +77,13 @@ class Reader:
         stamps = records.runs.select(polars.concat_str("run", "stamp", separator=" ")).to_series()
         return Look(records, hashlib.sha256("\n".join(stamps.to_list()).encode()).hexdigest()[:16])
 
-    def _of(self, parent: Path, names: Mapping[str, str]) -> Records:
+    def _told(self, what: str, done: float, total: float | None) -> None:
+        self.progress = (self._before + int(done), self._total)
+
+    def _below(self, parent: Path, names: Mapping[str, str]) -> Records:
         """Return the records of some runs in one folder, by identity; the table that a study keeps is a start."""
         known = self._known[parent] if parent in self._known else kept_records(parent)
-        records = updated(known, parent, names)
+        records = updated(known, parent, names, self._told)
         if records is not self._known.get(parent):
             records = Records(_with_settings(records.runs, parent), records.scores)
         self._known[parent] = records

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -17,6 +19,7 @@ from unweave.explorer.state import Explorer
 PNG, GIF = "image/png", "image/gif"
 STEPS, MOST_STEPS = 9, 64
 MOST_IMAGES = 64
+ROWS = ("all", "used")
 
 
 def _explorer(request: Request) -> Explorer:
@@ -80,7 +83,7 @@ def image(request: Request) -> Response:
     """A true image, or vector, of the data set."""
     opened, query, _ = _opened(request)
     found = opened.inputs(np.array([query.whole("image", most=max(opened.total - 1, 0))]))
-    if opened.kind == "vectors":
+    if len(opened.shape) == 1:
         return send_json({"values": found[0]})
     return send_bytes(pictures.png(found, scale=query.scale()), PNG)
 
@@ -99,14 +102,15 @@ def traversal(request: Request) -> Response:
 def traversals(request: Request) -> Response:
     """A row of images for each latent."""
     opened, query, _ = _opened(request)
-    rows = _rows(opened, query)
-    return _picture(query, np.concatenate(rows), len(rows[0]), f"{opened.name}-traversals")
+    rows, names = _rows(opened, query)
+    return _picture(query, np.concatenate(rows), len(rows[0]), f"{opened.name}-traversals", names)
 
 
 def animation(request: Request) -> Response:
     """The same, moving."""
     opened, query, _ = _opened(request)
-    content = answers_run.animation(_rows(opened, query), query.scale())
+    rows, names = _rows(opened, query)
+    content = answers_run.animation(rows, query.scale(), names)
     return send_bytes(content, GIF, name=f"{opened.name}-traversals.gif" if query.flag("download") else "")
 
 
@@ -141,13 +145,16 @@ def _code(opened: Opened, query: Query) -> Array:
     return opened.start().astype(np.float32) if found is None else found
 
 
-def _rows(opened: Opened, query: Query) -> list[Array]:
+def _rows(opened: Opened, query: Query) -> tuple[list[Array], list[str]]:
+    """Return the images of each latent's traversal, and what to call it where labels are asked for."""
     steps = query.whole("steps", STEPS, least=2, most=MOST_STEPS)
-    return answers_run.all_traversals(opened, _code(opened, query), steps)
+    order = answers_run.shown_latents(opened, only_used=query.choice("rows", ROWS) == "used")
+    rows = answers_run.all_traversals(opened, _code(opened, query), steps, order)
+    return rows, answers_run.names_of(opened, order) if query.flag("labels") else []
 
 
-def _picture(query: Query, images: Array, columns: int, name: str) -> Response:
-    content = pictures.png(images, columns=columns, scale=query.scale())
+def _picture(query: Query, images: Array, columns: int, name: str, names: Sequence[str] = ()) -> Response:
+    content = pictures.png(images, columns=columns, scale=query.scale(), names=names)
     return send_bytes(content, PNG, name=f"{name}.png" if query.flag("download") else "")
 
 

@@ -38,8 +38,14 @@ def changes(request: Request) -> Response:
     return send_json(_explorer(request).changes(query.text("study", "."), query.text("stamp", "-")))
 
 
+async def progress(request: Request) -> Response:
+    """How far the first reading of the folder is; it keeps nobody waiting."""
+    return send_json(_explorer(request).progress())
+
+
 routes = [
     Route("/api/index", index),
+    Route("/api/progress", progress),
     Route("/api/table", table),
     Route("/api/groups", groups),
     Route("/api/changes", changes),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import socket
 import threading
 import time
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 from starlette.types import ASGIApp
@@ -37,9 +40,15 @@ def address_of(listener: socket.socket, host: str) -> str:
 
 
 def serve(app: ASGIApp, listener: socket.socket, on_start: Callable[[], object] = lambda: None) -> None:
-    """Answer requests in this thread until it is interrupted."""
+    """Answer requests in the main thread until Ctrl-C; a second one ends the process, whatever threads compute."""
     server = _server(app, on_start)
+    signal.signal(signal.SIGINT, _interrupted)  # where uvicorn hands it on, when it has stopped
     server.run(sockets=[listener])
+
+
+def _interrupted(number: int, frame: FrameType | None) -> None:
+    signal.signal(signal.SIGINT, lambda number, frame: os._exit(0))  # nothing is written that could be left half done
+    raise KeyboardInterrupt
 
 
 class Background:
@@ -68,6 +77,11 @@ def _server(app: ASGIApp, on_start: Callable[[], object] = lambda: None) -> Any:
     import uvicorn
 
     class Server(uvicorn.Server):
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            if self.should_exit:
+                os._exit(0)
+            super().handle_exit(sig, frame)
+
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
             on_start()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from unweave.runs import Run
 
 OWN = "your model"
+PAUSE = 1.0
+"""Seconds from reading the first table to loading what models need."""
 
 
 class Explorer:
@@ -46,7 +49,7 @@ class Explorer:
         self._tables: dict[str, tuple[str, dict[str, Any], bytes]] = {}
         self._groups: dict[str, tuple[str, bytes]] = {}
         self._planned: dict[Path, tuple[int, int]] = {}
-        self._lock = threading.Lock()
+        self._lock, self._grouping = threading.Lock(), threading.Lock()
         self._reader: Any = None
 
     def open(self, identity: str, step: int | None = None) -> Opened:
@@ -79,15 +82,15 @@ class Explorer:
         return self._kept.found((identity, None), (_state(path), None))
 
     def warm(self) -> None:
-        """Load what answers need, and read the tables, before anybody asks."""
+        """Read what the first page shows before anybody asks, and then load what the others need."""
         from unweave.explorer.app import heavy
 
         with suppress(Exception):  # what is wrong is said when it is asked for
-            self.about()
-            self.table(HERE)
+            studies = self.about()["studies"]
+            self.groups(studies[0]["id"] if studies else HERE)
+            time.sleep(PAUSE)  # loading keeps the interpreter busy, and the page is perhaps being drawn
             heavy()
             import_module("unweave.runs")
-            self.groups(HERE)
 
     def _index(self, identity: str) -> Index:
         if self.index is None:
@@ -98,7 +101,8 @@ class Explorer:
         """Return what there is to explore."""
         rest = {"version": version("unweave"), "static": False}
         if self.index is None or self.root is None:
-            own = {"id": HERE, "name": OWN, "runs": len(self.given), "done": len(self.given), "running": False}
+            counts = dict.fromkeys(("runs", "planned", "done"), len(self.given))
+            own = {"id": HERE, "name": OWN, **counts, "running": False}
             return {**rest, "root": OWN, "studies": [own], "runs": len(self.given), "codes": [], "points": []}
         places = self.index.places(fresh=True)
         files = {kind: [] for kind in ("codes", "points", "array")}
@@ -123,9 +127,10 @@ class Explorer:
         path = places.studies.get(identity)
         name = (self.root.resolve().name if self.root else "") if identity == HERE else identity
         running, failed = self._under_way(identity)
-        total = self._plan_of(path) if path is not None else len(found)
+        planned = max(len(found), self._plan_of(path) if path is not None else 0)
         done = len(found) - len([run for run in found if run in running or run in failed])
-        return {"id": identity, "name": name, "runs": max(total, len(found)), "done": done, "running": bool(running)}
+        counts = {"runs": len(found), "planned": planned, "done": done}
+        return {"id": identity, "name": name, **counts, "running": bool(running)}
 
     def _given(self) -> dict[str, Any]:
         """Return the table of what is given, where there is no folder."""
@@ -162,6 +167,7 @@ class Explorer:
 
         if self.index is None:
             return (found := self._given()), _json(found)
+        study = self._same(study)
         look, running, failed = self._look(study)
         stamp = f"{look.stamp}-{abs(hash((frozenset(running), frozenset(failed)))):x}"[:32]
         with self._lock:
@@ -170,14 +176,28 @@ class Explorer:
                 self._tables[study] = (stamp, found, _json(found))
             return self._tables[study][1:]
 
+    def _same(self, study: str) -> str:
+        """Return the folder itself in the place of a study that holds all of its runs: their tables are one."""
+        if self.index is None:
+            return study
+        places = self.index.places(fresh=True)
+        return HERE if study != HERE and 0 < len(places.below(study)) == len(places.runs) else study
+
+    def progress(self) -> dict[str, int]:
+        """Return how far reading is: runs found in the folder, and how many of them have been read; nothing waits."""
+        read, of = self._reader.progress if self._reader is not None else (0, 0)
+        return {"found": self.index.found if self.index is not None else 0, "read": read, "of": of}
+
     def groups(self, study: str) -> bytes:
         """Return the groups of a study's runs, as JSON."""
         from unweave.explorer.answers_study import groups
 
         found, _ = self.table(study)
-        if self._groups.get(study, ("",))[0] != found["stamp"]:
-            self._groups[study] = (found["stamp"], _json(groups(found)))
-        return self._groups[study][1]
+        study = self._same(study)
+        with self._grouping:
+            if self._groups.get(study, ("",))[0] != found["stamp"]:
+                self._groups[study] = (found["stamp"], _json(groups(found)))
+            return self._groups[study][1]
 
     def changes(self, study: str, stamp: str) -> dict[str, Any]:
         """Return whether the table of a study has changed since a stamp, and how many runs are in which state."""

@@ -4,12 +4,13 @@ import { json } from "#lib/api.js";
 import { el, fill } from "#lib/dom.js";
 import { here, link, write } from "#lib/router.js";
 import { start } from "#lib/theme.js";
+import { waitingLine } from "#lib/waiting.js";
 
 /**
  * @typedef {object} Index
  * @property {string} version
  * @property {string} root
- * @property {{id: string, name: string, runs: number, done: number, running: boolean}[]} studies
+ * @property {{id: string, name: string, runs: number, planned: number, done: number, running: boolean}[]} studies
  * @property {number} runs
  * @property {{id: string}[]} codes
  * @property {{id: string}[]} points
@@ -19,7 +20,7 @@ import { start } from "#lib/theme.js";
  * @typedef {object} Context
  * @property {HTMLElement} root
  * @property {Record<string, string>} state
- * @property {(changes: Record<string, string | number | null | undefined>, options?: {push?: boolean}) => void} set
+ * @property {(changes: Record<string, string | number | null | undefined>, options?: {push?: boolean}) => void} set what is chosen is a step of the history (`push`), what is typed or dragged is not
  * @property {(view: string, state?: Record<string, string | number | null | undefined>) => void} go
  * @property {Index} index
  * @property {AbortSignal} signal
@@ -79,12 +80,14 @@ async function show() {
   fail("");
   navigation(view, state);
   document.title = `${title(view)} · unweave explorer`;
+  if (!content.querySelector(".view")) fill(content, waitingLine("Reading the folder …", controller.signal));
   try {
     const [known, module] = await Promise.all([index(), import(`#views/${view}.js`)]);
     if (controller.signal.aborted) return;
     /** @type {HTMLElement} */ (document.getElementById("root-name")).textContent = known.root;
     const root = el("div", { class: `view ${view}` });
-    const waiting = window.setTimeout(() => root.childElementCount || fill(root, el("p", { class: "quiet waiting" }, "Reading … the first time, a run is opened and its images are encoded.")), 300);
+    const words = view === "study" ? "Reading …" : "Reading … the first time, a run is opened and its images are encoded.";
+    const waiting = window.setTimeout(() => root.childElementCount || fill(root, waitingLine(words, controller.signal)), 300);
     controller.signal.addEventListener("abort", () => clearTimeout(waiting));
     fill(content, root);
     await module.show(context(view, state, root, known, controller.signal));

@@ -26,6 +26,16 @@ export async function plotly() {
   return /** @type {any} */ (window).Plotly;
 }
 
+/** @type {boolean | undefined} */
+let depth;
+
+/** Whether the browser has WebGL; tried once, for a browser has few such canvases. */
+export function hasWebGL() {
+  const tried = document.createElement("canvas");
+  depth ??= Boolean(tried.getContext("webgl2") ?? tried.getContext("webgl"));
+  return depth;
+}
+
 /**
  * Draw a chart into an element and keep it in step with the colours and the width of the page.
  * @param {HTMLElement} host
@@ -87,8 +97,8 @@ function listen(figure, spec) {
   figure.on("plotly_restyle", (/** @type {any} */ values) => spec().onrestyle?.(values));
 }
 
-/** @param {Spec} spec */
-function words(spec) {
+/** The numbers of a chart as a table to open. @param {Spec} spec */
+export function words(spec) {
   const table = spec.table;
   if (!table) return null;
   const details = el("details", { class: "numbers" }, el("summary", {}, "The numbers"));

@@ -13,12 +13,14 @@ import { fixed } from "#lib/format.js";
  * @property {number[]} quantiles
  * @property {{edges: number[], counts: number[]} | null} histogram
  * @property {string | null} factor
+ * @property {number} categories how many a categorical latent has; 0 for a number
  */
 
 const STEPS = 400;
 
 /** The ends of a latent's slider. @param {Latent} latent @returns {[number, number]} */
 export function ends(latent) {
+  if (latent.categories) return [0, latent.categories - 1];
   const low = latent.quantiles[0] ?? -3;
   const high = latent.quantiles[latent.quantiles.length - 1] ?? 3;
   return high > low ? [low, high] : [low - 1, low + 1];
@@ -26,15 +28,20 @@ export function ends(latent) {
 
 /** How far a slider goes at the press of a key. @param {Latent} latent */
 export function stepOf(latent) {
+  if (latent.categories) return 1;
   const [low, high] = ends(latent);
   return (high - low) / STEPS;
 }
 
 /**
- * What a latent carries is its mean KL or, of one that is a point without a posterior, the variance of its codes.
- * @param {{points?: boolean}} run
+ * What a latent carries is its mean KL or, of one that is a point without a posterior, the variance of its codes; of a
+ * categorical one, the entropy of its category.
+ * @param {{points?: boolean, latents?: Latent[]}} run
  */
 export function carriedBy(run) {
+  const categorical = (run.latents ?? []).filter((latent) => latent.categories).length;
+  if (categorical && categorical === run.latents?.length) return { name: "entropy", unit: " nats", words: "the entropy of its category over images, in nats" };
+  if (categorical) return { name: "KL or entropy", unit: " nats", words: "the KL divergence of its posterior from the prior or, of a categorical one, the entropy of its category, in nats" };
   return run.points
     ? { name: "variance", unit: "", words: "the variance of its codes over images" }
     : { name: "KL", unit: " nats", words: "the KL divergence of its posterior from the prior, in nats" };
@@ -65,7 +72,7 @@ export class Sliders {
     const described = follows ? `${name}, follows ${follows}` : name;
     const step = stepOf(latent);
     const range = el("input", { type: "range", min: low, max: high, step, "aria-label": described });
-    const field = el("input", { type: "number", step: "any", "aria-label": `Value of ${name}` });
+    const field = el("input", { type: "number", step: latent.categories ? 1 : "any", "aria-label": `Value of ${name}` });
     range.addEventListener("input", () => this.move(latent.index, Number(range.value), range));
     range.addEventListener("keydown", (event) => {
       const by = { PageUp: 20, PageDown: -20 }[event.key];
@@ -106,7 +113,7 @@ export class Sliders {
     const { range, field } = this.inputs[index];
     const value = this.code[index];
     if (source !== range) range.value = String(value);
-    if (source !== field) field.value = value.toFixed(3);
+    if (source !== field) field.value = Number.isInteger(Number(range.step)) ? String(Math.round(value)) : value.toFixed(3);
     range.setAttribute("aria-valuetext", fixed(value, 2));
   }
 

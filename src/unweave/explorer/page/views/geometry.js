@@ -1,7 +1,7 @@
 // @ts-check
 /** Points of a manifold in three dimensions, coloured by the factors that GeoManCEr has found. */
 import { json } from "#lib/api.js";
-import { chart } from "#lib/charts.js";
+import { chart, hasWebGL } from "#lib/charts.js";
 import { oneOf, select } from "#lib/controls.js";
 import { el, fill, plainTable, section } from "#lib/dom.js";
 import { number } from "#lib/format.js";
@@ -45,8 +45,8 @@ export async function show(context) {
   const controls = el(
     "div",
     { class: "controls" },
-    views.length > 1 ? named("Seen along", oneOf("Seen along", views.map(option), chosen().view, (view) => (context.set({ view }), void draw()))) : null,
-    named("Coloured by", oneOf("Coloured by", colours.map(option), chosen().by, (by) => (context.set({ colour: by }), void draw()))),
+    views.length > 1 ? named("Seen along", oneOf("Seen along", views.map(option), chosen().view, (view) => (context.set({ view }, { push: true }), void draw()))) : null,
+    named("Coloured by", oneOf("Coloured by", colours.map(option), chosen().by, (by) => (context.set({ colour: by }, { push: true }), void draw()))),
   );
   fill(
     root,
@@ -91,15 +91,10 @@ function named(label, control) {
 function sentence(found, { view, by }) {
   const share = Math.round(100 * found.views[view].explained);
   const along = view.startsWith("factor") ? `the three directions in which ${view} moves most and the others least` : "the first three principal components";
-  const shown = `Shown are ${along}: ${share} % of the variance.`;
+  const flat = hasWebGL() ? "" : " This browser draws no depth (it has no WebGL), so that only the first two of the three are seen.";
+  const shown = `Shown are ${along}: ${share} % of the variance.${flat}`;
   if (!by.startsWith("factor")) return `${shown} The colour is the ${by}.`;
   return `${shown} The colour is the place of a point along ${by}: in the view of that factor it changes smoothly, in that of another it is mixed.`;
-}
-
-/** @returns {boolean} */
-function hasDepth() {
-  const tried = document.createElement("canvas");
-  return Boolean(tried.getContext("webgl2") ?? tried.getContext("webgl"));
 }
 
 /** @param {Context} context @param {Found} found @param {{view: string, by: string}} chosen */
@@ -108,7 +103,7 @@ function spec(context, found, { view, by }) {
   const values = found.colours[by];
   const at = (/** @type {number} */ axis) => points.map((point) => point[axis]);
   const marker = { size: 3, color: values, colorscale: SCALE, showscale: true, colorbar: { title: { text: by, side: "right" }, thickness: 12, outlinewidth: 0 } };
-  const deep = hasDepth();
+  const deep = hasWebGL();
   const shared = { x: at(0), y: at(1), mode: "markers", marker: deep ? marker : { ...marker, size: 5 }, hovertemplate: `${by}: %{marker.color:.3f}<extra></extra>` };
   const eye = (context.state.eye ?? "").split(",").map(Number);
   const [x, y, z] = eye.length === 3 && eye.every(Number.isFinite) ? eye : EYE;

@@ -46,7 +46,7 @@ export async function show(context) {
     if (kept) detail.show(kept);
   };
   const kinds = oneOf("What the cells show", KINDS, kind().value, (value) => {
-    context.set({ kind: value });
+    context.set({ kind: value }, { push: true });
     context.fail("");
     draw().catch((error) => {
       if (signal.aborted || value !== kind().value) return;
@@ -140,7 +140,7 @@ class Grid {
   keep(cell) {
     const same = this.kept?.[0] === cell[0] && this.kept?.[1] === cell[1];
     this.kept = same ? null : cell;
-    this.context.set({ cell: this.kept ? cell.join(",") : null });
+    this.context.set({ cell: this.kept ? cell.join(",") : null }, { push: true });
     this.buttons.forEach((row, place) => row.forEach((button, factor) => {
       const on = this.kept !== null && this.answer.order[place] === this.kept[0] && factor === this.kept[1];
       button.setAttribute("aria-pressed", String(on));

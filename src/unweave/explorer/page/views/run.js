@@ -131,7 +131,7 @@ function desk(context, run, base) {
   stage.controls(hasData(run) ? base : { ...base, image: null }, reset, (number) => context.go("run", { ...state, image: number, z: null }));
   stage.show(sliders.code, turned);
   below.follow(wanted || state.image !== undefined ? sliders.code : null);
-  const carry = `Latents by what they carry (${carriedBy(run).name}${run.points ? "" : ", in nats"}), most first, and the factor each follows.`;
+  const carry = `Latents by what they carry (${carriedBy(run).name}${carriedBy(run).unit ? ", in nats" : ""}), most first, and the factor each follows.`;
   const spans = `A slider spans the codes of ${number(run.sampled)} of ${counted(run.of, "image")}, drawn at random; above it their histogram.`;
   const note = run.sampled ? `${carry} ${spans}` : "The data set is not there, so that there are no codes: a slider spans 98 % of the prior.";
   const alone = isStatic() ? " In this export a slider shows the nearest of the images computed beforehand, one latent at a time." : "";
@@ -150,19 +150,21 @@ function pictures(context, run) {
   let at = null;
   const draw = () => {
     const params = isStatic() ? { run: run.id } : { run: run.id, z: at?.map((value) => value.toFixed(4)).join(","), steps: state.steps ?? "9" };
-    const given = isStatic() ? {} : { download: 1, scale: Math.min(8, Math.max(2, Math.round(SAVED / run.shape[1]))) };
+    // What is saved stands alone: with names, and without what is not shown.
+    const named = { labels: 1, rows: state.rows === "all" ? "all" : "used" };
+    const given = isStatic() ? { ...named, rows: "used" } : { ...named, download: 1, scale: Math.min(8, Math.max(2, Math.round(SAVED / run.shape[1]))) };
     grid.src = address("run/traversals", params);
     grid.alt = `Traversals: each row moves one latent from low to high; rows ${run.order.map((/** @type {number} */ i) => `z${i}`).join(", ")}`;
     png.href = address("run/traversals", { ...params, ...given });
     gif.href = address("run/animation", { ...params, ...given });
-    gif.hidden = !has("run/animation", params);
+    gif.hidden = !has("run/animation", { ...params, ...given });
   };
-  const steps = el("select", { onchange: () => (context.set({ steps: steps.value === "9" ? null : steps.value }), draw()) }, STEPS.map((n) => el("option", { value: n }, n)));
+  const steps = el("select", { onchange: () => (context.set({ steps: steps.value === "9" ? null : steps.value }, { push: true }), draw()) }, STEPS.map((n) => el("option", { value: n }, n)));
   steps.value = state.steps ?? "9";
   const used = run.order.filter((/** @type {number} */ i) => run.latents[i].active !== false).length;
   const frame = el("div", { class: "crop" }, grid);
   const labels = el("div", { class: "row-labels" });
-  const unused = check(`Unused latents too (${run.order.length - used})`, state.rows === "all", (on) => (context.set({ rows: on ? "all" : null }), crop()));
+  const unused = check(`Unused latents too (${run.order.length - used})`, state.rows === "all", (on) => (context.set({ rows: on ? "all" : null }, { push: true }), draw(), crop()));
   const crop = () => {
     const rows = state.rows === "all" || !used ? run.order : run.order.slice(0, used);
     fill(labels, rows.map((/** @type {number} */ i) => el("div", {}, el("b", {}, `z${i}`), run.latents[i].active !== false && run.latents[i].factor ? el("small", {}, run.latents[i].factor) : null)));
@@ -174,7 +176,7 @@ function pictures(context, run) {
   const element = el(
     "div",
     { class: "two wide-left" },
-    section("Traversals", "Each row moves one latent from the 1 % to the 99 % quantile of its codes; the others stay as the sliders are.", controls, el("div", { class: "grid-picture" }, labels, frame)),
+    section("Traversals", "Each row moves one latent from the 1 % to the 99 % quantile of its codes, or through its categories; the others stay as the sliders are.", controls, el("div", { class: "grid-picture" }, labels, frame)),
     reconstructions(context, run),
   );
   const follow = (/** @type {number[] | null} */ code) => {

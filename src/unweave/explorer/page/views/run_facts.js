@@ -91,7 +91,7 @@ export function curves(context, run) {
         return;
       }
       host.before(el("div", { class: "controls" }, check("Logarithmic scale", context.state.log === "1", (on) => {
-        context.set({ log: on ? "1" : null });
+        context.set({ log: on ? "1" : null }, { push: true });
         draw(answer, on);
       })));
       draw(answer, context.state.log === "1");

@@ -60,7 +60,7 @@ export async function show(context) {
   let drawn = false;
   const { list, panel } = tabs("Ways to see the study", PARTS, part.value, (value) => {
     part = PARTS.find((one) => one.value === value) ?? PARTS[0];
-    context.set({ show: value === "table" ? null : value });
+    context.set({ show: value === "table" ? null : value }, { push: true });
     refresh(true);
   });
   const draw = () => {
@@ -94,7 +94,7 @@ export async function show(context) {
 /** @param {Context} context @param {string} study @param {Frame} frame @param {HTMLElement | null} live */
 function heading(context, study, frame, live) {
   const { index } = context;
-  const known = index.studies.map((/** @type {any} */ one) => ({ value: one.id, label: `${one.name} (${counted(one.runs, "run")})` }));
+  const known = index.studies.map((/** @type {any} */ one) => ({ value: one.id, label: `${one.name} (${one.planned > one.runs ? `${number(one.runs)} of ${counted(one.planned, "run")}` : counted(one.runs, "run")})` }));
   if (!known.some((/** @type {any} */ one) => one.value === study)) known.push({ value: study, label: study === "." ? "all runs of the folder" : study });
   const several = known.length > 1;
   const name = index.studies.find((/** @type {any} */ one) => one.id === study)?.name ?? (study === "." ? index.root : study);
@@ -159,7 +159,7 @@ function watch(context, study, stamp, live, onchange) {
       const answer = await json("changes", { study, stamp }, signal);
       stamp = answer.stamp;
       const busy = answer.counts.running ?? 0;
-      const words = Object.entries(answer.counts).filter(([, n]) => n).map(([state, n]) => `${number(n)} ${state}`).join(", ");
+      const words = Object.entries(answer.counts).filter(([, n]) => n).map(([state, n]) => `${number(n)} ${state === "todo" ? "to do" : state}`).join(", ");
       fill(live, busy ? el("i", { class: "dot running" }) : null, busy ? `live: ${words}` : words);
       if (answer.changed) await onchange();
       context.fail("");

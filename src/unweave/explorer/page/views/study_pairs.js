@@ -37,7 +37,7 @@ export function drawPairs(panel, model, context, signal) {
     void chart(host, spec, AbortSignal.any([signal, leaving.signal])).catch((error) => context.fail(error.message));
   };
   const chosen = (/** @type {string} */ name) => (/** @type {string} */ value) => {
-    context.set({ [name]: value });
+    context.set({ [name]: value }, { push: true });
     draw();
   };
   const named = metrics.map((name) => ({ value: name, label: name + arrow(model.frame, name) }));

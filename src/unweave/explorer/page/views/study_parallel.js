@@ -1,6 +1,6 @@
 // @ts-check
 /** Parallel coordinates: each run a line through its settings and scores; a range on an axis keeps what passes it. */
-import { chart } from "#lib/charts.js";
+import { chart, hasWebGL, words } from "#lib/charts.js";
 import { check, select } from "#lib/controls.js";
 import { el, fill } from "#lib/dom.js";
 import { counted, fixed, number, placesOf, setting, shortName } from "#lib/format.js";
@@ -13,6 +13,7 @@ import { colour as themeColour } from "#lib/theme.js";
 const MOST_LINES = 5000;
 const FIRST_METRICS = 5;
 const MOST_NAMES = 24;
+const ORDER = new Intl.Collator("en", { numeric: true });
 
 /** @type {import("#views/study.js").Part} */
 export function drawParallel(panel, model, context, signal) {
@@ -31,10 +32,24 @@ export function drawParallel(panel, model, context, signal) {
     leaving.abort();
     leaving = new AbortController();
     const names = chosen();
-    const shown = sampled(model.rows, MOST_LINES);
-    const count = shown.length < model.rows.length ? ` ${number(shown.length)} of ${counted(model.rows.length, "run")} are shown, drawn at random.` : "";
+    const scores = [colour(), ...names].filter((name) => metrics.includes(name));
+    const whole = model.rows.filter((row) => scores.every((name) => typeof model.frame.rows[name][row] === "number"));
+    const shown = sampled(whole, MOST_LINES);
+    const lost = model.rows.length - whole.length;
+    const without = lost ? ` ${counted(lost, "run")} without all of these scores ${lost > 1 ? "are" : "is"} left out.` : "";
+    const count = (shown.length < whole.length ? ` ${number(shown.length)} of ${counted(whole.length, "run")} are shown, drawn at random.` : "") + without;
     note.textContent = `Each line is a run, coloured by ${colour()}. Drag along an axis to keep the runs that pass there; press the axis to let go.${count}`;
+    if (!shown.length) {
+      note.textContent = "No run has all of these scores.";
+      fill(host);
+      return;
+    }
     const spec = parallel(model, shown, names, colour(), rangesOf(state.ranges));
+    if (!hasWebGL()) {
+      note.textContent = `Lines cannot be drawn: this browser has no WebGL. Their numbers are below.${count}`;
+      fill(host, words(spec));
+      return;
+    }
     spec.onrestyle = (values) => remember(values, names, context);
     void chart(host, spec, AbortSignal.any([signal, leaving.signal])).catch((error) => context.fail(error.message));
   };
@@ -42,12 +57,12 @@ export function drawParallel(panel, model, context, signal) {
     const wanted = new Set(chosen());
     if (on) wanted.add(name);
     else wanted.delete(name);
-    context.set({ axes: [...settings, ...metrics].filter((one) => wanted.has(one)).join(",") });
+    context.set({ axes: [...settings, ...metrics].filter((one) => wanted.has(one)).join(",") }, { push: true });
     draw();
   };
   const boxes = [...settings, ...metrics].map((name) => check(name, chosen().includes(name), (on) => toggle(name, on)));
   const lines = select("Colour", metrics.length ? metrics : settings, colour(), (value) => {
-    context.set({ line: value });
+    context.set({ line: value }, { push: true });
     draw();
   });
   fill(panel, el("div", { class: "controls" }, lines, el("fieldset", { class: "boxes" }, el("legend", {}, "Axes"), boxes)), note, host);
@@ -113,15 +128,16 @@ function cell(model, name, row) {
 
 /** @param {any[]} values @param {string} label */
 function dimension(values, label) {
-  if (values.every((value) => value === null || typeof value === "number")) {
-    const levels = [...new Set(values.filter((value) => value !== null))].sort((a, b) => a - b);
+  const levels = [...new Set(values.filter((value) => value !== null))].sort((a, b) => a - b);
+  const lacking = values.some((value) => value === null); // a setting that a method does not have: a value of its own
+  if (values.every((value) => value === null || typeof value === "number") && !(lacking && levels.length < MOST_NAMES)) {
     const numbers = values.filter((value) => value !== null);
     const low = Math.min(...numbers);
     const spread = levels.length > 2 && levels[0] > 0 && levels[levels.length - 1] / levels[0] > 50 && levels.length <= 12;
     if (spread) return { label: `${label} (log)`, values: values.map((value) => Math.log10(value ?? low)), tickvals: levels.map((x) => Math.log10(x)), ticktext: levels.map((x) => number(x)) };
     return { label, values: values.map((value) => value ?? low), ...(levels.length <= 8 ? { tickvals: levels, ticktext: levels.map((x) => number(x)) } : {}) };
   }
-  const names = [...new Set(values.map(setting))].sort();
+  const names = [...new Set(values.map(setting))].sort(ORDER.compare);
   return { label, values: values.map((value) => names.indexOf(setting(value))), tickvals: names.map((_, i) => i), ticktext: names, range: [-0.1, names.length - 0.9] };
 }
 

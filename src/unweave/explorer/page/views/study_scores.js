@@ -41,7 +41,7 @@ export function drawScores(panel, model, context, signal) {
     }));
   };
   const chosen = (/** @type {string} */ name) => (/** @type {string} */ value) => {
-    context.set({ [name]: value });
+    context.set({ [name]: value }, { push: true });
     draw();
   };
   panel.append(

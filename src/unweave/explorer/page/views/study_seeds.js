@@ -23,7 +23,7 @@ export function drawSeeds(panel, model, context) {
   const draw = () => fill(host, map(model, what(), note));
   const options = [...metrics.map((name) => ({ value: name, label: name + arrow(model.frame, name) })), { value: STATE, label: "state of the run" }];
   fill(panel, el("div", { class: "controls" }, select("Colour", options, what(), (value) => {
-    context.set({ cell: value });
+    context.set({ cell: value }, { push: true });
     draw();
   })), note, host);
   draw();

@@ -36,7 +36,7 @@ export function drawTable(panel, model, context, signal) {
     redraw();
   };
   const set = (/** @type {Record<string, string | null>} */ changes) => {
-    context.set(changes);
+    context.set(changes, { push: true });
     redraw();
   };
   const table = new VirtualTable({ label: "Runs of the study", columns: view.columns(), sort: view.sort, signal, onsort: (sort) => set({ sort }) });
