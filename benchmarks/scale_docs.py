@@ -4,7 +4,8 @@
     python benchmarks/scale_docs.py --results runs/reproduce
 
 The last command stores what these results have in that folder (preset small, seed 0) in docs/results, draws the figures
-and writes the page.
+and writes the page. Encoders that are finished are stored even where scale-encoders was interrupted, beside those that
+were stored before.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ import pages
 import polars
 
 from unweave.report.style import number
+from unweave.reproduce.parts import finished
 from unweave.reproduce.scale import conclusions, published
+from unweave.reproduce.scale_encoders import SCHEMA, ScaleEncoders, as_table, encodings, in_order
 from unweave.reproduce.scale_encoders import conclusions as encoder_conclusions
 from unweave.reproduce.scale_encoders_figure import encoders_figure
 from unweave.reproduce.scale_figures import growth_figure
@@ -44,16 +47,26 @@ def store(results: Path) -> None:
         for name, kept in zip(("points.csv", "growth.csv"), files(part), strict=True):
             if (folder / name).is_file():
                 shutil.copyfile(folder / name, kept)
-    if (table := results / "scale-encoders-small-0" / "encoders.csv").is_file():
-        shutil.copyfile(table, ENCODERS)
+    store_encoders(results / "scale-encoders-small-0")
+
+
+def store_encoders(folder: Path) -> None:
+    """Keep the scores of the encoders that are finished; those of others stay as they were stored."""
+    done = folder / "encoders.csv"
+    table = _read_csv(done) if done.is_file() else as_table(finished(folder))
+    if ENCODERS.is_file():
+        key = ["data", "encoder", "weights"]
+        table = in_order(polars.concat([table, _read_csv(ENCODERS).join(table, on=key, how="anti")]))
+    if len(table):
+        table.write_csv(ENCODERS)
 
 
 def encoders_text() -> str:
     """Return what stands on the page of pretrained encoders."""
     if not ENCODERS.is_file():
         return NOTHING
-    table = polars.read_csv(ENCODERS, infer_schema_length=None)
-    notes = "\n".join(f"- {note}" for note in encoder_conclusions(table))
+    table = _read_csv(ENCODERS)
+    notes = "\n".join(f"- {note}" for note in (*encoder_conclusions(table), *missing(table)))
     lines = ["| data | encoder | weights | parameters | images | codes | score | 95 % over images |"]
     lines.append("|---|---|---|--:|---|--:|--:|--:|")
     for row in table.filter(polars.col("metric").is_in(("mig", "dci-disentanglement"))).iter_rows(named=True):
@@ -69,6 +82,17 @@ def encoders_text() -> str:
         lines.append(f"| {' | '.join([*told, *score])} |")
     picture = f"![MIG of pretrained encoders against parameters](../images/{ENCODERS_FIGURE.name})"
     return "\n\n".join([notes, picture, "\n".join(lines)])
+
+
+def missing(table: polars.DataFrame) -> list[str]:
+    """Return the encoders of the preset that have no scores yet."""
+    there = set(table.select("data", "encoder", "weights").iter_rows())
+    lacking = [
+        f"{name} with {weights} weights on {data}"
+        for data, name, random in encodings(ScaleEncoders.presets["small"])
+        if (data, name, weights := "random" if random else "trained") not in there
+    ]
+    return [f"Not run yet: {'; '.join(lacking)}."] if lacking else []
 
 
 def read(part: str) -> tuple[polars.DataFrame, polars.DataFrame] | None:
@@ -121,6 +145,10 @@ def growth_table(growth: polars.DataFrame) -> str:
     return "\n".join(lines)
 
 
+def _read_csv(path: Path) -> polars.DataFrame:
+    return polars.read_csv(path, schema=SCHEMA)
+
+
 def _cell(row: dict | None) -> str:
     if row is None:
         return "–"
@@ -149,7 +177,7 @@ def main(words: Sequence[str] | None = None) -> None:
         store(options.results)
     pages.put(PAGE, "encoders", encoders_text())
     if ENCODERS.is_file():
-        figure = encoders_figure(polars.read_csv(ENCODERS, infer_schema_length=None))
+        figure = encoders_figure(_read_csv(ENCODERS))
         figure.savefig(ENCODERS_FIGURE, dpi=90, facecolor="white")
     for part in PARTS:
         pages.put(PAGE, part, text(part))

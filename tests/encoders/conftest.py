@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 import torch
@@ -52,19 +50,3 @@ def counting() -> Counting:
 def data() -> Table:
     rng = np.random.default_rng(0)
     return Table(rng.integers(0, 256, (40, 8, 8, 3), dtype=np.uint8), rng.integers(0, 3, (40, 2)), names=["a", "b"])
-
-
-@pytest.fixture(scope="session")
-def _libraries() -> Iterator[None]:
-    """Let timm and open-clip be imported beside a build of torch that torchvision's compiled part is not made for.
-
-    Operators that it would bring are defined without a body; none is called. Nothing is fetched.
-    """
-    pytest.importorskip("huggingface_hub")
-    library = torch.library.Library("torchvision", "FRAGMENT")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-        for name in ("nms", "qnms"):
-            if not hasattr(torch.ops.torchvision, name):
-                library.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-        yield

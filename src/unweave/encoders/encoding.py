@@ -20,6 +20,7 @@ from unweave.encoders.filling import errors_of, fill
 from unweave.encoders.opening import Given, open_encoder
 from unweave.encoders.projection import project
 from unweave.errors import UsageError, called, unknown
+from unweave.memory import keep_freed_memory
 from unweave.plugins import is_builtin
 from unweave.progress import OnProgress, reporting
 from unweave.versions import versions
@@ -173,6 +174,7 @@ def encode_layers(
             opened.check_layers(layers, images.shape)
         identity = _identity(opened, images)
         folder = None if cache is False else cache_folder() if cache is True else Path(cache)
+        keep_freed_memory()
         with stores(folder, identity, layers, pooling, told) as kept:
             fill(opened, images, np.unique(chosen), kept, pooling, batch, told)
             found = {layer: store.read(chosen) for layer, store in kept.items()}

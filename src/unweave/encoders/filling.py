@@ -67,13 +67,14 @@ class errors_of:
             return
         if isinstance(error, RuntimeError) and "memory" in str(error):  # as torch says that there is no more
             return
+        size = self._encoder.preprocessing.get("size")
+        if size and isinstance(error, RuntimeError):  # what torch says of its inner layers helps nobody
+            told = f"{self._encoder.name} cannot encode images of {size} × {size} pixels; give it another size"
+            raise UsageError(told) from error
         shape = "" if self._data is None else f" of shape {self._data.shape}"
         said = next(iter(str(error).strip().splitlines()), type(error).__name__)
-        size = self._encoder.preprocessing.get("size")
-        if size:
-            fix = f"it was given {size} × {size} pixels"
-        elif self._encoder.preprocessing:
-            fix = "say what it takes: preprocessing=Preprocessing(size=…, channels=…)"
-        else:
-            fix = "try it on one image"
+        described = bool(self._encoder.preprocessing)
+        fix = (
+            "say what it takes: preprocessing=Preprocessing(size=…, channels=…)" if described else "try it on one image"
+        )
         raise UsageError(f"{self._encoder.name} cannot encode images{shape} ({said}); {fix}") from error

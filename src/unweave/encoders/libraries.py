@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import logging
+import socket
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 import torch
 from torch import nn
@@ -42,7 +45,7 @@ def timm_network(name: str, options: dict[str, Any], random_weights: bool) -> tu
     path = options.get("weights")
     fetched = path is None and not random_weights
     try:
-        with _quiet():
+        with _quiet(), _cache_alone_without_network():
             network = timm.create_model(name, pretrained=fetched, **({} if path else {"num_classes": 0}))
     except Exception as error:  # no network, no such weights: a class for each kind of failure, in several packages
         if not fetched:
@@ -88,7 +91,7 @@ def open_clip_network(name: str, options: dict[str, Any], random_weights: bool) 
     if tag is not None and tag not in tags:
         raise unknown(f"tag of weights of {name}", str(tag), tags)
     try:
-        with _quiet():
+        with _quiet(), _cache_alone_without_network():
             model = clip.create_model(name, pretrained=None if random_weights else tag)
     except Exception as error:  # as for timm
         raise UsageError(_no_weights(f"{called}:pretrained={tag}", f"{called}:weights=FILE", error)) from error
@@ -115,6 +118,28 @@ def _quiet() -> Iterator[None]:
         yield
     finally:
         logging.disable(before)
+
+
+@contextmanager
+def _cache_alone_without_network() -> Iterator[None]:
+    """Where the hub's name cannot be resolved, let its client look into its cache alone: it would try for a minute."""
+    constants: Any = import_module("huggingface_hub.constants")
+    before = constants.HF_HUB_OFFLINE
+    constants.HF_HUB_OFFLINE = before or not _is_found(constants.ENDPOINT)
+    try:
+        yield
+    finally:
+        constants.HF_HUB_OFFLINE = before
+
+
+def _is_found(address: str) -> bool:
+    """Tell whether a host has an address; behind a proxy that is the proxy's affair."""
+    if getproxies():
+        return True
+    try:
+        return bool(socket.getaddrinfo(urlsplit(address).hostname, None))
+    except OSError:
+        return False
 
 
 def _unknown_model(library: str, name: str, names: Sequence[str]) -> UsageError:

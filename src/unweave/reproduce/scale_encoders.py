@@ -81,9 +81,18 @@ class Scored:
     """images, codes, metric, value, low, high."""
 
 
-NETWORKS = ("alexnet-shift", "vgg16-shift", "efficientnet-lite0", "efficientnet-lite1", "efficientnet-lite2")
-SSCD = ("sscd-student", "sscd-resnet50")
-BASELINES = ("pixels", "ica")
+ALL = (
+    "pixels",
+    "ica",
+    "alexnet-shift",
+    "sscd-student",
+    "efficientnet-lite0",
+    "vgg16-shift",
+    "efficientnet-lite1",
+    "efficientnet-lite2",
+    "sscd-resnet50",
+)
+"""Baselines, then networks by what an image costs."""
 
 
 class ScaleEncoders(Reproduction):
@@ -93,8 +102,8 @@ class ScaleEncoders(Reproduction):
     summary: ClassVar[str] = "MIG of pretrained encoders: as published, on random images, and with random weights."
     presets: ClassVar[Mapping[str, Settings]] = {
         "smoke": Settings(("shapes2d",), ("pixels", "alexnet-shift"), 200),
-        "small": Settings(("shapes2d", "rooms3d"), (*BASELINES, *NETWORKS, *SSCD), 10_000),
-        "paper": Settings(("dsprites", "shapes3d"), (*BASELINES, *NETWORKS, *SSCD), 10_000),
+        "small": Settings(("shapes2d", "rooms3d"), ALL, 10_000),
+        "paper": Settings(("dsprites", "shapes3d"), ALL, 10_000),
     }
 
     def run(self, settings: Settings, *, seed: int, on_progress: OnProgress, kept: Kept = compute_always) -> Findings:
@@ -102,7 +111,7 @@ class ScaleEncoders(Reproduction):
         from unweave.reproduce.scale_encoders_figure import encoders_figure
 
         parts, notes = [], []
-        wanted = list(_wanted(settings))
+        wanted = list(encodings(settings))
         for place, (data, name, random) in enumerate(wanted):
             on_progress(f"{name} on {data}", place, len(wanted))
             told = f"{data} {name} {'random' if random else 'trained'}"
@@ -123,7 +132,7 @@ class ScaleEncoders(Reproduction):
 
     def cost(self, settings: Settings) -> str:
         """Return how many images go through how many networks; how long one takes differs a hundredfold."""
-        wanted = list(_wanted(settings))
+        wanted = list(encodings(settings))
         networks = sum(ENCODERS[name].weights is not None for _, name, _ in wanted)
         images = settings.samples + FIRST
         return (
@@ -132,10 +141,10 @@ class ScaleEncoders(Reproduction):
         )
 
 
-def _wanted(settings: Settings) -> Iterator[tuple[str, str, bool]]:
-    """Yield data sets and encoders, networks with random weights too."""
-    for data in settings.data:
-        for name in settings.encoders:
+def encodings(settings: Settings) -> Iterator[tuple[str, str, bool]]:
+    """Yield data sets and encoders, networks with random weights too: cheap ones come first."""
+    for name in settings.encoders:
+        for data in settings.data:
             yield data, name, False
             if ENCODERS[name].weights is not None:
                 yield data, name, True
@@ -191,7 +200,14 @@ def as_table(parts: list[Scored]) -> polars.DataFrame:
         for part in parts
         for row in part.rows
     ]
-    return polars.DataFrame(rows, schema=SCHEMA)
+    return in_order(polars.DataFrame(rows, schema=SCHEMA))
+
+
+def in_order(table: polars.DataFrame) -> polars.DataFrame:
+    """Return scores by data set, then by encoder in the order of `ALL`."""
+    names = dict.fromkeys((*ALL, *table["encoder"]))
+    place = polars.col("encoder").replace_strict({name: place for place, name in enumerate(names)})
+    return table.sort("data", place, maintain_order=True)
 
 
 def rows_of(table: polars.DataFrame) -> Iterator[Row]:

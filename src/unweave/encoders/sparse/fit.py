@@ -20,11 +20,11 @@ from unweave.encoders.sparse.state import RowOrder, SparseState
 from unweave.errors import UsageError, unknown
 from unweave.files import write_json
 from unweave.hardware import machine
+from unweave.memory import keep_freed_memory
 from unweave.metrics.inputs import check_codes
 from unweave.progress import OnProgress, reporting
 from unweave.runs import STATUS, status_of
 from unweave.training.interrupt import Interrupted, deferred_interrupts
-from unweave.training.memory import keep_freed_memory
 from unweave.versions import versions
 
 Save = Callable[[SparseState, bool], None]
