@@ -1,0 +1,31 @@
+"""Penalties as functions of plain tensors: each can be used alone, in any training loop.
+
+To add one: a file with one function, and a line in `__all__`.
+"""
+
+from __future__ import annotations
+
+from unweave.penalties.density_ratio import density_ratio, density_ratio_loss, shuffle_latents
+from unweave.penalties.dip_covariance import DIPCovariance, dip_covariance
+from unweave.penalties.hausdorff_support import hausdorff_support
+from unweave.penalties.mmd import mmd
+from unweave.penalties.orthogonal_jacobian import orthogonal_jacobian
+from unweave.penalties.sigreg import sigreg
+from unweave.penalties.soft_hausdorff_support import soft_hausdorff_support
+from unweave.penalties.total_correlation import KLParts, kl_parts, total_correlation
+
+__all__ = [
+    "DIPCovariance",
+    "KLParts",
+    "density_ratio",
+    "density_ratio_loss",
+    "dip_covariance",
+    "hausdorff_support",
+    "kl_parts",
+    "mmd",
+    "orthogonal_jacobian",
+    "shuffle_latents",
+    "sigreg",
+    "soft_hausdorff_support",
+    "total_correlation",
+]

@@ -1,0 +1,75 @@
+"""DIP's penalties: codes whose covariance is that of the prior, the identity."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from unweave.penalties.checks import check_posteriors
+
+
+class DIPCovariance(NamedTuple):
+    """How far a covariance is from the identity: two scalars."""
+
+    off_diagonal: Tensor
+    """sum_{i≠j} C_ij^2."""
+    diagonal: Tensor
+    """sum_i (C_ii - 1)^2."""
+
+
+def dip_covariance(mean: Tensor, log_variance: Tensor | None = None) -> DIPCovariance:
+    r"""How far the covariance C of the codes is from the identity [Kumar2018]_, eq. 6 and 7.
+
+        off_diagonal = sum_{i≠j} C_ij^2        diagonal = sum_i (C_ii - 1)^2
+
+        DIP-I:   C = Cov[mean]                      without `log_variance`
+        DIP-II:  C = Cov[mean] + E[diag(variance)]  with it: the covariance of samples
+
+    Parameters
+    ----------
+    mean
+        Posterior means, or any codes: floats (n, latents). Their covariance is divided by n.
+    log_variance
+        Log-variances of the posteriors, (n, latents), for DIP-II.
+
+    Returns
+    -------
+    DIPCovariance
+        `off_diagonal` and `diagonal`: scalars with a gradient. The objective is a VAE's plus lambda_od times the first
+        and lambda_d times the second.
+
+    Notes
+    -----
+    Unchanged by the order of rows and of latents, and by shifts.
+
+    References
+    ----------
+    .. [Kumar2018] Kumar, Sattigeri and Balakrishnan, "Variational Inference of Disentangled Latent Concepts from
+       Unlabeled Observations", ICLR 2018.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from unweave.penalties import dip_covariance
+    >>> white = torch.tensor([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]])
+    >>> [part.item() for part in dip_covariance(white)]
+    [0.0, 0.0]
+    >>> [part.item() for part in dip_covariance(2 * white)]
+    [0.0, 18.0]
+    """
+    check_posteriors(mean, log_variance)
+    covariance = covariance_of(mean)
+    if log_variance is not None:
+        covariance = covariance + log_variance.exp().mean(0).diag()
+    diagonal = covariance.diagonal()
+    off_diagonal = covariance.square().sum() - diagonal.square().sum()
+    return DIPCovariance(off_diagonal, (diagonal - 1).square().sum())
+
+
+def covariance_of(codes: Tensor) -> Tensor:
+    """Return the covariance (latents, latents) of a batch's codes (n, latents), divided by n."""
+    centred = codes - codes.mean(0)
+    with torch.autocast(codes.device.type, enabled=False):  # a product in bfloat16 would be too coarse
+        return centred.T @ centred / len(codes)

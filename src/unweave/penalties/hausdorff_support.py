@@ -1,0 +1,78 @@
+"""Factorised support: every combination of two latents' values is near a code."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from unweave.penalties.checks import check_codes, check_count
+from unweave.penalties.latent_pairs import draw_pairs
+
+
+def hausdorff_support(codes: Tensor, *, pairs: int | None = None, generator: torch.Generator | None = None) -> Tensor:
+    r"""How far the support of codes is from the product of the supports of its latents [Roth2023]_, eq. 3.
+
+        sum_{i<j} max_{(a, b) in Z_i x Z_j} min_{z in Z} |(a, b) - (z_i, z_j)|^2
+
+    Z are the codes, Z_i their values of latent i: the squared Hausdorff distance between the codes of two latents and
+    the grid that their values span, summed over pairs of latents.
+
+    Parameters
+    ----------
+    codes
+        Floats (n, latents): the posterior means of a batch.
+    pairs
+        How many pairs of latents are drawn at each call, without replacement; the authors' code draws 25. None: all.
+    generator
+        A generator on the CPU, from which these come. By default torch's own.
+
+    Returns
+    -------
+    Tensor
+        A scalar from 0 up, with a gradient: 0 where every combination of two latents' values is there, however
+        unevenly; and where there is a single latent.
+
+    Notes
+    -----
+    Three codes of each pair have a gradient. Unchanged by the order of rows, shifts and, with all pairs, the order of
+    latents. Memory and time grow with n^3; `soft_hausdorff_support` is smoother, and faster.
+
+    References
+    ----------
+    .. [Roth2023] Roth, Ibrahim, Akata, Vincent and Bouchacourt, "Disentanglement of Correlated Factors via Hausdorff
+       Factorized Support", ICLR 2023.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from unweave.penalties import hausdorff_support
+    >>> corners = torch.tensor([[0.0, 0.0], [0.0, 1.0], [3.0, 0.0]])
+    >>> hausdorff_support(corners).item()          # (3, 1) is missing, and is 1 away from (3, 0)
+    1.0
+    """
+    check_codes(codes)
+    if pairs is not None:
+        check_count(pairs, "pairs")
+    return support_distances(codes, draw_pairs(codes.shape[1], pairs, generator).to(codes.device)).sum()
+
+
+def support_distances(codes: Tensor, pairs: Tensor) -> Tensor:
+    """Return for each pair (i, j) the largest squared distance of a point of Z_i x Z_j from the nearest code.
+
+    Only the two codes that make the farthest point, and the one nearest to it, have a gradient: they are found first,
+    without one.
+    """
+    first, second = codes.T[pairs]  # (pairs, n) each
+    a, b, c = _farthest(first.detach(), second.detach())
+    return (first.gather(1, a) - first.gather(1, c)).square() + (second.gather(1, b) - second.gather(1, c)).square()
+
+
+def _farthest(first: Tensor, second: Tensor) -> Tensor:
+    """Return for each pair a and b of the point (first_a, second_b) farthest from all codes, and its nearest code c."""
+    places = first.new_empty((3, len(first), 1), dtype=torch.long)
+    for pair, (x, y) in enumerate(zip(first, second, strict=True)):  # one at a time: a pair takes n^3 numbers
+        distances = (x[:, None] - x).square()[:, None] + (y[:, None] - y).square()  # (a, b, c)
+        nearest, codes = distances.flatten(0, 1).min(1)
+        point = nearest.argmax(0, keepdim=True)
+        places[:, pair] = torch.stack([point // len(x), point % len(x), codes[point]])
+    return places

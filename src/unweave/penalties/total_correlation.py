@@ -1,0 +1,134 @@
+"""The KL term in three parts, one of them the total correlation, estimated from a batch of Gaussian posteriors."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from unweave.penalties.checks import check_count, check_posteriors
+
+LOG_2PI = math.log(2 * math.pi)
+
+
+class KLParts(NamedTuple):
+    """The parts of the mean KL(q(z|x) || N(0, I)), scalars in nats. They add up to it."""
+
+    information: Tensor
+    """I(x; z)."""
+    total_correlation: Tensor
+    """KL(q(z) || prod_j q(z_j))."""
+    dimension_kl: Tensor
+    """sum_j KL(q(z_j) || N(0, 1))."""
+
+
+def total_correlation(z: Tensor, mean: Tensor, log_variance: Tensor, *, data_size: int | None = None) -> Tensor:
+    r"""Total correlation of the codes of Gaussian posteriors [Chen2018]_, in nats.
+
+        KL(q(z) || prod_j q(z_j)) = E_q(z)[log q(z) - sum_j log q(z_j)],    q(z) = mean over images of q(z|x)
+
+    At the sample z_k of image k, with n images in the batch and N in the data set, q is estimated by
+
+        minibatch weighting     q(z_k) ≈ 1/n sum_i q(z_k|x_i)
+        stratified sampling     q(z_k) ≈ 1/N q(z_k|x_k) + (N - 1) / (N (n - 1)) sum_{i≠k} q(z_k|x_i)
+
+    and each q(z_j) in the same way.
+
+    Parameters
+    ----------
+    z
+        One sample of each posterior, floats (n, latents).
+    mean, log_variance
+        The posteriors q(z|x_i) = N(mean_i, diag(exp(log_variance_i))): (n, latents) each.
+    data_size
+        N: stratified sampling among so many images. None: minibatch weighting.
+
+    Returns
+    -------
+    Tensor
+        A scalar with a gradient.
+
+    Notes
+    -----
+    Unchanged by the order of rows and of latents, and where a latent is scaled and shifted. The paper divides the
+    weighted sum by N n: a constant without a gradient, which would add (latents - 1) log N here. Its stratified sum
+    gives one other image, drawn at random, a weight of its own; this is the mean over that choice. Both estimates are
+    biased by the batch. Memory and time grow with n^2 latents.
+
+    References
+    ----------
+    .. [Chen2018] Chen, Li, Grosse and Duvenaud, "Isolating Sources of Disentanglement in Variational Autoencoders",
+       NeurIPS 2018.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from unweave.penalties import total_correlation
+    >>> line = torch.linspace(-2, 2, 64)[:, None]
+    >>> narrow = torch.full((64, 2), -4.0)
+    >>> bool(total_correlation(line.expand(64, 2), line.expand(64, 2), narrow) > 1)
+    True
+    """
+    return kl_parts(z, mean, log_variance, data_size=data_size).total_correlation
+
+
+def kl_parts(z: Tensor, mean: Tensor, log_variance: Tensor, *, data_size: int | None = None) -> KLParts:
+    r"""The KL term of a VAE in three parts [Chen2018]_, in nats.
+
+        mean KL(q(z|x) || N(0, I)) = I(x; z) + KL(q(z) || prod_j q(z_j)) + sum_j KL(q(z_j) || N(0, 1))
+
+    The first two are estimated from the batch, as `total_correlation` says. The KL term is exact, and the last part is
+    what they leave of it.
+
+    Parameters
+    ----------
+    z, mean, log_variance, data_size
+        As in `total_correlation`.
+
+    Returns
+    -------
+    KLParts
+        `information`, `total_correlation` and `dimension_kl`: scalars with a gradient.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from unweave.penalties import kl_parts
+    >>> draw = torch.Generator().manual_seed(0)
+    >>> mean = torch.randn(32, 3, generator=draw)
+    >>> parts = kl_parts(mean + torch.randn(32, 3, generator=draw), mean, torch.zeros(32, 3))
+    >>> kl = 0.5 * mean.square().sum(1).mean()
+    >>> bool(torch.isclose(sum(parts), kl))
+    True
+    """
+    check_posteriors(mean, log_variance, z)
+    if data_size is not None:
+        check_count(data_size, "data_size", 2)
+    densities = log_densities(z, mean, log_variance)
+    weights = _log_weights(len(z), data_size, densities)
+    own = densities.diagonal().sum(0).mean()  # log q(z|x)
+    joint = (weights + densities.sum(2)).logsumexp(1).mean()  # log q(z)
+    margins = (weights[:, :, None] + densities).logsumexp(1).sum(1).mean()  # sum_j log q(z_j)
+    information, correlation = own - joint, joint - margins
+    kl = 0.5 * (mean.square() + log_variance.exp() - log_variance - 1)
+    return KLParts(information, correlation, kl.sum(1).mean() - information - correlation)
+
+
+def log_densities(z: Tensor, mean: Tensor, log_variance: Tensor) -> Tensor:
+    """Return log q(z_kj | x_i) for samples k, images i and latents j: (k, i, j)."""
+    precision = (-log_variance).exp()
+    distance = (z[:, None] - mean).square() * precision
+    return -0.5 * (distance + log_variance + LOG_2PI)
+
+
+def _log_weights(n: int, data_size: int | None, like: Tensor) -> Tensor:
+    """Return the logarithm of what the posterior of image i counts in q(z) at the sample of image k: (k, i)."""
+    kind = {"device": like.device, "dtype": torch.promote_types(like.dtype, torch.float32)}
+    if data_size is None:
+        return torch.full((n, n), -math.log(n), **kind)
+    # A sample's own image is one of all; the others of the batch stand for all the rest.
+    own, others = 1 / data_size, (1 - 1 / data_size) / (n - 1)
+    weights = torch.full((n, n), others, **kind)
+    return weights.fill_diagonal_(own).log()
