@@ -27,3 +27,21 @@ def _data_of_their_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("UNWEAVE_DATA", str(tmp_path_factory.mktemp("data")))
         yield
+
+
+@pytest.fixture(scope="session")
+def _libraries() -> Iterator[None]:
+    """Let timm and open-clip be imported beside a build of torch that torchvision's compiled part is not made for.
+
+    Operators that it would bring are defined without a body; none is called. Nothing is fetched.
+    """
+    import torch
+
+    pytest.importorskip("huggingface_hub")
+    library = torch.library.Library("torchvision", "FRAGMENT")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+        for name in ("nms", "qnms"):
+            if not hasattr(torch.ops.torchvision, name):
+                library.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+        yield

@@ -11,7 +11,7 @@ import pytest
 from unweave.config import Config, Training
 from unweave.data.labels import Labels
 from unweave.errors import UsageError
-from unweave.methods import METHODS, BetaVAE, Schedule
+from unweave.methods import METHODS, BetaVAE, OrthogonalJacobian, Schedule
 from unweave.nets import Net
 from unweave.schedules import Scheduled
 
@@ -45,8 +45,10 @@ def test_every_setting_changes_the_identity():
         Config(CONFIG.method, CONFIG.data, training=Training(clip=1)),
         Config(CONFIG.method, CONFIG.data, labels=Labels()),
         Config(CONFIG.method, CONFIG.data, labels=Labels(count=10)),
+        Config(CONFIG.method, CONFIG.data, jacobian=OrthogonalJacobian()),
+        Config(CONFIG.method, CONFIG.data, jacobian=OrthogonalJacobian(codes=4)),
     ]
-    assert len({config.id for config in [CONFIG, *others]}) == 10
+    assert len({config.id for config in [CONFIG, *others]}) == 12
 
 
 def test_what_came_later_is_written_only_where_it_is_used():

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import runpy
 from pathlib import Path
 
 import pytest
+from torch.nn.functional import binary_cross_entropy_with_logits
 
 import unweave
 from unweave import plugins
@@ -46,6 +48,16 @@ def test_the_new_method_leaves_a_scored_run_beside_that_of_a_beta_vae(tmp_path, 
     assert ordered.plugins == [os.path.relpath(EXAMPLES / "own_method.py")]
     out = capsys.readouterr().out
     assert "difference" in out
+
+
+def test_the_loop_with_a_penalty_is_plain_torch_short_and_learns(capsys):
+    text = (EXAMPLES / "penalties_in_a_loop.py").read_text()
+    assert len(text.splitlines()) <= 60
+    assert re.findall(r"unweave\.\w+|import unweave", text) == ["import unweave", "unweave.penalties", "unweave.load"]
+    names = runpy.run_path(str(EXAMPLES / "penalties_in_a_loop.py"))
+    errors = [binary_cross_entropy_with_logits(*names["main"](steps=steps)).item() for steps in (1, 300)]
+    assert errors[1] < errors[0] / 2
+    assert "total correlation" in capsys.readouterr().out
 
 
 def test_the_example_of_vectors_finds_what_moves_the_counts(tmp_path, monkeypatch, capsys):

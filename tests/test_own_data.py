@@ -23,7 +23,19 @@ from unweave.training.loop import train
 RNG = np.random.default_rng(0)
 IMAGES = RNG.integers(0, 256, (40, 16, 16, 1), dtype=np.uint8)
 BRIEF: dict[str, Any] = {"steps": 3, "batch": 8, "width": 0.05, "net": "mlp", "latents": 3, "threads": 1}
-SUPERVISED = ("ada-gvae", "ada-ml-vae", "gvae", "ml-vae", "slow-vae", "beta-tvae", "ada-tvae", "tae", "ada-tae")
+SUPERVISED = (
+    "ada-gvae",
+    "ada-ml-vae",
+    "gvae",
+    "ml-vae",
+    "slow-vae",
+    "beta-tvae",
+    "ada-tvae",
+    "tae",
+    "ada-tae",
+    "ivae",
+    "lejepa",
+)
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::unweave.scoring.Collapsed", "ignore::unweave.metrics.presets.FewSamples"

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 import unweave
-from unweave.data import Table
+from unweave.data import Labels, Table
 from unweave.errors import UsageError
 from unweave.methods import METHODS, BetaVAE, Method
 from unweave.nets import NETS, Gaussian, Net
@@ -106,6 +106,21 @@ def test_what_the_sources_code_does():
     assert preset("dlib", "vae", "xysquares")["steps"] == 300_000
 
 
+def test_labels_come_with_a_preset(tmp_path):
+    settings = preset("dlib-labels", "beta-tcvae", "xysquares:size=32")
+    assert settings["labels"] == Labels(count=1000, weight=4 * 64, term="cross-entropy")
+    others = {"labels": Labels(count=10, kind="partial"), "steps": 2, "batch": 4, "width": 0.02}
+    run = unweave.train(**preset("dlib-labels", "beta-vae", "xysquares:size=32", out=tmp_path, threads=1, **others))
+    assert run.settings.labels == Labels(count=10, kind="partial", batch=4)
+
+
+def test_the_slow_vae_s_pairs_share_what_has_no_order():
+    method = preset("slow-vae", "slow-vae", "shapes2d")["method"]
+    assert (method.rule, method.step_rate, method.always_shared) == ("laplace", 1.0, "shape")
+    assert preset("slow-vae", "slow-vae", "xysquares")["method"].always_shared == ""
+    assert preset("slow-vae", "slow-vae")["method"].always_shared == ""  # the data are not known
+
+
 def test_factors_of_one_value_do_not_count():
     factors = np.array([[0, 0, 0], [1, 0, 0]])
     settings = preset("tripod", "tripod", Table(np.zeros((2, 8, 8, 1), np.uint8), factors))
@@ -134,7 +149,11 @@ def test_a_run_records_the_settings_themselves(tmp_path):
 @pytest.mark.parametrize(
     ("name", "method", "message"),
     [
-        ("qlae", "beta-vae", "the preset qlae is for qlae, not for beta-vae .presets of beta-vae: dlib, thesis-3.3.3"),
+        (
+            "qlae",
+            "beta-vae",
+            "the preset qlae is for qlae, not for beta-vae .presets of beta-vae: dlib, dlib-labels, thesis-3.3.3",
+        ),
         ("dlib", "ae", "not for ae .presets of ae: none."),
         ("dilb", "vae", "no preset is called 'dilb'; did you mean 'dlib'"),
         ("dlib", "bta-vae", "no method is called 'bta-vae'"),

@@ -21,7 +21,7 @@ from unweave.scoring import CHUNK, Collapsed, Unfinished, gather_run, score_run
 
 TINY: dict[str, Any] = {"net": "mlp", "width": 0.05, "latents": 3, "device": "cpu", "threads": 1, "batch": 8}
 FEW: dict[str, Any] = {"samples": 200, "test_samples": 100}
-COUNTS = {"votes": 200, "test_votes": 100, "variance_rows": 200}
+COUNTS: dict[str, Any] = {"votes": 200, "test_votes": 100, "variance_rows": 200}
 VOTES = {"factor-vae-score": COUNTS, "z-max-variance": COUNTS}
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from unweave.config import Config, Training, method_name
 from unweave.data.labels import Labels
+from unweave.methods import OrthogonalJacobian
 from unweave.nets import Net
 from unweave.schedules import Schedule
 from unweave.text import data_name
@@ -32,6 +33,9 @@ def train_command(config: Config, out: Path, *more: str) -> str:
     if config.labels is not None:
         flags = {spec.name: LABEL_FLAGS.get(spec.name, f"label-{spec.name}") for spec in fields(Labels)}
         words += ["--labels", str(config.labels.count), *_words(config.labels, flags, Labels(config.labels.count))]
+    if config.jacobian is not None:
+        flags = {spec.name: f"jacobian-{spec.name}" for spec in fields(OrthogonalJacobian)}
+        words += _words(config.jacobian, flags, OrthogonalJacobian(weight=0.0))
     return shlex.join([*words, "--out", str(out), *more])
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 UNUSED_KL = 0.01
@@ -12,24 +14,32 @@ ACTIVE_VARIANCE = 0.01
 """Variance of its posterior mean over images above which a latent is an active unit [Burda2016]_; the prior's is 1."""
 
 
-def carried(means: np.ndarray, log_variances: np.ndarray | None) -> np.ndarray:
+def carried(means: np.ndarray, log_variances: np.ndarray | None, categories: Sequence[int] = ()) -> np.ndarray:
     """Return what each latent carries, (latents,), over images: its mean KL in nats or, of a point, its variance.
 
-    The KL divergence of a posterior N(m, v) from the prior N(0, 1) is (m² + v - log v - 1) / 2 nats.
+    The KL divergence of a posterior N(m, v) from the prior N(0, 1) is (m² + v - log v - 1) / 2 nats. A categorical
+    latent carries the entropy of its category over images, in nats; `categories` says which are, as a run does.
     """
     means = means.astype(np.float64)
     if log_variances is None:
-        return means.var(axis=0)
-    logs = log_variances.astype(np.float64)
-    return (0.5 * (means**2 + np.exp(logs) - logs - 1)).mean(axis=0)
+        carries = means.var(axis=0)
+    else:
+        logs = log_variances.astype(np.float64)
+        carries = (0.5 * (means**2 + np.exp(logs) - logs - 1)).mean(axis=0)
+    for latent in np.flatnonzero(categories):
+        shares = np.unique(means[:, latent], return_counts=True)[1] / len(means)
+        carries[latent] = (shares * np.log(1 / shares)).sum()
+    return carries
 
 
-def used(carries: np.ndarray, points: bool) -> np.ndarray:
+def used(carries: np.ndarray, points: bool, categories: Sequence[int] = ()) -> np.ndarray:
     """Return which latents carry anything."""
-    return carries >= (UNUSED_VARIANCE if points else UNUSED_KL)
+    least = np.full(len(carries), UNUSED_VARIANCE if points else UNUSED_KL)
+    least[np.flatnonzero(categories)] = UNUSED_KL
+    return carries >= least
 
 
-def collapse(means: np.ndarray, carries: np.ndarray, points: bool) -> str | None:
+def collapse(means: np.ndarray, carries: np.ndarray, points: bool, categories: Sequence[int] = ()) -> str | None:
     """Return what to say of a model none of whose latents is used or active, with what to try; else None.
 
     Parameters
@@ -40,14 +50,18 @@ def collapse(means: np.ndarray, carries: np.ndarray, points: bool) -> str | None
         What each latent carries, (latents,): see `carried`.
     points
         Whether the codes are points. Of these, any that varies is active.
+    categories
+        How many categories each latent has, 0 for a number; by default all are numbers. One that is used is active.
 
     Returns
     -------
     str or None
         A sentence or two.
     """
-    if used(carries, points).any():
-        return None if points or _any_active(means) else NEARLY
+    in_use = used(carries, points, categories)
+    if in_use.any():
+        categorical = np.flatnonzero(categories)
+        return None if points or in_use[categorical].any() or _any_active(means) else NEARLY
     if points:
         return (
             "This model has collapsed: no latent varies, so that all images have the same code. "

@@ -16,7 +16,7 @@ from unweave.data.labels import Labels
 from unweave.errors import UsageError, unknown
 from unweave.fields import OneOf, earlier_values, fits, later, types_of
 from unweave.losses import content_name, loss_of
-from unweave.methods import Method, Schedule, method_name, method_of
+from unweave.methods import Method, OrthogonalJacobian, Schedule, method_name, method_of
 from unweave.nets import Model, Modules, Net, Shape
 from unweave.schedules import require_not_negative
 
@@ -59,13 +59,14 @@ class Training:
 
 @dataclass(frozen=True)
 class Config:
-    """A method, a data set, a net, a way of training, and a few labels, if there are any."""
+    """A method, a data set, a net, a way of training, and terms beside the method's: a few labels, a Jacobian."""
 
     method: Method
     data: Mapping[str, Any]
     net: Net = field(default_factory=Net)
     training: Training = field(default_factory=Training)
     labels: Labels | None = None
+    jacobian: OrthogonalJacobian | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the configuration as plain JSON values; `from_json` is the inverse."""
@@ -75,7 +76,8 @@ class Config:
             "net": _plain(self.net),
             "training": _plain(self.training),
         }
-        return plain if self.labels is None else {**plain, "labels": _plain(self.labels)}
+        beside = {"labels": self.labels, "jacobian": self.jacobian}
+        return {**plain, **{part: _plain(settings) for part, settings in beside.items() if settings is not None}}
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Config:
@@ -87,7 +89,8 @@ class Config:
             if not isinstance(data["name"], str):
                 raise TypeError(f"data.name is {data['name']!r}")
             labels = None if values.get("labels") is None else _read(Labels, _group(values, "labels"))
-            return cls(_read(kind, method), data, _read(Net, net), _read(Training, training), labels)
+            jacobian = None if values.get("jacobian") is None else _read(OrthogonalJacobian, _group(values, "jacobian"))
+            return cls(_read(kind, method), data, _read(Net, net), _read(Training, training), labels, jacobian)
         except (KeyError, TypeError) as error:
             raise UsageError(f"this is not the configuration of a run: {error}") from error
 
@@ -110,8 +113,18 @@ class Config:
         `modules` are the user's encoder and decoder, where the net is two modules.
         """
         method, loss = self.method, loss_of(self.method.loss)
-        options = {"seen": loss.seen, "has_spread": loss.has_spread, **method.bottleneck_options}
-        return self.net.build(shape, generator, method.bottleneck, method.adversary, modules, **options)
+        return self.net.build(
+            shape,
+            generator,
+            method.bottleneck,
+            method.adversary,
+            modules,
+            seen=loss.seen,
+            has_spread=loss.has_spread and method.decoder,
+            has_decoder=method.decoder,
+            companion=method.companion,
+            **method.bottleneck_options,
+        )
 
     def differences(self, other: Config) -> list[str]:
         """Return, as readable text, every setting in which `other` differs."""
@@ -124,7 +137,7 @@ class Config:
         ]
 
 
-def _plain(settings: Method | Net | Training | Labels) -> dict[str, Any]:
+def _plain(settings: Method | Net | Training | Labels | OrthogonalJacobian) -> dict[str, Any]:
     """Return a dataclass's fields as JSON has them: a schedule as text, and in a field for floats a float always.
 
     So 4 and 4.0 are one run.

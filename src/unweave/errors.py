@@ -28,11 +28,14 @@ class UnknownName(UsageError):
 def unknown(kind: str, name: str, known: Iterable[str]) -> UnknownName:
     """Return the error for a name that is not in a table, with the nearest match.
 
+    That is the first of which it is the beginning, or else the most similar.
+
     >>> str(unknown("data set", "shape2d", ["shapes2d", "xysquares"]))
     "no data set is called 'shape2d'; did you mean 'shapes2d'? (known: shapes2d, xysquares)"
     """
     names = list(known)
-    near = get_close_matches(name.lower(), names, n=1)
+    near = [known for known in names if name and known.startswith(name.lower())][:1]
+    near = near or get_close_matches(name.lower(), names, n=1)
     hint = f"; did you mean '{near[0]}'?" if near else ""
     return UnknownName(f"no {kind} is called '{name}'{hint} (known: {', '.join(names)})", kind)
 

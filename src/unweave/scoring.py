@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -108,6 +109,9 @@ def gather_run(
 
     Runs of one data set get the same images for the same seed.
     """
+    if len(request.categorical):
+        raise UsageError("a run knows which of its latents are categorical: categorical is for codes of your own")
+    request = replace(request, categorical=tuple(np.flatnonzero(run.categories).tolist()))
     preset = PRESETS[request.preset]
     rows = preset.samples if samples is None else samples
     test_rows = preset.test_samples if test_samples is None else test_samples
@@ -133,12 +137,12 @@ def gather_run(
     if run.data.is_grid and ("encode" in needs or ("source" in needs and not pooled)):
         given["codebook"] = Codebook(run.encode, run.data, on_progress=on_progress)
         given["codebook"].add(indices, means)
-    if log_variances is not None:
+    if log_variances is not None and run.has_posterior:
         given["log_variances"] = log_variances[train]
         if "reconstruction" in needs:
             codes = _sample(means[train], log_variances[train], request.seed)
             given["reconstruction"] = _reconstruction(run, indices[train], codes)
-    if "jacobians" in needs:
+    if "jacobians" in needs and run.has_decoder and not any(run.categories):
         given["jacobians"] = run.jacobians(means[:JACOBIANS])
     if factors is None:
         inputs = gather(means[train], None, None, request, **given)
@@ -155,10 +159,14 @@ def _check_named(run: Run, names: Sequence[str]) -> None:
             require_factors(run.data, f"the metric '{name}'")
         if "encode" in metric_of(name).needs:
             require_grid(run.data, "a metric that intervenes on factors")
+        if not run.has_decoder and not {"jacobians", "reconstruction"}.isdisjoint(metric_of(name).needs):
+            raise UsageError(f"the metric '{name}' needs a decoder, and this model has none: it learns codes alone")
         if not run.has_posterior and (
             metric_of(name).representation == "sampled" or "log_variances" in metric_of(name).needs
         ):
             raise UsageError(f"the metric '{name}' needs posteriors, and the codes of this model are points")
+        if any(run.categories) and ("jacobians" in metric_of(name).needs or metric_of(name).categories == "none"):
+            raise UsageError(f"the metric '{name}' needs codes that are numbers, and some latents are categorical")
 
 
 def _warn_of_left_out(run: Run, request: Request) -> None:
@@ -175,7 +183,8 @@ def _warn(run: Run, means: np.ndarray, log_variances: np.ndarray | None, name: s
         planned = run.settings.training.steps
         state = f"{'has' if run.state == 'failed' else 'is'} {run.state}, at step {run.step:,} of {planned:,}"
         warn_user(f"{name or 'the run'} {state}: these are scores of a half-trained model", Unfinished)
-    if collapsed := collapse(means, carried(means, log_variances), log_variances is None):
+    carries = carried(means, log_variances, run.categories)
+    if collapsed := collapse(means, carries, log_variances is None, run.categories):
         warn_user(f"{name}: {collapsed}" if name else collapsed, Collapsed)
 
 

@@ -59,7 +59,7 @@ def read_scores(path: Path) -> polars.DataFrame | None:
         raise _other_columns(path, table) from error
 
 
-def read_scores_at_once(paths: Sequence[Path], file: str) -> polars.DataFrame | None:
+def read_scores_at_once(paths: Sequence[Path | str], file: str) -> polars.DataFrame | None:
     """Return the scores in many files as one table, with the path of each row's file in the column `file`.
 
     None where that cannot be done: where files differ in their columns, or one is damaged. A hundred times faster than
@@ -68,7 +68,7 @@ def read_scores_at_once(paths: Sequence[Path], file: str) -> polars.DataFrame | 
     import polars
 
     try:
-        table = polars.read_parquet([*paths], include_file_paths=file, glob=False)
+        table = polars.read_parquet([str(path) for path in paths], include_file_paths=file, glob=False)
         if "metric" not in table.columns or table["metric"].null_count():
             return None
         return _with_all_columns(table)

@@ -50,7 +50,7 @@ def test_the_script_is_one_that_the_shell_can_read(scripts, shell):
         (["train", "beta-vae", "--data", "xyo"], "xyobject xyobject-shaded"),
         (["train", "beta-vae", "--data", "xysquares", "--net", "d"], "disent dlib"),
         (["train", "qlae", "--preset", ""], "qlae"),
-        (["train", "ada-gvae", "--rule", ""], "exact redrawn dlib"),
+        (["train", "ada-gvae", "--rule", ""], "exact redrawn dlib laplace"),
         (["train", "beta-vae", "--track", "tensorboard", "w"], "wandb"),
         (["evaluate", "run", "--metrics", "mig", "dci-l"], "dci-lasso dci-logistic"),
         (["evaluate", "run", "--seed", "1", "--no-"], "--no-intervals --no-floors"),

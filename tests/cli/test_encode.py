@@ -115,3 +115,26 @@ def test_a_run_is_encoded_on_its_own_data_set(cli, here):
     assert (found.code, json.loads(found.out)["data"]["name"]) == (0, "xysquares")
     hint = cli("encode", "resnet18", "--data", "xysquares", "--out", "x.npz").err
     assert hint.endswith("a model of timm is written timm:resnet18\n")
+
+
+@pytest.mark.usefixtures("_libraries")
+@pytest.mark.filterwarnings("ignore")
+def test_a_model_of_timm_is_encoded_by_name(cli, here):
+    words = ("--random-weights", "--data", "xysquares:size=32", "--samples", "3", "--out", "codes.npz", "--json")
+    code, out, err = cli("encode", "timm:resnet10t:size=32", *words)
+    assert (code, err) == (0, "")
+    assert json.loads(out)["encoder"] == "timm:resnet10t"
+    assert json.loads(out)["shape"] == [3, 512]
+
+
+def test_a_name_that_is_cut_short_is_completed(cli, here):
+    code, _, err = cli("encode", "efficientnet", "--data", "xysquares:size=32", "--out", "codes.npz")
+    assert code == 2
+    assert "did you mean 'efficientnet-lite0'?" in err
+
+
+def test_images_that_are_too_small_are_refused_in_plain_words(cli, here):
+    words = ("--random-weights", "--data", "xysquares:size=32", "--samples", "3", "--out", "codes.npz")
+    code, _, err = cli("encode", "alexnet-shift:size=8", *words)
+    assert code == 2
+    assert err == "unweave: alexnet-shift:size=8 cannot encode images of 8 × 8 pixels; give it another size\n"

@@ -51,9 +51,23 @@ def test_scores_of_a_run_are_shown_and_saved(cli, run, tmp_path):
     assert rest == ["", MEANING, BOUNDS, "", f"next: unweave report {run}"]
 
 
+def test_columns_of_categories_are_named(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    factor = np.arange(600) % 6
+    np.save("z.npy", np.array([3, 0, 5, 1, 4, 2])[factor][:, None].astype(float))
+    np.save("v.npy", factor[:, None])
+    words = ("evaluate", "--codes", "z.npy", "--factors", "v.npy", "--metrics", "mcc", "--json")
+    as_number, as_names = (json.loads(cli(*words, *more).out)["scores"][0] for more in ((), ("--categorical", "0")))
+    assert as_number["value"] < 0.2
+    assert as_names["value"] == pytest.approx(1.0)
+    assert as_names["options"]["categorical"] == [0]
+    assert "from 0 to 0, got 3" in cli(*words, "--categorical", "3").err
+
+
 def test_all_that_can_be_had_is_the_default(cli, files):
     scores = json.loads(cli("evaluate", "--codes", "z.npy", "--json").out)["scores"]
-    names = [name for name, metric in METRICS.items() if metric.needs == ("codes",) and metric.representation == "mean"]
+    alone = {"codes", "categorical"}
+    names = [name for name, each in METRICS.items() if {*each.needs} <= alone and each.representation == "mean"]
     assert [score["metric"] for score in scores] == [row for name in names for row in METRICS[name].names(name)]
 
 

@@ -62,13 +62,13 @@ def test_a_method_s_help_shows_its_fields_and_everyone_s(cli):
     for flag, help_text in {
         "--beta NUMBER|FROM:TO@STEPS": "Weight of the KL term; a number, or a schedule such as 1:4@10000.",
         "--loss {auto,bce,mse,mae,gaussian,learnt,mse-box,mse-gauss,mse-kernel,nb, poisson}": "Reconstruction loss",
-        "--net {auto,conv,disent,dlib,mlp,qlae,tripod}": "Architecture: conv",
+        "--net {auto,additive,broadcast,conv,disent,dlib,mlp,qlae,tripod}": "Architecture: conv",
         "--latents INT": "Number of latent units. (default: 10)",
         "--standardise": "Give every channel mean 0",
         "--checkpoint-every INT": "Steps between two checkpoints.",
         "--device {auto,cpu,cuda,mps}": "Where to train",
         "--track {tensorboard,wandb}": "Send the log there too",
-        "--label-kind {perfect,binned,noisy,partial}": "What labels are like",
+        "--label-kind {perfect,binned,noisy,partial,permuted}": "What labels are like",
     }.items():
         assert f"{flag} {help_text}" in text
     assert "--name" not in out

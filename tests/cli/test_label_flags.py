@@ -7,7 +7,7 @@ from dataclasses import fields
 import pytest
 
 from unweave.cli.parsing import parse
-from unweave.cli.train import LabelFlags
+from unweave.cli.train import LabelFlags, _parse
 from unweave.data.labels import Labels
 from unweave.errors import UsageError
 from unweave.schedules import Schedule
@@ -25,9 +25,9 @@ def test_without_a_number_there_are_no_labels():
 def test_every_field_has_a_flag():
     words = (
         "--labels 50 --label-weight 0:5@50% --label-term cross-entropy --label-kind partial --label-bins 7 "
-        "--label-error-rate 0.2 --label-factors x,y --label-batch 16"
+        "--label-error-rate 0.2 --label-factors x,y --label-batch 16 --label-sharpness 2"
     )
-    assert read(words) == Labels(50, Schedule(0, 5, share=0.5), "cross-entropy", "partial", 7, 0.2, "x,y", 16)
+    assert read(words) == Labels(50, Schedule(0, 5, share=0.5), "cross-entropy", "partial", 7, 0.2, "x,y", 16, 2.0)
     assert len(words.split()) == 2 * len(fields(Labels))
 
 
@@ -49,3 +49,13 @@ def test_mistakes_are_one_line():
         read("--labels 10 --label-kind nosy")
     with pytest.raises(UsageError, match="there must be at least one labelled image"):
         read("--labels -1")
+
+
+def test_a_preset_brings_its_labels_and_flags_replace_them():
+    words = ["--preset", "dlib-labels", "--data", "xysquares:size=32"]
+    published = _parse("beta-vae", words).labels.labels()
+    assert published == Labels(1000, 256.0, "cross-entropy")
+    changed = _parse("beta-vae", [*words, "--labels", "100", "--label-weight", "64"]).labels.labels()
+    assert changed == Labels(100, 64.0, "cross-entropy")
+    assert _parse("beta-vae", [*words, "--labels", "0"]).labels.labels() is None
+    assert _parse("beta-vae", ["--preset", "dlib", "--data", "xysquares:size=32"]).labels.labels() is None

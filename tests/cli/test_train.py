@@ -228,6 +228,7 @@ def test_options_and_their_defaults_are_those_of_the_function():
         "on_result",
         "net",
         "labels",
+        "jacobian",
         *asked,
         *(field.name for kind in (Net, Training) for field in fields(kind)),
     }

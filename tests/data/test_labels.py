@@ -180,3 +180,47 @@ def test_data_without_factors_has_no_labels():
 
     with pytest.raises(UsageError, match="'bare' has no factors"):
         Labels().check(Bare(), 10)
+
+
+def test_permuted_labels_are_a_renaming_of_the_values():
+    true, permuted = drawn(count=3000), drawn(count=3000, kind="permuted")
+    np.testing.assert_array_equal(true.indices, permuted.indices)  # the same images are labelled
+    np.testing.assert_array_equal(true.classes, truth(true))
+    moved = 0
+    for j, size in enumerate(SIZES):
+        names = {(a, b) for a, b in zip(true.classes[:, j].tolist(), permuted.classes[:, j].tolist(), strict=True)}
+        assert len(names) == len({a for a, _ in names}) == len({b for _, b in names}) == size  # one name each
+        moved += sum(a != b for a, b in names)
+    assert moved > sum(SIZES) / 2
+    other = draw_labels(Labels(count=3000, kind="permuted"), DATA, np.random.default_rng(1))
+    again = drawn(count=3000, kind="permuted")
+    np.testing.assert_array_equal(permuted.places, again.places)
+    names = [dict(zip(truth(some)[:, -1], some.classes[:, -1], strict=True)) for some in (permuted, other)]
+    assert names[0] != names[1]  # chosen by the seed
+
+
+def test_the_order_of_permuted_values_says_nothing():
+    """Over many seeds, the rank correlation of values and their names has the moments of random permutations."""
+    line = Table(np.zeros((12, 2, 2, 1), np.uint8), np.arange(12)[:, None])
+    found = []
+    for seed in range(300):
+        labelled = draw_labels(Labels(count=200, kind="permuted"), line, np.random.default_rng(seed))
+        found.append(np.corrcoef(*np.unique([labelled.indices, labelled.classes[:, 0]], axis=1))[0, 1])
+    assert np.mean(found) == pytest.approx(0, abs=4 / np.sqrt(300 * 11))
+    assert np.var(found) == pytest.approx(1 / 11, rel=0.35)
+
+
+def test_real_numbers_have_no_classes_unless_they_are_binned():
+    with pytest.raises(UsageError, match="a permutation of labels needs factors of a few values"):
+        Labels(kind="permuted").check(Measured(), 5)
+    with pytest.raises(UsageError, match="the term embed needs"):
+        Labels(term="embed").check(Measured(), 5)
+    Labels(term="embed", kind="binned").check(Measured(), 5)
+    labelled = draw_labels(Labels(count=50, kind="binned", bins=3), Measured(), np.random.default_rng(0))
+    assert labelled.sizes.tolist() == [3, 3]
+    assert set(np.unique(labelled.classes)) == {0, 1, 2}
+
+
+def test_one_image_has_no_covariance():
+    with pytest.raises(UsageError, match="at least 2 labelled images a step"):
+        Labels(term="cov", batch=1)

@@ -85,7 +85,7 @@ def test_a_single_factor_that_varies_changes():
 
 def test_no_image_is_its_partner_that_is_held_out():
     kept = Restricted(table(), exclude="factor0=1&factor4>=2")
-    for rule in ("exact", "dlib"):
+    for rule in ("exact", "dlib", "laplace"):
         cells = CELLS[draw_pairs(kept, 2000, np.random.default_rng(0), rule=rule)]
         assert not ((cells[..., 0] == 1) & (cells[..., 4] >= 2)).any()
         assert (cells[1, :, 0] == 1).any()
@@ -99,6 +99,11 @@ def test_no_image_is_its_partner_that_is_held_out():
         ({"changed": 5}, "has 4 factors that vary"),
         ({"changed": 0}, "has 4 factors that vary"),
         ({"rule": "exakt"}, "did you mean 'exact'"),
+        ({"rule": "laplace", "changed": 2}, "leave out changed"),
+        ({"rule": "laplace", "step_rate": 0.0}, "step_rate must be a positive number"),
+        ({"always_shared": "factor9"}, "factor9"),
+        ({"always_shared": "factor0,factor2,factor3,factor4"}, "no factor that varies"),
+        ({"always_shared": "factor0, factor2", "changed": 3}, "has 2 factors that vary"),
     ],
 )
 def test_pairs_that_cannot_be(options, message):

@@ -12,9 +12,10 @@ import unweave
 from unweave.config import Config, Training
 from unweave.errors import UsageError
 from unweave.methods.base import Batch
-from unweave.methods.factor_vae import FactorVAE, shuffle
+from unweave.methods.factor_vae import FactorVAE
 from unweave.methods.vae import VAE
 from unweave.nets import Gaussian, Model, Net
+from unweave.penalties import shuffle_latents as shuffle
 from unweave.training.resolve import resolved
 from unweave.training.state import TrainingState
 

@@ -19,7 +19,7 @@ def test_latents_of_factors_that_differ_keep_their_posteriors(known, guessing):
     mean, log_variance = torch.randn(2, 4, 5, generator=torch.Generator().manual_seed(0))
     q = Gaussian(mean, log_variance)
     found = known().posterior(q, Batch(torch.empty(0), 2, FACTORS), 0)
-    average, spread = guessing().average(q.rows(slice(0, 2)), q.rows(slice(2, 4)))
+    average, spread = guessing().average([q.rows(slice(0, 2)), q.rows(slice(2, 4))])
     kept = {0: [1], 1: [1, 2]}  # by the pair
     for row in range(4):
         for latent in range(5):

@@ -9,9 +9,11 @@ import pytest
 import torch
 
 from unweave.errors import UsageError
-from unweave.methods import Batch, BetaVAE, Schedule
-from unweave.methods.hfs import HFS, draw_pairs, shrinkage, support_distances
+from unweave.methods import Batch, BetaTCVAE, BetaVAE, Schedule
+from unweave.methods.hfs import HFS, shrinkage
 from unweave.nets import Gaussian, Model, Net
+from unweave.penalties.hausdorff_support import support_distances
+from unweave.penalties.latent_pairs import draw_pairs
 
 
 def codes(n: int = 7, latents: int = 4) -> torch.Tensor:
@@ -90,6 +92,32 @@ def test_terms_are_the_beta_vaes_and_the_weighted_distances():
     assert set(terms_of(HFS(loss="mse"), model, q)) == {"reconstruction", "kl", "support"}
 
 
+def softly(values: list[float], temperature: float) -> float:
+    weights = np.exp(np.array(values) / temperature)
+    return float(weights @ values / weights.sum())
+
+
+def test_soft_extremes_are_weighted_means():
+    model = Net("mlp", latents=4, width=0.02).build((32, 32, 3), seeded())
+    z, expected = codes().numpy().astype(float), 0.0
+    for i, j in combinations(range(4), 2):
+        distances = [[(a - code[i]) ** 2 + (b - code[j]) ** 2 for code in z] for a, b in product(z[:, i], z[:, j])]
+        expected += softly([softly(row, -2.0) for row in distances], 2.0)
+    terms = terms_of(HFS(gamma=3, temperature=2.0, loss="mse"), model, Gaussian(codes(), torch.zeros(7, 4)))
+    assert terms["support"].item() == pytest.approx(3 * expected, rel=1e-5)
+
+
+def test_with_a_total_correlation_it_is_hfs_on_a_beta_tcvae():
+    model = Net("mlp", latents=4, width=0.02).build((32, 32, 3), seeded())
+    q = Gaussian(codes(), torch.zeros(7, 4) - 1)
+    both, support = HFS(beta=1, tc=5, gamma=2, loss="mse"), HFS(gamma=2, loss="mse")
+    found = sum(value.item() for value in terms_of(both, model, q).values())
+    of_tc = BetaTCVAE(beta=6, loss="mse").terms(model, Batch(torch.zeros(7, 3, 32, 32)), q, q.mean, 0)
+    expected = sum(value.item() for value in of_tc.values()) + terms_of(support, model, q)["support"].item()
+    assert found == pytest.approx(expected, rel=1e-5)
+    assert set(terms_of(both, model, q)) == {"reconstruction", "kl", "support", "total_correlation"}
+
+
 def test_one_latent_has_no_pairs():
     model = Net("mlp", latents=1, width=0.02).build((32, 32, 3), torch.Generator().manual_seed(0))
     q = model.encode(torch.rand(4, 3, 32, 32))
@@ -107,7 +135,10 @@ def test_the_scale_term_looks_at_each_latent_over_the_batch():
     assert shrinkage(z[:, 1:]).item() == 0
 
 
-@pytest.mark.parametrize("settings", [{"gamma": -1.0}, {"delta": float("nan")}, {"pairs": 0}, {"beta": -1.0}])
+@pytest.mark.parametrize(
+    "settings",
+    [{"gamma": -1.0}, {"delta": float("nan")}, {"pairs": 0}, {"beta": -1.0}, {"temperature": -1.0}, {"tc": -1.0}],
+)
 def test_wrong_settings_are_refused(settings):
     with pytest.raises(UsageError, match=f"{next(iter(settings))} must be"):
         HFS(**settings)

@@ -9,9 +9,10 @@ from scipy.integrate import quad
 from scipy.stats import ncx2
 
 from unweave.errors import UsageError
-from unweave.methods.info_vae import KERNELS, InfoVAE, mmd, smoothed
+from unweave.methods.info_vae import InfoVAE
 from unweave.methods.vae import VAE
 from unweave.nets import Gaussian, Net
+from unweave.penalties.mmd import KERNELS, mmd, smoothed
 from unweave.schedules import Schedule
 
 MODEL = Net("mlp", latents=3, width=0.02).build((32, 32, 1), torch.Generator().manual_seed(0))
@@ -57,13 +58,13 @@ def test_the_discrepancy_is_that_from_a_large_sample_of_the_prior(kernel):
 
     some = y[:300]
     expected = mean(z, z, True) - 2 * mean(z, y, False) + mean(some, some, True)
-    assert mmd(z, kernel, 6.0).item() == pytest.approx(expected, abs=0.02)
+    assert mmd(z, kernel=kernel).item() == pytest.approx(expected, abs=0.02)
     assert expected > 0.1
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_samples_of_the_prior_have_none_on_average(kernel):
-    values = [mmd(normal(30, seed), kernel, 6.0).item() for seed in range(200)]
+    values = [mmd(normal(30, seed), kernel=kernel).item() for seed in range(200)]
     error = np.std(values) / np.sqrt(200)
     assert abs(np.mean(values)) < 3 * error < 0.002
 
@@ -71,14 +72,14 @@ def test_samples_of_the_prior_have_none_on_average(kernel):
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_its_gradient_is_that_of_finite_differences(kernel):
     z = normal(5).double().requires_grad_()
-    assert torch.autograd.gradcheck(lambda codes: mmd(codes, kernel, 6.0), z)
+    assert torch.autograd.gradcheck(lambda codes: mmd(codes, kernel=kernel), z)
 
 
 def test_terms_are_the_objective_written_out():
     z = normal(12)
     found = terms(InfoVAE(alpha=0.25, lambda_mmd=10, bandwidth=0.5, kernel="gaussian"), z)
     assert found["kl"] == pytest.approx(0.75 * terms(VAE(), z)["kl"])
-    assert found["mmd"] == pytest.approx(9.25 * mmd(z, "gaussian", 3.0).item())
+    assert found["mmd"] == pytest.approx(9.25 * mmd(z, kernel="gaussian", bandwidth=0.5).item())
 
 
 def test_alpha_zero_and_lambda_one_are_the_vae():
@@ -94,11 +95,10 @@ def test_alpha_one_takes_the_kl_term_away_and_may_be_reached_by_steps():
     assert terms(InfoVAE(), z)["kl"] == 0
 
 
-def test_a_single_image_and_codes_far_away_give_finite_numbers():
+def test_codes_far_away_give_finite_numbers():
     for kernel in KERNELS:
-        assert torch.isfinite(mmd(normal(1), kernel, 6.0))
         z = (normal(4) * 1e4).requires_grad_()
-        (gradient,) = torch.autograd.grad(mmd(z, kernel, 6.0), z)
+        (gradient,) = torch.autograd.grad(mmd(z, kernel=kernel), z)
         assert torch.isfinite(gradient).all()
 
 

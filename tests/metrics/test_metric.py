@@ -45,7 +45,7 @@ def test_needs_options_and_parts_are_those_of_the_signature(name):
     parameters = inspect.signature(entry.sample).parameters
     assert {*entry.needs, *entry.options} == {*parameters} - {"data", *entry.unused}
     assert not {*entry.needs} & {*entry.options}
-    assert {need for need in entry.needs if need not in ("test", "seed")} <= {*INPUTS}
+    assert {need for need in entry.needs if need not in ("test", "seed", "categorical")} <= {*INPUTS}
     for option, value in entry.options.items():
         assert value == entry.bound.get(option, parameters[option].default)
         assert value is not inspect.Parameter.empty

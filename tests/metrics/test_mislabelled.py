@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from unweave.metrics.traversals import value_of
 SIZES = (3, 6, 20)
 NAMES = ("shape", "scale", "x")
 GRID = np.stack(np.unravel_index(np.arange(360), SIZES), axis=1)
-FEW = {"votes": 400, "test_votes": 400, "variance_rows": 500}
+FEW: dict[str, Any] = {"votes": 400, "test_votes": 400, "variance_rows": 500}
 
 
 def book(codes: np.ndarray | None = None) -> Codebook:

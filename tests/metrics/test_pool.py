@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from unweave.metrics.resampling import interval
 
 SIZES = (4, 8, 10)
 CELLS = np.stack(np.unravel_index(np.arange(320), SIZES), axis=1)
-COUNTS = {"votes": 2000, "test_votes": 2000, "variance_rows": 2000}
+COUNTS: dict[str, Any] = {"votes": 2000, "test_votes": 2000, "variance_rows": 2000}
 
 
 def encode(factors, noise, rng):

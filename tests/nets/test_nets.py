@@ -131,7 +131,7 @@ def test_pixels_are_standardised_and_come_back():
     np.testing.assert_array_equal(model.images(model.pixels(images)), images)
 
 
-@pytest.mark.parametrize("net", ["conv", "disent", "dlib", "qlae", "tripod", "mlp"])
+@pytest.mark.parametrize("net", NETS)
 @pytest.mark.parametrize("sides", [(16, 16), (17, 31), (33, 64), (50, 50), (97, 97), (218, 178), (255, 256)])
 def test_every_size_from_16_pixels_comes_back(net, sides):
     model = build(net, (*sides, 3), width=0.05)
@@ -158,6 +158,7 @@ def test_images_that_are_too_small_are_refused(shape):
     ("arguments", "message"),
     [
         ({"name": "cnov"}, "did you mean 'conv'"),
+        ({"name": "conv:depth=2"}, "the net 'conv' takes no options, and 'conv:depth=2' has some"),
         ({"latents": 0}, "at least one"),
         ({"width": -1.0}, "positive"),
     ],
@@ -174,7 +175,7 @@ def test_width_scales_channels_and_units():
     assert [c.out_channels for c in layers(tiny.encoder, nn.Conv2d)] == [1, 1, 1, 1]
 
 
-@pytest.mark.parametrize("name", ["conv", "disent", "dlib", "mlp"])
+@pytest.mark.parametrize("name", ["additive:groups=1", "conv", "disent", "dlib", "mlp"])
 @pytest.mark.parametrize("depth", [2, 3])
 def test_a_deeper_net_has_more_layers_of_the_same_size(name, depth):
     shape = (32, 32, 3)
@@ -205,5 +206,5 @@ def test_a_depth_that_is_none(depth):
 
 
 def test_nets_of_one_depth():
-    with pytest.raises(UsageError, match="these have several: conv"):
+    with pytest.raises(UsageError, match="these have several: additive, broadcast, conv, disent, dlib, mlp"):
         Net("qlae", depth=2)

@@ -64,6 +64,7 @@ class SquaresRun:
     deviations: tuple[float, ...] = (0.05, 0.1, 0.3)
     collapsed: bool = False
     """Whether the posterior is the prior, whatever the image."""
+    has_decoder: bool = True
     point: bool = False
     """Whether codes are points, without variances, and take as many values as there are places and shades."""
 
@@ -76,6 +77,10 @@ class SquaresRun:
             "training": {"steps": 3000, "batch": 64, "lr": 1e-3, "seed": 7},
             "labels": {"count": 100, "kind": "noisy"},
         }
+
+    @property
+    def categories(self) -> tuple[int, ...]:
+        return (0,) * self.latents
 
     def log(self) -> polars.DataFrame:
         return self.history

@@ -13,6 +13,7 @@ import scale_docs as docs
 import unweave
 from unweave.errors import UsageError
 from unweave.reproduce import reproduce
+from unweave.reproduce.parts import Parts
 from unweave.reproduce.scale_encoders import (
     AS_PUBLISHED,
     FIRST,
@@ -21,6 +22,7 @@ from unweave.reproduce.scale_encoders import (
     SCHEMA,
     NearlyBlack,
     ScaleEncoders,
+    Scored,
     Settings,
     conclusions,
     rows_of,
@@ -105,6 +107,23 @@ def test_encoders_that_are_not_here_are_said(monkeypatch):
 def test_the_page_is_that_of_the_stored_table():
     """If not: `python benchmarks/scale_docs.py` writes the page from the file."""
     assert pages.block("encoders", docs.encoders_text()) in docs.PAGE.read_text()
+
+
+def test_encoders_that_are_finished_are_stored_beside_earlier_ones(tmp_path, monkeypatch):
+    table = planted()
+    monkeypatch.setattr(docs, "ENCODERS", tmp_path / "stored.csv")
+    table.filter(polars.col("encoder") != "net3").write_csv(docs.ENCODERS)
+    kept = Parts(tmp_path, {})
+    for weights in ("random", "trained"):
+        rows = [
+            {"images": RANDOM, "codes": 64, "metric": "mig", "value": 0.9, "low": 0.8, "high": 1.0},
+        ]
+        kept(weights, lambda r=rows, w=weights: Scored("one", "net2", w == "random", 2, r))
+    docs.store_encoders(tmp_path)
+    stored = polars.read_csv(docs.ENCODERS, schema=SCHEMA)
+    assert stored["encoder"].unique(maintain_order=True).to_list() == ["pixels", "net2", "net1"]
+    assert stored.filter(polars.col("encoder") == "net2")["value"].to_list() == [0.9, 0.9]
+    assert "pixels with trained weights on shapes2d; " in docs.missing(stored)[0]
 
 
 def _refused(*_: object) -> None:

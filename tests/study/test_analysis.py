@@ -202,3 +202,10 @@ def test_holm_is_never_below_the_plain_value_nor_falling():
 def test_a_metric_that_is_not_there_is_named():
     with pytest.raises(unweave.UsageError, match=r"the table has no metric 'dci' \(it has: mig\)"):
         analysis.summary(table(grid(count=2), lambda row: {"mig": 0.0}), "dci")
+
+
+def test_students_quantile_is_that_of_scipy():
+    from unweave.study.analysis.seeds import student
+
+    for df in (*range(1, 60), 255, 999, 1000):
+        assert student(df) == pytest.approx(stats.t.ppf(0.975, df), rel=1e-12)

@@ -23,7 +23,18 @@ from unweave.study.task import settings_of
 from .test_table import write_run
 
 STUDIES = Path(__file__).parents[2] / "examples" / "studies"
-COUNTS = {"beta-sweep": (12, 4), "methods-compared": (69, 23), "methods-others": (11, 11), "own-data": (40, 8)}
+COUNTS = {
+    "beta-sweep": (12, 4),
+    "comparison": (1275, 255),
+    "frontier-decoders": (20, 4),
+    "frontier-discrete": (25, 5),
+    "frontier-identifiable": (30, 6),
+    "frontier-supervision": (60, 12),
+    "frontier-tc": (15, 3),
+    "methods-compared": (69, 23),
+    "methods-others": (11, 11),
+    "own-data": (40, 8),
+}
 """Runs and cells of each file."""
 SUPERVISED = "β-VAE, 1000 labels"
 
@@ -61,10 +72,15 @@ def test_a_file_expands_to_its_runs_and_names_its_own_command(name: str):
     assert head.startswith(f"#   unweave study run examples/studies/{name}.toml --out studies/")
 
 
-@pytest.mark.parametrize("name", ["methods-compared", "methods-others"])
+FRONTIER = ["frontier-decoders", "frontier-supervision", "frontier-tc"]
+SAME_IMAGES = ["comparison", *FRONTIER, "methods-compared", "methods-others"]
+
+
+@pytest.mark.parametrize("name", SAME_IMAGES)
 def test_all_methods_see_as_many_images_a_step(name: str):
     for task in plan_of(name).tasks:
-        images = task.config["training"]["batch"] * method_of(task.config["method"]["name"]).group_size
+        usual = method_of(task.config["method"]["name"]).group_size
+        images = task.config["training"]["batch"] * task.config["method"].get("group", usual)
         assert images == 96, task.name
         standardised = task.config["training"]["standardise"]
         assert standardised == (task.config["data"]["name"] == "xysquares"), task.name

@@ -13,7 +13,7 @@ import pytest
 from unweave.config import Training
 from unweave.fields import earlier_values
 from unweave.nets import Net
-from unweave.study import table
+from unweave.study import run_files, table
 from unweave.study.table import LeftOut, read_records, score_table
 from unweave.study.task import UNWRITTEN, differing, settings_of
 from unweave.tables import write_table
@@ -66,8 +66,10 @@ def test_foreign_and_unfinished_folders_are_left_out_with_a_count(runs: Path):
 def test_only_runs_that_changed_are_read_again(runs: Path, monkeypatch: pytest.MonkeyPatch):
     first = score_table(read_records(runs))
     read: list[str] = []
-    original = table._row
-    monkeypatch.setattr(table, "_row", lambda folder, stamp: read.append(folder.name) or original(folder, stamp))
+    original = run_files._row
+    monkeypatch.setattr(
+        run_files, "_row", lambda folder, name, stamp: read.append(name) or original(folder, name, stamp)
+    )
     assert score_table(read_records(runs)).equals(first)
     assert not read
     time.sleep(0.01)
@@ -95,13 +97,24 @@ def test_scores_read_together_are_those_read_one_by_one(runs: Path, monkeypatch:
     elif odd == "damaged":
         file.write_bytes(file.read_bytes()[:-20])
     together = read_records(runs, cache=False)
-    monkeypatch.setattr(table, "read_scores_at_once", lambda paths, file: None)
+    monkeypatch.setattr(run_files, "read_scores_at_once", lambda *given: None)
     apart = read_records(runs, cache=False)
     assert together.runs.equals(apart.runs)
     assert together.scores.equals(apart.scores.select(together.scores.columns))
     damaged = together.runs.filter(polars.col("config").is_null())["run"].to_list()
     assert damaged == (["b4-0"] if odd == "damaged" else [])
     assert together.scores["run"].n_unique() == len(together.runs) - len(damaged)
+
+
+def test_reading_says_how_far_it_is(runs: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(run_files, "TOGETHER", 3)
+    names = sorted(path.name for path in runs.iterdir())
+    said: list[tuple[float, float | None]] = []
+    found = table.updated(None, runs, names, lambda what, done, of: said.append((done, of)))
+    assert {of for _, of in said} == {len(names)} == {4}
+    assert said == sorted(said)
+    assert said[-1] == (4, 4)
+    assert found.scores.equals(read_records(runs).scores)
 
 
 def test_a_damaged_cache_is_made_again(runs: Path):

@@ -8,6 +8,7 @@ import pytest
 import unweave
 from unweave.errors import UsageError
 from unweave.methods import METHODS
+from unweave.methods.pairs import Pairs
 
 from .test_loop import Stop, assert_same, stop_at
 
@@ -34,7 +35,7 @@ def test_its_objective_falls(name, quick_train):
     assert loss[-3:].mean() < loss[:2].mean()
 
 
-@pytest.mark.parametrize("name", [name for name, kind in METHODS.items() if kind.group_size == 2])
+@pytest.mark.parametrize("name", [name for name, kind in METHODS.items() if issubclass(kind, Pairs)])
 def test_pairs_need_a_grid(name, tmp_path):
     rng = np.random.default_rng(0)
     table = unweave.data.Table(rng.integers(0, 255, (60, 8, 8, 1), np.uint8), rng.integers(0, 3, (60, 3)))

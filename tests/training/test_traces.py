@@ -49,7 +49,13 @@ def test_traces_change_neither_weights_nor_identity_nor_checkpoints(tmp_path: Pa
     assert traced.trace_indices.shape == (100,)
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", [name for name, kind in METHODS.items() if not kind.decoder])
+def test_without_a_decoder_there_is_nothing_to_trace(name, quick_train):
+    with pytest.raises(unweave.UsageError, match=f"{name} has no decoder whose layers could be traced"):
+        quick_train(method=name, trace_every=4)
+
+
+@pytest.mark.parametrize("name", [name for name, kind in METHODS.items() if kind.decoder])
 def test_every_method_is_traced_and_resumes_to_the_same_traces(name, tmp_path: Path, quick_train):
     options = {"method": name, "steps": 12, "log_every": 3, "checkpoint_every": 6, "batch": 8, "latents": 6}
     plain = quick_train(**options, out=tmp_path / "plain")

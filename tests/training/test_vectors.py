@@ -44,14 +44,15 @@ def test_every_method_trains_on_a_grid_of_vectors(name, grid, tmp_path):
     run = unweave.train(name, data=grid, out=tmp_path / "run", **QUICK)
     codes = run.encode(grid.inputs([0, 1]))
     assert codes.shape == (2, 4)
-    assert run.decode(codes).shape == (2, 12)
+    if METHODS[name].decoder:
+        assert run.decode(codes).shape == (2, 12)
     assert np.isfinite(run.log()["loss"].to_numpy()).all()
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_without_factors_a_method_trains_or_says_what_it_lacks(name, tmp_path):
     options = {"data": curves(GRID), "out": tmp_path / "run", **QUICK}
-    if METHODS[name].group_size == 1:
+    if name == "pcl" or (METHODS[name].group_size == 1 and not METHODS[name].labelled):  # pcl: rows in their order
         assert unweave.train(name, **options).state == "finished"
         return
     with pytest.raises(UsageError, match="needs factors, and table has none"):

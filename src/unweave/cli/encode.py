@@ -18,7 +18,6 @@ from unweave.encoders.projection import PROJECTIONS
 from unweave.encoders.table import ENCODERS
 from unweave.errors import UsageError, unknown
 from unweave.fields import OneOf
-from unweave.options import split_options
 from unweave.progress import Bar
 from unweave.text import facts, pairs, table, to_json
 
@@ -127,7 +126,7 @@ def encode(words: list[str]) -> None:
 
 def _run_folder(encoder: str) -> Path | None:
     """Return the folder of a run that is given as an encoder, with or without options."""
-    folder = Path(split_options(encoder)[0])
+    folder = Path(encoder.partition(":")[0])
     return folder if folder.is_dir() else None
 
 

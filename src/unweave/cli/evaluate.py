@@ -65,6 +65,8 @@ class Evaluate(Request):
     """A regime, 1 to 3, of noise on the factors before they are used."""
     bin_factors: Count = None
     """Cut continuous factors into this many groups of equal counts, for the metrics that need classes."""
+    categorical: Annotated[tuple[int, ...], arg(metavar="COLUMN ...", help_behavior_hint="")] = ()
+    """Columns of --codes, counted from 0, that hold categories, whose numbers are names; a run knows its own."""
     seed: int = 0
     """Seed of the random images and of the metrics."""
     replicates: Count = None

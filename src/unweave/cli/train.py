@@ -21,7 +21,7 @@ from unweave.data.labels import KINDS, TERMS, Labels
 from unweave.devices import DEVICES
 from unweave.errors import UsageError
 from unweave.fields import OneOf
-from unweave.methods import METHODS, Method, with_defaults
+from unweave.methods import METHODS, Method, OrthogonalJacobian, with_defaults
 from unweave.methods.base import KIND
 from unweave.nets import AUTO, NETS, Net
 from unweave.origins import plugin_words
@@ -93,6 +93,7 @@ class LabelFlags(Labels):
     noise: Annotated[float, arg(name="label-error-rate")] = Labels.noise
     factors: Annotated[int | str, arg(name="label-factors")] = Labels.factors
     batch: Annotated[int, arg(name="label-batch")] = Labels.batch
+    sharpness: Annotated[float, arg(name="label-sharpness")] = Labels.sharpness
 
     def __post_init__(self) -> None:
         if self.count:
@@ -104,6 +105,20 @@ class LabelFlags(Labels):
 
 
 @dataclass(frozen=True)
+class JacobianFlags(OrthogonalJacobian):
+    """Orthogonal columns of the decoder's Jacobian, as a term beside the method's own."""
+
+    weight: Annotated[Scheduled, arg(name="jacobian-weight")] = 0.0
+    """Weight of the term; a number, or a schedule such as 0:100@10000; 0: no such term."""
+    columns: Annotated[int, arg(name="jacobian-columns")] = OrthogonalJacobian.columns
+    codes: Annotated[int, arg(name="jacobian-codes")] = OrthogonalJacobian.codes
+
+    def jacobian(self) -> OrthogonalJacobian | None:
+        """Return the term that is asked for, if any."""
+        return None if self.weight == 0 else OrthogonalJacobian(**vars(self))
+
+
+@dataclass(frozen=True)
 class Options:
     """Train a method on a data set. The same command goes on where it stopped."""
 
@@ -112,6 +127,7 @@ class Options:
     net: NetFlags = field(default_factory=NetFlags)
     training: Training = field(default_factory=Training)
     labels: LabelFlags = field(default_factory=LabelFlags)
+    jacobian: JacobianFlags = field(default_factory=JacobianFlags)
 
 
 def train(words: list[str]) -> None:
@@ -132,6 +148,7 @@ def train(words: list[str]) -> None:
             depth=net.depth,
             **asdict(options.training),
             labels=options.labels.labels(),
+            jacobian=options.jacobian.jacobian(),
             device=place.device,
             threads=place.threads,
             checkpoint_every=place.checkpoint_every,
@@ -184,6 +201,7 @@ def _from_preset(method: str, words: list[str]) -> dict[str, Any]:
         "method": chosen["method"],
         "net": NetFlags(chosen["net"], chosen["latents"], chosen["width"], chosen["depth"]),
         "training": Training(**{spec.name: chosen[spec.name] for spec in fields(Training)}),
+        "labels": LabelFlags(**vars(chosen["labels"])) if "labels" in chosen else LabelFlags(),
     }
 
 

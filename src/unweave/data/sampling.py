@@ -1,20 +1,21 @@
-"""Images drawn together: pairs that share factors, and triplets ordered by their factors."""
+"""Images drawn together: pairs and groups that share factors, and triplets ordered by their factors."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from unweave.data.changes import Changes
 from unweave.data.dataset import Dataset
 from unweave.data.factors import FactorSpace, Integers
 from unweave.data.restricted import Reweighted
-from unweave.data.table import require_classes, require_grid
+from unweave.data.table import require_classes
 from unweave.data.wrapper import Wrapper
 from unweave.errors import UsageError, unknown
 
-RULES = ("exact", "redrawn", "dlib")
 TRIES = 1000
 """How often a partner is drawn again where combinations are held out."""
 
@@ -30,46 +31,38 @@ ORDERS: dict[str, Distance] = {
 """How far apart two images are [Michlo2022]_, section 5.2: integers all, so that ties are ties."""
 
 
-def draw_pairs(
-    data: Dataset, n: int, rng: np.random.Generator, *, changed: int | None = None, rule: str = "exact"
-) -> Integers:
-    """Return the indices (2, n) of pairs that share some of their factors.
+def draw_pairs(data: Dataset, n: int, rng: np.random.Generator, **options: Any) -> Integers:
+    """Return the indices (2, n) of pairs that share some of their factors; the options are those of `Changes`."""
+    return draw_groups(data, n, rng, Changes(**options))
 
-    With the rule "exact", `changed` factors take another value, and the others stay; None draws their number for
-    each pair, uniformly from 1 to F - 1, with F the number of factors that have more than one value.
 
-    With the rule "redrawn", that of the paper [Locatello2020]_, they are drawn again, and the new value may be the old
-    one: a pair may be twice the same image. The rule "dlib" is disentanglement_lib's: the same, but with probability
-    one half a single factor is drawn again.
+def draw_groups(data: Dataset, n: int, rng: np.random.Generator, changes: Changes, size: int = 2) -> Integers:
+    """Return the indices (size, n) of groups whose images share some of their factors.
 
-    First images are drawn as the set draws them, new values uniformly, even where factors are correlated; but what the
-    set never draws is no partner either.
+    First images are drawn as the set draws them. For each, some factors are chosen; every further image of the group
+    takes new values of these, independently of the others, and has the first one's values of the rest. New values are
+    drawn by the rule of `changes`, even where factors are correlated; but what the set never draws is no partner.
     """
-    require_pairs(data, changed, rule)
+    changes.check(data)
+    space, allowed = data.factors, _allowed(data)
     first = data.sample(n, rng)
-    second = _partners(data.factors, first, rng, changed, rule)
-    allowed = _allowed(data)
-    if allowed is None:
-        return np.stack([first, second])
-    missing = np.arange(0)
-    for _ in range(TRIES):
-        missing = np.flatnonzero(~_contains(allowed, second))
-        if not missing.size:
-            return np.stack([first, second])
-        second[missing] = _partners(data.factors, first[missing], rng, changed, rule)
-    raise UsageError(f"{data.name} holds out too many combinations: image {first[missing[0]]} finds no partner")
-
-
-def require_pairs(data: Dataset, changed: int | None = None, rule: str = "exact") -> None:
-    """Raise a `UsageError` where `draw_pairs` cannot work."""
-    if rule not in RULES:
-        raise unknown("rule of pairs", rule, RULES)
-    require_grid(data, "a pair that shares chosen factors")
-    varying = sum(size > 1 for size in data.factors.sizes)
-    if not varying:
-        raise UsageError(f"{data.name} has no factor that varies, so nothing can change within a pair")
-    if changed is not None and not 1 <= changed <= varying:
-        raise UsageError(f"{data.name} has {varying} factors that vary: 1 to {varying} may change, not {changed}")
+    factors = space.from_index(first)
+    chosen = changes.choose(space, factors, rng)
+    members = [first]
+    while len(members) < size:
+        drawn = changes.move(space, factors, chosen, rng)
+        for _ in range(TRIES):
+            missing = _missing(drawn, allowed)
+            if not missing.size:
+                break
+            if len(members) == 1:  # what the second image settles, the whole group shares
+                chosen[missing] = changes.choose(space, factors[missing], rng)
+            drawn[missing] = changes.move(space, factors[missing], chosen[missing], rng)
+        if (missing := _missing(drawn, allowed)).size:
+            few = f"{data.name} holds out too many combinations"
+            raise UsageError(f"{few}: image {first[missing[0]]} finds no partner")
+        members.append(drawn)
+    return np.stack(members)
 
 
 def draw_triplets(
@@ -92,24 +85,6 @@ def draw_triplets(
     return np.stack([anchor, np.where(swap, negative, positive), np.where(swap, positive, negative)])
 
 
-def _partners(
-    space: FactorSpace, first: Integers, rng: np.random.Generator, changed: int | None, rule: str
-) -> Integers:
-    """Return, for each cell, another one that differs in some factors."""
-    factors, sizes = space.from_index(first), np.array(space.sizes)
-    varying = int((sizes > 1).sum())
-    count = np.full(len(first), changed) if changed else rng.integers(1, max(varying, 2), size=len(first))
-    if rule == "dlib":
-        count = np.where(rng.random(len(first)) < 0.5, 1, count)
-    keys = np.where(sizes > 1, rng.random(factors.shape), 2.0)  # factors of one value come last
-    chosen = keys.argsort(axis=1).argsort(axis=1) < count[:, None]
-    if rule != "exact":
-        new = rng.integers(0, sizes, size=factors.shape)
-    else:
-        new = (factors + 1 + rng.integers(0, np.maximum(sizes - 1, 1), size=factors.shape)) % sizes
-    return space.to_index(np.where(chosen, new, factors))
-
-
 def _allowed(data: Dataset) -> Integers | None:
     """Return the indices that a set ever draws, in their order, or None for all of them."""
     while isinstance(data, Wrapper) and not isinstance(data, Reweighted):
@@ -117,7 +92,9 @@ def _allowed(data: Dataset) -> Integers | None:
     return data.allowed if isinstance(data, Reweighted) and len(data.allowed) < len(data) else None
 
 
-def _contains(ordered: Integers, values: Integers) -> NDArray[np.bool_]:
-    """Tell which values occur in an array that is in order."""
-    places = np.minimum(np.searchsorted(ordered, values), len(ordered) - 1)
-    return ordered[places] == values
+def _missing(indices: Integers, allowed: Integers | None) -> Integers:
+    """Return where there are indices that are not allowed; what is allowed is in order."""
+    if allowed is None:
+        return np.arange(0)
+    places = np.minimum(np.searchsorted(allowed, indices), len(allowed) - 1)
+    return np.flatnonzero(allowed[places] != indices)

@@ -9,22 +9,31 @@ from unweave.methods.ada_gvae import AdaGVAE, AdaMLVAE
 from unweave.methods.ada_tae import AdaTAE
 from unweave.methods.ada_tvae import AdaTVAE, UnsupervisedAdaTVAE
 from unweave.methods.ae import AE
+from unweave.methods.alpha_tcvae import AlphaTCVAE
 from unweave.methods.annealed_vae import AnnealedVAE
 from unweave.methods.base import KIND, Batch, Method
 from unweave.methods.beta_tcvae import BetaTCVAE
 from unweave.methods.beta_tvae import BetaTVAE
 from unweave.methods.beta_vae import BetaVAE
 from unweave.methods.dip_vae import DIPVAE
+from unweave.methods.factor_qvae import FactorQVAE
 from unweave.methods.factor_vae import FactorVAE
+from unweave.methods.fsq import FSQ
 from unweave.methods.gvae import GVAE, MLVAE
 from unweave.methods.hfs import HFS
 from unweave.methods.info_vae import InfoVAE
+from unweave.methods.ivae import IVAE
+from unweave.methods.joint_vae import JointVAE
+from unweave.methods.lejepa import LeJEPA
 from unweave.methods.names import method_name, method_of, with_defaults
+from unweave.methods.orthogonal_jacobian import OrthogonalJacobian
+from unweave.methods.pcl import PCL
 from unweave.methods.qlae import QLAE
 from unweave.methods.slow_vae import SlowVAE
 from unweave.methods.tae import TAE
 from unweave.methods.tripod import Tripod
 from unweave.methods.vae import VAE
+from unweave.methods.vq_vae import VQVAE
 from unweave.schedules import Schedule, Scheduled, value_at
 
 METHODS: dict[str, type[Method]] = {
@@ -33,6 +42,7 @@ METHODS: dict[str, type[Method]] = {
     "annealed-vae": AnnealedVAE,
     "factor-vae": FactorVAE,
     "beta-tcvae": BetaTCVAE,
+    "alpha-tcvae": AlphaTCVAE,
     "dip-vae": DIPVAE,
     "info-vae": InfoVAE,
     "ae": AE,
@@ -49,31 +59,47 @@ METHODS: dict[str, type[Method]] = {
     "hfs": HFS,
     "qlae": QLAE,
     "tripod": Tripod,
+    "ivae": IVAE,
+    "pcl": PCL,
+    "lejepa": LeJEPA,
+    "joint-vae": JointVAE,
+    "vq-vae": VQVAE,
+    "fsq": FSQ,
+    "factor-qvae": FactorQVAE,
 }
 KIND.builtin = METHODS
 
 __all__ = [
     "AE",
     "DIPVAE",
+    "FSQ",
     "GVAE",
     "HFS",
+    "IVAE",
     "METHODS",
     "MLVAE",
+    "PCL",
     "QLAE",
     "TAE",
     "VAE",
+    "VQVAE",
     "AdaGVAE",
     "AdaMLVAE",
     "AdaTAE",
     "AdaTVAE",
+    "AlphaTCVAE",
     "AnnealedVAE",
     "Batch",
     "BetaTCVAE",
     "BetaTVAE",
     "BetaVAE",
+    "FactorQVAE",
     "FactorVAE",
     "InfoVAE",
+    "JointVAE",
+    "LeJEPA",
     "Method",
+    "OrthogonalJacobian",
     "Schedule",
     "Scheduled",
     "SlowVAE",

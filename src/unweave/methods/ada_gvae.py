@@ -1,7 +1,8 @@
-"""The adaptive VAEs of pairs: Ada-GVAE and Ada-ML-VAE."""
+"""The adaptive VAEs of groups: Ada-GVAE and Ada-ML-VAE."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -9,7 +10,7 @@ from torch import Tensor
 
 from unweave.errors import UsageError, unknown
 from unweave.fields import OneOf, later
-from unweave.methods.adaptive import DIFFERENCES, all_but_largest, require_fraction, shared
+from unweave.methods.adaptive import DIFFERENCES, all_but_largest, mean_difference, require_fraction, shared
 from unweave.methods.base import Batch
 from unweave.methods.shared_posteriors import SharedPosteriors, mean_posterior, product_posterior
 from unweave.nets import Gaussian
@@ -18,7 +19,10 @@ from unweave.schedules import Scheduled, value_at
 
 @dataclass(frozen=True)
 class AdaptiveVAE(SharedPosteriors):
-    """A beta-VAE whose two posteriors of a pair are averaged in the latents that the pair seems to share."""
+    """A beta-VAE whose posteriors of a group are averaged in the latents that the group seems to share.
+
+    With more than two images, the difference of a latent is the mean of those of all pairs of the group.
+    """
 
     eta: Scheduled = 0.5
     """Share of the way from the least to the largest difference below which latents are shared; 0: none is."""
@@ -35,9 +39,9 @@ class AdaptiveVAE(SharedPosteriors):
         if self.known_count and self.changed is None:
             raise UsageError("known_count needs the number of factors that change within a pair: give changed")
 
-    def same(self, a: Gaussian, b: Gaussian, batch: Batch, step: int) -> Tensor:
+    def same(self, members: Sequence[Gaussian], batch: Batch, step: int) -> Tensor:
         """Return the latents in which the posteriors are close."""
-        delta = DIFFERENCES[self.difference](a, b)
+        delta = mean_difference(members, DIFFERENCES[self.difference])
         if self.known_count and self.changed is not None:
             return all_but_largest(delta, self.changed)
         return shared(delta, value_at(self.eta, step))
@@ -47,12 +51,13 @@ class AdaptiveVAE(SharedPosteriors):
 class AdaGVAE(AdaptiveVAE):
     r"""Ada-GVAE [Locatello2020]_: beta-VAE on pairs, with q = N((m1 + m2)/2, (v1 + v2)/2) in the latents they share.
 
-    Also [Michlo2022]_, eq. 2.10 to 2.16. v is the variance: variances are averaged, not deviations.
+    Also [Michlo2022]_, eq. 2.10 to 2.16. v is the variance: variances are averaged, not deviations. Both are means over
+    all images of a larger group.
     """
 
-    def average(self, a: Gaussian, b: Gaussian) -> tuple[Tensor, Tensor]:
+    def average(self, members: Sequence[Gaussian]) -> tuple[Tensor, Tensor]:
         """Return the means of the means and of the variances."""
-        return mean_posterior(a, b)
+        return mean_posterior(members)
 
 
 @dataclass(frozen=True)
@@ -60,9 +65,9 @@ class AdaMLVAE(AdaptiveVAE):
     r"""Ada-ML-VAE [Locatello2020]_: beta-VAE on pairs, with q1 q2 (normalised) in the latents they share.
 
     The product is that of [Bouchacourt2018]_ as disentanglement_lib has it, with the mean of both precisions:
-    1/v = (1/v1 + 1/v2) / 2 and m/v = (m1/v1 + m2/v2) / 2.
+    1/v = (1/v1 + 1/v2) / 2 and m/v = (m1/v1 + m2/v2) / 2; means over all images of a larger group.
     """
 
-    def average(self, a: Gaussian, b: Gaussian) -> tuple[Tensor, Tensor]:
+    def average(self, members: Sequence[Gaussian]) -> tuple[Tensor, Tensor]:
         """Return the means weighted by the precisions, and the mean precision."""
-        return product_posterior(a, b)
+        return product_posterior(members)

@@ -1,8 +1,10 @@
-"""Which latents two images share, as the adaptive methods guess it from their posteriors."""
+"""Which latents images share, as the adaptive methods guess it from their posteriors."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import reduce
+from itertools import combinations
 from typing import TypeVar
 
 import torch
@@ -40,6 +42,13 @@ DIFFERENCES: dict[str, Callable[[Posterior, Posterior], Tensor]] = {
     "absolute": absolute,
 }
 """How far two posteriors (n, latents) are apart, latent by latent: delta_i."""
+
+
+@torch.no_grad()
+def mean_difference(members: Sequence[Posterior], difference: Callable[[Posterior, Posterior], Tensor]) -> Tensor:
+    """Return the mean over all pairs of a group, in their order, of how far apart two posteriors are."""
+    deltas = [difference(a, b) for a, b in combinations(members, 2)]
+    return reduce(torch.add, deltas) / len(deltas)
 
 
 @torch.no_grad()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 import torch
@@ -15,7 +15,7 @@ from unweave.data import Dataset
 from unweave.errors import UsageError
 from unweave.fields import OneOf
 from unweave.losses import FAMILIES, LOSSES, loss_of
-from unweave.nets import Model, Posterior
+from unweave.nets import BOTTLENECKS, Model, Posterior
 from unweave.plugins import Kind, dashed, is_builtin
 from unweave.schedules import require_not_negative
 
@@ -40,8 +40,9 @@ class Method(ABC):
 
     Beside `penalty` a method may override what it draws (`group_size`, `min_batch`, `labelled`, `draw`, `check`), the
     bottleneck it needs, what it makes of the posteriors (`posterior`), what it takes from the run (`resolve`),
-    what is logged and not optimised (`diagnostics`), and may have an `adversary` with an objective of its own. One
-    whose terms need the batch, or make random choices, overrides `terms`.
+    what is logged and not optimised (`diagnostics`), and may have an `adversary` with an objective of its own, or a
+    `companion` that is trained with the model. One whose terms need the batch, or make random choices, overrides
+    `terms`; so does one that has no `decoder`.
 
     A subclass outside unweave is a frozen dataclass too. It is called by its class, MyMethod my-method, unless it sets
     a class attribute `name`, and is known by that name once it is defined.
@@ -52,11 +53,13 @@ class Method(ABC):
     bottleneck: ClassVar[str] = "gaussian"
     """How codes come out of the encoder: a name of `unweave.nets.BOTTLENECKS`."""
     group_size: ClassVar[int] = 1
-    """Images that are drawn together: 1, pairs or triplets."""
+    """Images that are drawn together, unless a field says otherwise: 1, pairs or triplets."""
     min_batch: ClassVar[int] = 1
     """Images a batch must have at least: more than one where the objective compares them."""
     labelled: ClassVar[bool] = False
     """Whether the batch brings the factors of its images."""
+    decoder: ClassVar[bool] = True
+    """Whether the model has a decoder. Without one nothing is reconstructed, and `loss` plays no part."""
 
     loss: Annotated[str, OneOf(("auto",), LOSSES, FAMILIES)] = field(default="auto", kw_only=True)
     """Reconstruction loss: bce (Bernoulli), mse (Gaussian), mae, gaussian (with learnt variances), nb and poisson
@@ -73,9 +76,13 @@ class Method(ABC):
             loss_of(self.loss)  # raises for an unknown loss
 
     @property
-    def bottleneck_options(self) -> dict[str, int]:
+    def bottleneck_options(self) -> dict[str, Any]:
         """What the bottleneck is built with, beside the numbers of features and latents: by default, nothing."""
         return {}
+
+    def categories_of(self, latents: int) -> tuple[int, ...]:
+        """Return how many categories each latent has: 0 for a number, which most are."""
+        return BOTTLENECKS[self.bottleneck].categories(latents, **self.bottleneck_options)
 
     @abstractmethod
     def penalty(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
@@ -92,11 +99,15 @@ class Method(ABC):
 
     def terms(self, model: Model, batch: Batch, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
         """Return every term of the objective on a batch, its posteriors and one sample z of each."""
-        reconstruction = loss_of(self.loss).distance(batch.x, model.decode(z)).mean()
+        reconstruction = loss_of(self.loss).distance(batch.x, model.decode(self.decoded(q, z))).mean()
         penalty = self.penalty(model, q, z, step)
         if not isinstance(penalty, Mapping):
             raise UsageError(f"{type(self).__name__}.penalty must return its terms by name, not {_kind(penalty)}")
         return {"reconstruction": reconstruction, **penalty}
+
+    def decoded(self, q: Posterior, z: Tensor) -> Tensor:
+        """Return what the decoder takes, (n, inputs), of what `infer` drew: by default, z itself."""
+        return z
 
     def diagnostics(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
         """Return what is to be logged beside the terms, and is no part of the objective: by default, nothing."""
@@ -122,8 +133,15 @@ class Method(ABC):
     def check(self, data: Dataset, latents: int) -> None:  # noqa: B027
         """Raise a `UsageError` if the data set, or the number of latents for it, does not suit the method."""
 
+    def companion(self, latents: int) -> nn.Module | None:
+        """Return a network that is trained with the model and that the objective alone uses, such as a prior; or None.
+
+        What is not called weight begins at zero. It is `model.companion`.
+        """
+        return None
+
     def adversary(self, latents: int) -> nn.Module | None:
-        """Return a network that is trained against the model, or None."""
+        """Return a network that is trained against the model, or None, from the number of the decoder's inputs."""
         return None
 
     @property

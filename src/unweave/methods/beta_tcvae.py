@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar, Self
 
-import torch
 from torch import Tensor
 
 from unweave.data import Dataset
@@ -14,10 +12,10 @@ from unweave.errors import UsageError, unknown
 from unweave.fields import OneOf
 from unweave.methods.base import Method
 from unweave.nets import Gaussian, Model, Posterior
+from unweave.penalties import kl_parts
 from unweave.schedules import Scheduled, value_at
 
 ESTIMATORS = ("weighted", "stratified")
-LOG_2PI = math.log(2 * math.pi)
 
 
 @dataclass(frozen=True)
@@ -44,10 +42,7 @@ class BetaTCVAE(Method):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.require_not_negative("beta", "alpha", "gamma")
-        if self.estimator not in ESTIMATORS:
-            raise unknown("estimator", self.estimator, ESTIMATORS)
-        if self.data_size < 0:
-            raise UsageError(f"data_size is a number of images, not {self.data_size}")
+        check_estimator(self.estimator, self.data_size)
 
     def resolve(self, data: Dataset, lr: float) -> Self:
         """Return the method with the number of images, where the estimator needs it."""
@@ -55,37 +50,25 @@ class BetaTCVAE(Method):
 
     def check(self, data: Dataset, latents: int) -> None:
         """Refuse a stratified estimate with another number of images than there are."""
-        if self.estimator == "stratified" and (self.data_size != len(data) or len(data) < 2):
-            raise UsageError(f"the stratified estimator needs data_size={len(data)} (2 or more) for '{data.name}'")
+        check_estimator(self.estimator, self.data_size, data)
 
     def penalty(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
         """Return the three weighted parts of the KL term."""
         assert isinstance(q, Gaussian), "the bottleneck is Gaussian"
-        densities = log_densities(q, z)
-        weights = self._log_weights(len(z), z.device)
-        own = densities.diagonal().sum(0).mean()  # log q(z|x)
-        joint = (weights + densities.sum(2)).logsumexp(1).mean()  # log q(z)
-        margins = (weights[:, :, None] + densities).logsumexp(1).sum(1).mean()  # sum_j log q(z_j)
-        information, total_correlation = own - joint, joint - margins
-        remainder = q.kl().sum(1).mean() - information - total_correlation
+        size = self.data_size if self.estimator == "stratified" else None
+        information, correlation, remainder = kl_parts(z, q.mean, q.log_variance, data_size=size)
         return {
             "information": value_at(self.alpha, step) * information,
-            "total_correlation": value_at(self.beta, step) * total_correlation,
+            "total_correlation": value_at(self.beta, step) * correlation,
             "dimension_kl": value_at(self.gamma, step) * remainder,
         }
 
-    def _log_weights(self, n: int, device: torch.device) -> Tensor:
-        """Return the logarithm of what the posterior of image i counts in q(z) at the sample of image k: (k, i)."""
-        if self.estimator == "weighted":
-            return torch.full((n, n), -math.log(n), device=device)
-        # A sample's own image is one of all; the others of the batch stand for all the rest.
-        own, others = 1 / self.data_size, (1 - 1 / self.data_size) / max(n - 1, 1)
-        weights = torch.full((n, n), others, device=device)
-        return weights.fill_diagonal_(own).log()
 
-
-def log_densities(q: Gaussian, z: Tensor) -> Tensor:
-    """Return log q(z_kj | x_i) for samples k, images i and latents j: (k, i, j)."""
-    precision = (-q.log_variance).exp()
-    distance = (z[:, None] - q.mean).square() * precision
-    return -0.5 * (distance + q.log_variance + LOG_2PI)
+def check_estimator(estimator: str, data_size: int, data: Dataset | None = None) -> None:
+    """Refuse an estimator that does not exist, and a stratified one of other data."""
+    if estimator not in ESTIMATORS:
+        raise unknown("estimator", estimator, ESTIMATORS)
+    if data_size < 0:
+        raise UsageError(f"data_size is a number of images, not {data_size}")
+    if data is not None and estimator == "stratified" and (data_size != len(data) or len(data) < 2):
+        raise UsageError(f"the stratified estimator needs data_size={len(data)} (2 or more) for '{data.name}'")

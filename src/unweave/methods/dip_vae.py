@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-import torch
 from torch import Tensor
 
 from unweave.errors import unknown
 from unweave.fields import OneOf
 from unweave.methods.base import Method
 from unweave.nets import Gaussian, Model, Posterior
+from unweave.penalties import dip_covariance
 from unweave.schedules import Scheduled, value_at
 
 KINDS = ("I", "II")
@@ -38,21 +38,13 @@ class DIPVAE(Method):
 
     def penalty(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
         """Return the KL term and the two weighted terms of the covariance."""
-        covariance = covariance_of_means(q.mean)
+        log_variance = None
         if self.kind == "II":
             assert isinstance(q, Gaussian), "the bottleneck is Gaussian"
-            covariance = covariance + q.log_variance.exp().mean(0).diag()
-        diagonal = covariance.diagonal()
-        off_diagonal = covariance.square().sum() - diagonal.square().sum()
+            log_variance = q.log_variance
+        off_diagonal, diagonal = dip_covariance(q.mean, log_variance)
         return {
             "kl": q.kl().sum(1).mean(),
             "off_diagonal": value_at(self.lambda_od, step) * off_diagonal,
-            "diagonal": value_at(self.lambda_d, step) * (diagonal - 1).square().sum(),
+            "diagonal": value_at(self.lambda_d, step) * diagonal,
         }
-
-
-def covariance_of_means(mean: Tensor) -> Tensor:
-    """Return the covariance (latents, latents) of a batch's codes (n, latents), divided by n."""
-    centred = mean - mean.mean(0)
-    with torch.autocast(mean.device.type, enabled=False):  # a product in bfloat16 would be too coarse
-        return centred.T @ centred / len(mean)

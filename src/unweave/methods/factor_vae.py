@@ -7,16 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
-import torch
 from torch import Tensor, nn
-from torch.func import functional_call
-from torch.nn import functional
 
 from unweave.data import Dataset
 from unweave.errors import UsageError
 from unweave.fields import later
 from unweave.methods.base import Method
 from unweave.nets import Model, Posterior
+from unweave.penalties import density_ratio, density_ratio_loss
 from unweave.schedules import Scheduled, value_at
 
 LAYERS = 6
@@ -72,32 +70,15 @@ class FactorVAE(Method):
 
     def adversary_loss(self, model: Model, z: Tensor, another: Callable[[], Tensor]) -> Tensor:
         """Return the cross-entropy of telling codes (class 0) from shuffled ones (class 1)."""
-        shuffled = shuffle(z if self.same_batch else another())
-        logits = discriminator(model)(torch.cat([z, shuffled]))
-        classes = torch.arange(2, device=z.device).repeat_interleave(len(z))
-        return functional.cross_entropy(logits, classes)
+        return density_ratio_loss(discriminator(model), z, z if self.same_batch else another())
 
     def penalty(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
         """Return the KL term and the weighted total correlation, which moves the encoder and not the adversary."""
-        adversary = discriminator(model)
-        weights = {name: weight.detach() for name, weight in adversary.named_parameters()}
-        logits = functional_call(adversary, weights, z).float()
-        total_correlation = (logits[:, 0] - logits[:, 1]).mean()
+        total_correlation = density_ratio(discriminator(model), z)
         return {
             "kl": q.kl().sum(1).mean(),
             "total_correlation": value_at(self.gamma, step) * total_correlation,
         }
-
-
-def shuffle(z: Tensor) -> Tensor:
-    """Return codes whose latents come from different images each: latent j of row i is that of row i + j.
-
-    Rows are independent draws, so that any permutations of the columns do. These need no randomness, and no two
-    latents of a row share an image as long as there are as many rows as latents.
-    """
-    n, latents = z.shape
-    rows = torch.arange(n, device=z.device)[:, None] + torch.arange(latents, device=z.device)
-    return z.gather(0, rows % n)
 
 
 def discriminator(model: Model) -> nn.Module:

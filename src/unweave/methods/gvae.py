@@ -1,7 +1,8 @@
-"""VAEs of pairs whose shared factors are known: G-VAE and ML-VAE."""
+"""VAEs of groups whose shared factors are known: G-VAE and ML-VAE."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -17,9 +18,9 @@ from unweave.nets import Gaussian
 
 @dataclass(frozen=True)
 class KnownFactorsVAE(SharedPosteriors):
-    """A beta-VAE whose two posteriors of a pair are averaged, but in the latents of factors that differ.
+    """A beta-VAE whose posteriors of a group are averaged, but in the latents of factors that differ.
 
-    Latent j is that of factor j; what further latents hold is shared by every pair.
+    Latent j is that of factor j, which differs unless all images agree; further latents are shared by every group.
     """
 
     labelled: ClassVar[bool] = True
@@ -31,28 +32,28 @@ class KnownFactorsVAE(SharedPosteriors):
         if count > latents:
             raise UsageError(f"each of the {count} factors of '{data.name}' needs a latent of its own, not {latents}")
 
-    def same(self, a: Gaussian, b: Gaussian, batch: Batch, step: int) -> Tensor:
+    def same(self, members: Sequence[Gaussian], batch: Batch, step: int) -> Tensor:
         """Return all latents but those of factors that differ."""
         assert batch.factors is not None, "the batch is labelled"
-        first, second = batch.factors.chunk(2)
-        same = torch.ones_like(a.mean, dtype=torch.bool)
-        same[:, : first.shape[1]] = first == second
+        factors = torch.stack(batch.factors.chunk(len(members)))  # (group, n, k)
+        same = torch.ones_like(members[0].mean, dtype=torch.bool)
+        same[:, : factors.shape[2]] = (factors == factors[0]).all(0)
         return same
 
 
 @dataclass(frozen=True)
 class GVAE(KnownFactorsVAE):
-    r"""G-VAE [Hosoya2019]_: beta-VAE on pairs, with q = N((m1 + m2)/2, (v1 + v2)/2) in latents of shared factors."""
+    r"""G-VAE [Hosoya2019]_: beta-VAE on groups, with q = N(mean of m, mean of v) in latents of shared factors."""
 
-    def average(self, a: Gaussian, b: Gaussian) -> tuple[Tensor, Tensor]:
+    def average(self, members: Sequence[Gaussian]) -> tuple[Tensor, Tensor]:
         """Return the means of the means and of the variances."""
-        return mean_posterior(a, b)
+        return mean_posterior(members)
 
 
 @dataclass(frozen=True)
 class MLVAE(KnownFactorsVAE):
-    r"""ML-VAE [Bouchacourt2018]_: beta-VAE on pairs, with q1 q2 (normalised) in latents of shared factors."""
+    r"""ML-VAE [Bouchacourt2018]_: beta-VAE on groups, with q1 q2 … qk (normalised) in latents of shared factors."""
 
-    def average(self, a: Gaussian, b: Gaussian) -> tuple[Tensor, Tensor]:
+    def average(self, members: Sequence[Gaussian]) -> tuple[Tensor, Tensor]:
         """Return the means weighted by the precisions, and the mean precision."""
-        return product_posterior(a, b)
+        return product_posterior(members)

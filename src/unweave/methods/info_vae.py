@@ -6,19 +6,14 @@ import math
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-import torch
 from torch import Tensor
 
 from unweave.errors import UsageError, unknown
 from unweave.fields import OneOf
 from unweave.methods.base import Method
 from unweave.nets import Model, Posterior
+from unweave.penalties.mmd import KERNELS, mmd
 from unweave.schedules import Scheduled, extremes, value_at
-
-KERNELS = ("imq", "gaussian")
-NODES = 64
-TAIL = 18.0
-"""How far the quadrature goes: exp(-18) is below the precision of float32."""
 
 
 @dataclass(frozen=True)
@@ -52,44 +47,8 @@ class InfoVAE(Method):
     def penalty(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
         """Return the weighted KL term and the weighted discrepancy."""
         alpha = value_at(self.alpha, step)
-        discrepancy = mmd(z, self.kernel, 2 * z.shape[1] * self.bandwidth)
+        discrepancy = mmd(z, kernel=self.kernel, bandwidth=self.bandwidth)
         return {
             "kl": (1 - alpha) * q.kl().sum(1).mean(),
             "mmd": (alpha + value_at(self.lambda_mmd, step) - 1) * discrepancy,
         }
-
-
-def mmd(z: Tensor, kernel: str, scale: float) -> Tensor:
-    """Return the squared maximum mean discrepancy between codes (n, d) and N(0, I), estimated without bias.
-
-    It is E k(z, z') - 2 E k(z, y) + E k(y, y') with y from the prior. The prior's expectations are exact, so that
-    none is sampled.
-    """
-    n, latents = z.shape
-    squares = (z[:, None] - z).square().sum(2)
-    similar = scale / (scale + squares) if kernel == "imq" else (-squares / scale).exp()
-    among = (similar.sum() - n) / (n * max(n - 1, 1))  # without k(z, z) = 1 on the diagonal
-    norms = z.square().sum(1)
-    # Two draws from the prior differ by N(0, 2 I): twice the noise around a point at 0.
-    between = smoothed(kernel, torch.zeros_like(norms[:1]), scale, latents, 2.0)
-    return among - 2 * smoothed(kernel, norms, scale, latents, 1.0).mean() + between.squeeze(0)
-
-
-def smoothed(kernel: str, norms: Tensor, scale: float, latents: int, noise: float) -> Tensor:
-    """Return the kernel's expected value between 0 and points of these squared norms (n,) plus N(0, noise I)."""
-    if kernel == "gaussian":
-        return log_smoothed_gaussian(norms, torch.full_like(norms, 1 / scale), latents, noise).exp()
-    # scale / (scale + d^2) is the integral of scale exp(-t (scale + d^2)) over t > 0: Gaussians of every width.
-    # By log t the integrand is smooth and dies out at both ends, where the trapezoidal rule is at its best.
-    first = -(scale + norms.detach()).log()[:, None] - TAIL
-    last = math.log(2 * TAIL / scale)
-    log_t = first + (last - first) * torch.linspace(0, 1, NODES, device=norms.device)  # (n, NODES)
-    t = log_t.exp()
-    values = log_smoothed_gaussian(norms[:, None], t, latents, noise) - scale * t + log_t
-    return scale * torch.trapezoid(values.exp(), log_t)
-
-
-def log_smoothed_gaussian(norms: Tensor, t: Tensor, latents: int, noise: float) -> Tensor:
-    """Return log E exp(-t |z + e|^2) for points z of these squared norms and e from N(0, noise I)."""
-    spread = 1 + 2 * noise * t
-    return -latents / 2 * spread.log() - t * norms / spread

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from torch import Tensor
 
@@ -41,7 +41,7 @@ class QLAE(Method):
             raise UsageError(f"a latent takes at least 2 values, not {self.values}")
 
     @property
-    def bottleneck_options(self) -> dict[str, int]:
+    def bottleneck_options(self) -> dict[str, Any]:
         """The number of values."""
         return {"values": self.values}
 

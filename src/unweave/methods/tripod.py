@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -50,7 +50,7 @@ class Tripod(Method):
             raise UsageError(f"codes are rounded to at least 2 levels, not {self.levels}")
 
     @property
-    def bottleneck_options(self) -> dict[str, int]:
+    def bottleneck_options(self) -> dict[str, Any]:
         """The number of levels."""
         return {"levels": self.levels}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf
 
 import numpy as np
@@ -10,11 +11,12 @@ from numpy.typing import ArrayLike
 from unweave.errors import UsageError
 from unweave.metrics.inputs import check_codes
 from unweave.metrics.metric import metric
+from unweave.metrics.one_hot import OneHot
 from unweave.metrics.resampling import Sampled
 
 
 @metric("Burda et al. 2016", "capacity", range=(0.0, inf), higher_is_better=None)
-def active_units(codes: ArrayLike, *, threshold: float = 0.01) -> Sampled[float]:
+def active_units(codes: ArrayLike, *, threshold: float = 0.01, categorical: Sequence[int] = ()) -> Sampled[float]:
     r"""Active units [Burda2016]_, from 0 to the number of codes: how many codes does the model use?
 
         the number of codes j with Var(z_j) > threshold
@@ -27,6 +29,9 @@ def active_units(codes: ArrayLike, *, threshold: float = 0.01) -> Sampled[float]
         Posterior means (n, d). Not samples: those of an unused code have the variance of the prior.
     threshold
         In units of the prior, whose variance is 1.
+    categorical
+        Columns of codes, counted from 0, that hold categories: their variance is that of a one-hot vector, 1 less the
+        sum of the categories' squared shares.
 
     Returns
     -------
@@ -48,20 +53,21 @@ def active_units(codes: ArrayLike, *, threshold: float = 0.01) -> Sampled[float]
     >>> active_units([[1.0, 0.01], [-1.0, 0.02], [1.0, 0.01]])
     1.0
     """
-    deviations = _deviations(codes, threshold)
+    values = check_codes(codes)
+    read = OneHot.of(values, categorical)
+    deviations = _deviations(read(values), threshold)
 
     def rescore(subsets: np.ndarray) -> np.ndarray:
         kept = subsets.astype(np.float64)
         n = kept.sum(axis=1, keepdims=True)
         squares = kept @ deviations**2 - (kept @ deviations) ** 2 / n
-        return _count(squares / np.maximum(n - 1, 1), threshold)
+        return _count(read.total(squares / np.maximum(n - 1, 1)), threshold)
 
-    count = float(_count(deviations.var(axis=0, ddof=1), threshold))
-    return Sampled(count, len(deviations), rescore, limits=(0.0, float(deviations.shape[1])))
+    count = float(_count(read.total(deviations.var(axis=0, ddof=1)), threshold))
+    return Sampled(count, len(deviations), rescore, limits=(0.0, float(values.shape[1])))
 
 
-def _deviations(codes: ArrayLike, threshold: float) -> np.ndarray:
-    values = check_codes(codes)
+def _deviations(values: np.ndarray, threshold: float) -> np.ndarray:
     if isinstance(threshold, bool) or not isinstance(threshold, int | float | np.number) or not 0 <= threshold < np.inf:
         raise UsageError(f"threshold must be a number from 0 up, got {threshold!r}")
     # Rounding would give a constant column a variance.

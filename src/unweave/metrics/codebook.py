@@ -190,6 +190,30 @@ class Codebook:
         self._index.add(cells)
 
 
+class DerivedBook(Codebook):
+    """A codebook with the cells and images of another one, and other codes."""
+
+    def __init__(self, book: Codebook) -> None:
+        self.sizes, self.names, self.exact, self._book = book.sizes, book.names, book.exact, book
+
+    def prepare(self, cells: ArrayLike) -> None:
+        """Encode those cells that the other book does not know yet."""
+        self._book.prepare(cells)
+
+    def images(self, cells: ArrayLike) -> np.ndarray:
+        """Return the images of the cells with these indices."""
+        return self._book.images(cells)
+
+    # By the other book, since its labels may be noisy.
+    def draw_pairs(self, count: int, batch: int, rng: np.random.Generator) -> tuple[Integers, Integers]:
+        """Draw factors and pairs of cells that share the factor's value."""
+        return self._book.draw_pairs(count, batch, rng)
+
+    def draw_batches(self, count: int, batch: int, rng: np.random.Generator) -> tuple[Integers, Integers]:
+        """Draw factors and cells that share the factor's value."""
+        return self._book.draw_batches(count, batch, rng)
+
+
 def open_codebook(encode: Encode | Codebook, data: Dataset | None) -> Codebook:
     """Return the codebook given, or one of the encoder and the data set given."""
     if isinstance(encode, Codebook):

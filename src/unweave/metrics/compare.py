@@ -88,7 +88,8 @@ def compare(
         A bar or none, who is told of progress instead, and who is given each metric's rows as soon as they are there,
         as for `unweave.evaluate`.
     **settings
-        The other fields of `Request`: preset, options, label_noise, bin_factors, seed, intervals, replicates.
+        The other fields of `Request`: preset, options, label_noise, bin_factors, categorical, seed, intervals,
+        replicates.
 
     Returns
     -------

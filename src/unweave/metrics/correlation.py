@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 FLOOR = 1e-12
@@ -17,6 +19,22 @@ def standardised(columns: np.ndarray) -> np.ndarray:
     unit -= unit.mean(axis=0)
     unit[:, width == 0] = 0
     return unit / np.where(width > 0, np.sqrt((unit**2).sum(axis=0)), 1)
+
+
+def strengths(codes: np.ndarray, factors: np.ndarray, categorical: Sequence[int] = ()) -> np.ndarray:
+    """Return how closely each factor follows each code, (d, k), in [0, 1].
+
+    For a number that is |correlation|. For a categorical code it is the correlation of the factor with its mean in
+    each category: the largest that any function of the category has.
+    """
+    units = standardised(factors)
+    found = np.abs(standardised(codes).T @ units)
+    for j in categorical:
+        labels, counts = np.unique(codes[:, j], return_inverse=True, return_counts=True)[1:]
+        sums = np.zeros((len(counts), units.shape[1]))
+        np.add.at(sums, labels, units)
+        found[j] = np.sqrt((sums**2 / counts[:, None]).sum(axis=0))
+    return np.minimum(found, 1.0)  # cuts rounding only
 
 
 def dependence(correlations: np.ndarray) -> float:

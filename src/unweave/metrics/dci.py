@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from inspect import signature
@@ -18,6 +18,7 @@ from unweave.metrics.concentration import concentration
 from unweave.metrics.fits import fitted_trees
 from unweave.metrics.inputs import FIT, GivenPair, Pair, check, generator, train_and_test
 from unweave.metrics.metric import metric
+from unweave.metrics.one_hot import OneHot, check_categorical
 from unweave.metrics.resampling import Sampled, by_refits
 from unweave.metrics.scaling import standardise
 
@@ -46,7 +47,13 @@ class DCI(NamedTuple):
     ceiling_options={"learner": "quick-gbt"},
 )
 def dci(
-    codes: ArrayLike, factors: ArrayLike, *, test: GivenPair | None = None, learner: Learner = "gbt", seed: int = 0
+    codes: ArrayLike,
+    factors: ArrayLike,
+    *,
+    test: GivenPair | None = None,
+    learner: Learner = "gbt",
+    categorical: Sequence[int] = (),
+    seed: int = 0,
 ) -> Sampled[DCI]:
     r"""Disentanglement, completeness, informativeness [Eastwood2018]_, in [0, 1]: is there one code for each factor?
 
@@ -71,6 +78,9 @@ def dci(
         - "lasso": as in [Eastwood2018]_, the value as a number, penalty by 5-fold cross-validation; I is 1 - root mean
           square error / standard deviation, at least 0.
         - "logistic": one-vs-rest, l1 penalty, C = 1; R is the sum of |weights| over classes.
+    categorical
+        Columns of codes, counted from 0, that hold categories. The lasso and the logistic regression see a column for
+        each category, and R is their sum. Trees cut between any two numbers, and so see the codes as they are.
     seed
         Seed of the split and of the learner.
 
@@ -99,6 +109,8 @@ def dci(
     """
     answer = _answerer(learner, seed)
     train, held_out = train_and_test(codes, factors, test, seed, continuous=learner == "lasso")
+    if columns := check_categorical(categorical, train[0].shape[1]):
+        answer = _by_columns(answer, learner, OneHot.of(np.concatenate([train[0], held_out[0]]), columns))
     fit = partial(_fit, answer=answer, accuracy=_closeness if learner == "lasso" else _accuracy)
     fitted: list[tuple[np.ndarray, np.ndarray]] = []
 
@@ -195,6 +207,18 @@ def _answerer(learner: str, seed: int) -> Callable[..., Answer]:
     return answer
 
 
+def _by_columns(answer: Callable[..., Answer], learner: str, read: OneHot) -> Callable[..., Answer]:
+    """Return how a factor is predicted from codes some of which are categorical."""
+    if learner not in LINEAR:
+        return answer
+
+    def of_latents(codes: np.ndarray, factor: np.ndarray, test_codes: np.ndarray) -> Answer:
+        importance, predicted = answer(read(codes), factor, read(test_codes))
+        return read.total(importance), predicted
+
+    return of_latents
+
+
 def _trees(codes: np.ndarray, factor: np.ndarray, test_codes: np.ndarray, draw: int, *, quick: bool = False) -> Answer:
     model = fitted_trees(codes, factor, quick=quick)
     return model.feature_importances_, model.predict(test_codes)
@@ -243,3 +267,5 @@ LEARNERS: dict[str, Callable[..., Answer]] = {
     "lasso": _lasso,
     "logistic": _logistic,
 }
+LINEAR = ("lasso", "logistic")
+"""Those that are given categories as columns."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf
 from typing import Literal, NamedTuple
 
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike
 from unweave.errors import unknown
 from unweave.metrics.inputs import FIT, GivenPair, Pair, generator, train_and_test
 from unweave.metrics.metric import metric
+from unweave.metrics.one_hot import OneHot
 from unweave.metrics.probes import forest_predictions, fourier_predictions
 from unweave.metrics.resampling import Sampled, by_refits, mean_over_factors
 
@@ -53,6 +55,7 @@ def dci_es(
     probe: Probe = "rff",
     targets: Targets = "classes",
     axis: Axis | None = None,
+    categorical: Sequence[int] = (),
     seed: int = 0,
 ) -> Sampled[DCIES]:
     r"""Explicitness and size [Eastwood2023]_: how small a probe suffices, and how many factors are there for each code?
@@ -79,6 +82,8 @@ def dci_es(
     axis
         x is the capacity ("linear", the default of the forest), or the logarithm of 1 + features / 16, or of the depth
         ("log", the default of "rff").
+    categorical
+        Columns of codes, counted from 0, that hold categories: probes see a column for each category.
     seed
         Seed of the split and of the features or trees.
 
@@ -111,6 +116,8 @@ def dci_es(
     _check_options(probe, targets, axis)
     train, held_out = train_and_test(codes, factors, test, seed)
     size = train[1].shape[1] / train[0].shape[1]
+    read = OneHot.of(np.concatenate([train[0], held_out[0]]), categorical)
+    train, held_out = ((read(codes), factors) for codes, factors in (train, held_out))
 
     def values(train: Pair, held_out: Pair) -> np.ndarray:
         curves = _curves(train, held_out, probe, targets, seed)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from unweave.late import importing
 from unweave.metrics.dci import DCI, Learner, dci
-from unweave.metrics.information import bin_codes, information, known
+from unweave.metrics.information import bin_or_number, information, known
 from unweave.metrics.inputs import GivenPair, Pair, bin_count, train_and_test
 from unweave.metrics.metric import metric
+from unweave.metrics.one_hot import check_categorical, kept_categorical
 from unweave.metrics.resampling import Sampled, by_refits
 
 
@@ -28,6 +31,7 @@ def dci_matched(
     test: GivenPair | None = None,
     learner: Learner = "gbt",
     bins: int = 20,
+    categorical: Sequence[int] = (),
     seed: int = 0,
 ) -> Sampled[DCI]:
     r"""DCI [Eastwood2018]_ of the codes matched with factors, in [0, 1]: is there a code for each factor among many?
@@ -47,6 +51,8 @@ def dci_matched(
         As in `dci`; the predictors see the matched codes alone.
     bins
         Bins of equal width that a code is cut into where it is matched.
+    categorical
+        Columns of codes that hold categories, as in `mig` and `dci`.
     seed
         Seed of the split and of the learner.
 
@@ -75,21 +81,23 @@ def dci_matched(
     """
     count = bin_count(bins)
     train, held_out = train_and_test(codes, factors, test, seed)
+    columns = check_categorical(categorical, train[0].shape[1])
 
     def sampled(train: Pair, held_out: Pair) -> Sampled[DCI]:
-        kept = matched_codes(*train, count)
+        kept = matched_codes(*train, count, columns)
+        left = kept_categorical(columns, kept)
         tested = held_out[0][:, kept], held_out[1]
-        return dci.sample(train[0][:, kept], train[1], test=tested, learner=learner, seed=seed)
+        return dci.sample(train[0][:, kept], train[1], test=tested, learner=learner, categorical=left, seed=seed)
 
     whole = sampled(train, held_out)
     again = by_refits(lambda train, held_out: sampled(train, held_out).score, train, held_out, whole.replicates)
     return Sampled(whole.score, again.units, again.rescore, again.replicates, per_factor=whole.per_factor)
 
 
-def matched_codes(codes: np.ndarray, factors: np.ndarray, bins: int) -> np.ndarray:
+def matched_codes(codes: np.ndarray, factors: np.ndarray, bins: int, categorical: Sequence[int] = ()) -> np.ndarray:
     """Return the codes that are matched with factors, in their own order: at most one for each factor."""
     with importing():
         from scipy.optimize import linear_sum_assignment
 
-    shares = known(information(bin_codes(codes, bins), bins, factors))
+    shares = known(information(*bin_or_number(codes, bins, categorical), factors))
     return np.sort(linear_sum_assignment(shares, maximize=True)[0])

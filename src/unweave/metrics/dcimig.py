@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -12,7 +14,7 @@ from unweave.metrics.resampling import Sampled
 
 
 @metric("Sepliarskaia et al. 2019", "modularity")
-def dcimig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> Sampled[float]:
+def dcimig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, categorical: Sequence[int] = ()) -> Sampled[float]:
     r"""DCIMIG or 3CharM [Sepliarskaia2019]_, in [0, 1]: has each factor a code that knows it, and no other factor?
 
         DCIMIG = sum over factors k of max { g_j : a(j) = k }  /  sum over factors k of H(v_k)
@@ -28,6 +30,8 @@ def dcimig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> Sampled[f
         Factors (n, k); each value is a class.
     bins
         Bins of equal width per code, as in `mig`.
+    categorical
+        Columns of codes, counted from 0, that hold categories: each value is a bin.
 
     Returns
     -------
@@ -50,7 +54,7 @@ def dcimig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> Sampled[f
     >>> dcimig([[0.0, 5.0], [1.0, 5.0], [0.0, 5.0], [1.0, 5.0]], [[0], [1], [0], [1]])
     1.0
     """
-    return by_information(_share, codes, factors, bins, per_factor=lambda table: _credited(table) / table.factor)
+    return by_information(_share, codes, factors, bins, lambda table: _credited(table) / table.factor, categorical)
 
 
 def _share(table: Information) -> np.ndarray:

@@ -33,6 +33,7 @@ def _world() -> dict[str, Any]:
         "sampled": codes,
         "factors": factors,
         "test": None,
+        "categorical": (),
         "seed": 0,
         "encode": book,
         "source": book,

@@ -29,7 +29,7 @@ class Elbo(NamedTuple):
     bound: float
 
 
-@metric("Kingma & Welling 2014", "likelihood", range=(-inf, inf), higher_is_better=None)
+@metric("Kingma & Welling 2014", "likelihood", range=(-inf, inf), higher_is_better=None, categories="none")
 def elbo(means: ArrayLike, log_variances: ArrayLike, reconstruction: ArrayLike) -> Sampled[Elbo]:
     r"""Terms of the evidence lower bound [Kingma2014]_, in nats: what do codes cost, and what do they keep?
 

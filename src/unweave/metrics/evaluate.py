@@ -96,8 +96,8 @@ def evaluate(
     on_result
         Given each metric's rows as soon as they are there, for an interrupt may come.
     **settings
-        The other fields of `Request`: preset, options, label_noise, bin_factors, seed, intervals, replicates, floors,
-        details.
+        The other fields of `Request`: preset, options, label_noise, bin_factors, categorical, seed, intervals,
+        replicates, floors, details.
 
     Returns
     -------
@@ -303,6 +303,8 @@ def describe(metric: Metric[..., Any], inputs: Mapping[str, Any], settings: Mapp
         described |= {"test": "split" if inputs["test"] is None else "given"}
     if not {"factors", "source"}.isdisjoint(metric.needs) and inputs.get("label_noise") is not None:
         described |= {"label_noise": inputs["label_noise"]}
+    if inputs.get("categorical") and not {"codes", "encode", "source"}.isdisjoint(metric.needs):
+        described |= {"categorical": list(inputs["categorical"])}
     if metric.representation == "sampled":
         described |= {"representation": "sampled"}
     if "encode" in metric.needs:

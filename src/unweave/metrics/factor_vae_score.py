@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -9,9 +11,10 @@ from unweave.data.dataset import Dataset
 from unweave.metrics.codebook import Encode
 from unweave.metrics.inputs import DRAW, generator, whole_number
 from unweave.metrics.metric import metric
+from unweave.metrics.one_hot import OneHot
 from unweave.metrics.pool import Source, open_source, resampled
 from unweave.metrics.resampling import Sampled
-from unweave.metrics.voting import active, batch_variances, by_majority, no_votes, variance
+from unweave.metrics.voting import active, batch_variances, by_majority, no_votes, variance_of
 
 
 @metric(
@@ -31,6 +34,7 @@ def factor_vae_score(
     batch: int = 64,
     variance_rows: int = 10_000,
     threshold: float = 0.05,
+    categorical: Sequence[int] = (),
     seed: int = 0,
 ) -> Sampled[float]:
     r"""FactorVAE score [Kim2018]_, in [0, 1]: does the code that varies least tell which factor is kept?
@@ -55,6 +59,9 @@ def factor_vae_score(
         Samples that Var_all is estimated from.
     threshold
         A code with a smaller standard deviation cannot be voted for; 0 excludes constant codes alone.
+    categorical
+        Columns of codes, counted from 0, that hold categories: their variance is that of a one-hot vector, 1 less the
+        sum of the categories' squared shares.
     seed
         Seed of all draws.
 
@@ -89,9 +96,11 @@ def factor_vae_score(
         factors, cells = book.draw_batches(votes + test_votes, batch, rng)
         book.prepare(np.concatenate([anywhere, cells.ravel()]))
         codes = book.codes(anywhere)
-        kept = active(variance(codes), threshold)
+        read = OneHot.of(codes, categorical)
+        kept = active(variance_of(read)(codes), threshold)
         if len(kept) == 0:
             return no_votes(votes + test_votes + variance_rows)
-        return by_majority(factors, batch_variances(book, cells)[:, kept], codes[:, kept], votes)
+        spreads = batch_variances(book, cells, variance_of(read))[:, kept]
+        return by_majority(factors, spreads, codes[:, kept], votes, variance=variance_of(read.kept(kept)))
 
     return resampled(by_votes, open_source(source, data))

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unweave.data.factors import Integers
-from unweave.metrics.codebook import Codebook
+from unweave.metrics.codebook import Codebook, DerivedBook
 from unweave.metrics.inputs import FLOOR, generator
 from unweave.metrics.metric import Metric
 from unweave.metrics.pool import Pool, Source
@@ -55,7 +54,7 @@ def bounds(metric: Metric[..., Any], inputs: Mapping[str, Any], settings: Mappin
     nothing = Bounds.unknown(max(1, len(metric.parts)))
     if not metric.supervised:
         return nothing
-    inputs = {name: inputs[name] for name in ("seed", "codes", *metric.needs) if name in inputs}
+    inputs = {name: inputs[name] for name in ("seed", "codes", "categorical", *metric.needs) if name in inputs}
     rng = generator(inputs["seed"], FLOOR)
     fewer = some_rows(inputs, metric.floor_rows, rng)
     options = _cheaper(metric, settings, metric.floor_options)
@@ -126,7 +125,7 @@ def shuffled(inputs: Mapping[str, Any], rng: np.random.Generator) -> dict[str, A
 
 def perfect(inputs: Mapping[str, Any]) -> dict[str, Any]:
     """Return the factors themselves as codes, with constant codes beside them to make up the number of codes."""
-    changed = dict(inputs)
+    changed = {**inputs, "categorical": ()}
     width = inputs["codes"].shape[1]
     if inputs.get("factors") is not None:
         changed["codes"] = changed["means"] = padded(inputs["factors"], width)
@@ -146,27 +145,7 @@ def padded(factors: ArrayLike, width: int) -> np.ndarray:
     return np.concatenate([values, np.zeros((*values.shape[:-1], missing))], axis=-1)
 
 
-class _Derived(Codebook):
-    """A codebook with the cells and images of another one, and other codes."""
-
-    def __init__(self, book: Codebook) -> None:
-        self.sizes, self.names, self.exact, self._book = book.sizes, book.names, book.exact, book
-
-    def prepare(self, cells: ArrayLike) -> None:
-        self._book.prepare(cells)
-
-    def images(self, cells: ArrayLike) -> np.ndarray:
-        return self._book.images(cells)
-
-    # By the other book, since its labels may be noisy.
-    def draw_pairs(self, count: int, batch: int, rng: np.random.Generator) -> tuple[Integers, Integers]:
-        return self._book.draw_pairs(count, batch, rng)
-
-    def draw_batches(self, count: int, batch: int, rng: np.random.Generator) -> tuple[Integers, Integers]:
-        return self._book.draw_batches(count, batch, rng)
-
-
-class _ShuffledBook(_Derived):
+class _ShuffledBook(DerivedBook):
     """Every cell has the codes of another one, of those encoded so far."""
 
     def __init__(self, book: Codebook, rng: np.random.Generator) -> None:
@@ -177,7 +156,7 @@ class _ShuffledBook(_Derived):
         return self._book.of_rows(self._order[self._book.rows(cells) % len(self._order)])
 
 
-class _FactorBook(_Derived):
+class _FactorBook(DerivedBook):
     """The codes of a cell are its factors."""
 
     def __init__(self, book: Codebook, width: int) -> None:

@@ -20,6 +20,7 @@ from unweave.metrics.inputs import (
     is_continuous,
 )
 from unweave.metrics.mislabelled import with_label_noise
+from unweave.metrics.one_hot import check_categorical
 from unweave.metrics.pool import Pool
 from unweave.metrics.request import Request
 from unweave.metrics.table import metric_of
@@ -43,8 +44,9 @@ def gather(
     """Return all inputs that metrics may ask for, by their parameters' names, checked."""
     inputs: dict[str, Any] = {"seed": request.seed, "encode": codebook, "jacobians": jacobians, "names": names}
     inputs |= _rows(codes, factors, test, request)
+    inputs["categorical"] = check_categorical(request.categorical, inputs["codes"].shape[1])
     _check_names(names, inputs.get("factors"))
-    inputs |= _posterior(inputs["codes"], log_variances, reconstruction, request.seed)
+    inputs |= _posterior(inputs, log_variances, reconstruction, request.seed)
     if any("source" in metric_of(name).needs for name in request.choose()):
         inputs |= _source(inputs, request, codebook, pool)
     return inputs if request.label_noise is None else with_label_noise(inputs, request.label_noise)
@@ -104,15 +106,17 @@ def _rows(codes: ArrayLike, factors: ArrayLike | None, test: GivenPair | None, r
 
 
 def _posterior(
-    codes: np.ndarray, log_variances: ArrayLike | None, reconstruction: ArrayLike | None, seed: int
+    inputs: Mapping[str, Any], log_variances: ArrayLike | None, reconstruction: ArrayLike | None, seed: int
 ) -> dict[str, np.ndarray]:
     """Return what is known of the posteriors: the log-variances, a sample of each, the reconstruction losses."""
     known: dict[str, np.ndarray] = {}
+    codes = inputs["codes"]
     if log_variances is not None:
         spread = check_codes(log_variances, "log_variances")
         if spread.shape != codes.shape:
             raise UsageError(f"log_variances have shape {spread.shape} but codes {codes.shape}")
         noise = generator(seed, DRAW).normal(size=codes.shape)
+        noise[:, inputs["categorical"]] = 0.0  # a category is not drawn
         known = {"log_variances": spread, "sampled": codes + np.exp(spread / 2) * noise}
     if reconstruction is not None:
         losses = np.asarray(reconstruction)

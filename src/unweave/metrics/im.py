@@ -18,7 +18,7 @@ RIDGE = 1e-9
 """Variance of the noise that keeps information finite, where that of each code and factor is 1."""
 
 
-@metric("Vu et al. 2024", "compactness", range=(0.0, inf), continuous=True)
+@metric("Vu et al. 2024", "compactness", range=(0.0, inf), continuous=True, categories="none")
 def im(codes: ArrayLike, factors: ArrayLike) -> Sampled[float]:
     r"""I_m [Vu2024]_ of a sample, in nats from 0 up: does each code stand for a group of factors of its own?
 

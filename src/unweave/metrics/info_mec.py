@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
@@ -16,6 +17,7 @@ from unweave.metrics.information import Information, information, known
 from unweave.metrics.inputs import DRAW, check, generator, is_continuous, varying, whole_number
 from unweave.metrics.metric import metric
 from unweave.metrics.neighbours import continuous_information, neighbour_information
+from unweave.metrics.one_hot import check_categorical
 from unweave.metrics.resampling import Sampled, by_rows
 
 Pruning = Literal["range", "range-8", "iqr"]
@@ -46,6 +48,7 @@ def info_mec(
     pruning: Pruning = "range",
     neighbours: int = 10,
     discrete: bool = False,
+    categorical: Sequence[int] = (),
     seed: int = 0,
 ) -> Sampled[InfoMEC]:
     r"""InfoMEC [Hsu2023]_, three parts in [0, 1]: does each code know one factor, and one code each factor, plainly?
@@ -73,6 +76,8 @@ def info_mec(
         I is estimated from the distances of that many neighbours [Ross2014]_.
     discrete
         For quantised codes: I is the plug-in estimate for their values, and the regression sees them one-hot.
+    categorical
+        Columns of codes, counted from 0, that hold categories: the same, for these alone. They are active if they vary.
     seed
         Seed of the noise that separates equal values before distances are taken.
 
@@ -110,8 +115,13 @@ def info_mec(
     if not isinstance(discrete, bool):
         raise UsageError(f"discrete must be True or False, got {discrete!r}")
     generator(seed, DRAW)  # refuses a bad seed for discrete codes too
-    options = {"pruning": pruning, "neighbours": whole_number(neighbours, "neighbours", 1), "discrete": discrete}
+    options: dict[str, Any] = {
+        "pruning": pruning,
+        "neighbours": whole_number(neighbours, "neighbours", 1),
+        "discrete": discrete,
+    }
     labels = labels[:, varying(labels)]
+    options["categories"] = np.isin(np.arange(values.shape[1]), check_categorical(categorical, values.shape[1]))
     score = partial(_score, **options, numbers=is_continuous(labels), seed=seed)
     return by_rows(score, values, labels, replicates=REPLICATES)
 
@@ -122,6 +132,7 @@ def _score(
     pruning: Pruning,
     neighbours: int,
     discrete: bool,
+    categories: np.ndarray,
     numbers: np.ndarray,
     seed: int,
 ) -> InfoMEC:
@@ -129,33 +140,55 @@ def _score(
     factors, numbers = factors[:, varies], numbers[varies]
     if factors.shape[1] == 0:
         return InfoMEC(0.0, 0.0, 0.0)
-    inputs = _one_hot(codes) if discrete else _standardised(codes)
+    by_value = categories | discrete
+    inputs = _inputs(codes, by_value)
     explained = [
         _explained_variance(inputs, factor) if number else _explicitness(inputs, factor)
         for factor, number in zip(factors.T, numbers, strict=True)
     ]
     explicitness = float(np.mean(explained))
-    codes = codes[:, _active(codes, pruning, discrete)]
+    active = _active(codes, pruning, discrete, categories)
+    codes, by_value = codes[:, active], by_value[active]
     if codes.shape[1] == 0:
         return InfoMEC(0.0, explicitness, 0.0)
     shares = np.empty((codes.shape[1], factors.shape[1]))
     rng, classes = generator(seed, DRAW), factors[:, ~numbers].astype(np.int64)
     if not numbers.all():
-        shares[:, ~numbers] = (
-            _known_by_value(codes, classes) if discrete else _known_by_distance(codes, classes, neighbours, rng)
-        )
+        shares[:, ~numbers] = _known_of_classes(codes, classes, neighbours, by_value, rng)
     if numbers.any():
-        shares[:, numbers] = _known_of_numbers(codes, factors[:, numbers], neighbours, discrete, rng)
+        shares[:, numbers] = _known_of_numbers(codes, factors[:, numbers], neighbours, by_value, rng)
     return InfoMEC(_concentration(shares.T), explicitness, _concentration(shares))
 
 
-def _active(codes: np.ndarray, pruning: Pruning, discrete: bool) -> np.ndarray:
+def _inputs(codes: np.ndarray, by_value: np.ndarray) -> Any:
+    """Return what regressions see: numbers standardised, and one-hot what is read by its values."""
+    if by_value.all():
+        return _one_hot(codes)
+    numbers = _standardised(codes[:, ~by_value])
+    return np.hstack([numbers, _one_hot(codes[:, by_value]).toarray()]) if by_value.any() else numbers
+
+
+def _active(codes: np.ndarray, pruning: Pruning, discrete: bool, categories: np.ndarray) -> np.ndarray:
     """Return which codes count, (d,)."""
     low, high = np.quantile(codes, [0.25, 0.75] if pruning == "iqr" else [0.0, 1.0], axis=0)
-    spread = high - low
+    spread = np.where(categories, 0.0, high - low)
     if discrete and pruning != "range-8":
-        return spread > (0.1 if pruning == "iqr" else 0.0)
-    return spread > spread.max() / {"range": 20, "range-8": 8, "iqr": 10}[pruning]
+        active = spread > (0.1 if pruning == "iqr" else 0.0)
+    else:
+        active = spread > spread.max() / {"range": 20, "range-8": 8, "iqr": 10}[pruning]
+    return np.where(categories, (codes != codes[0]).any(axis=0), active)
+
+
+def _known_of_classes(
+    codes: np.ndarray, factors: np.ndarray, neighbours: int, by_value: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """Return I(z_j; v_k) / H(v_k), (d, k), of factors that are classes."""
+    shares = np.empty((codes.shape[1], factors.shape[1]))
+    if by_value.any():
+        shares[by_value] = _known_by_value(codes[:, by_value], factors)
+    if not by_value.all():
+        shares[~by_value] = _known_by_distance(codes[:, ~by_value], factors, neighbours, rng)
+    return shares
 
 
 def _known_by_value(codes: np.ndarray, factors: np.ndarray) -> np.ndarray:
@@ -172,18 +205,19 @@ def _known_by_distance(codes: np.ndarray, factors: np.ndarray, neighbours: int, 
 
 
 def _known_of_numbers(
-    codes: np.ndarray, factors: np.ndarray, neighbours: int, discrete: bool, rng: np.random.Generator
+    codes: np.ndarray, factors: np.ndarray, neighbours: int, by_value: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
     """Return 1 - exp(-2 I(z_j; v_k)), (d, k), of continuous factors, which have no entropy to take a share of.
 
     For Gaussians it is the squared correlation.
     """
     numbers = _standardised(factors)
-    if discrete:
-        labels = np.stack([np.unique(code, return_inverse=True)[1] for code in codes.T], axis=1)
-        shared = neighbour_information(numbers, labels, neighbours, rng).T
-    else:
-        shared = continuous_information(_standardised(codes), numbers, neighbours, rng)
+    shared = np.empty((codes.shape[1], factors.shape[1]))
+    if by_value.any():
+        labels = np.stack([np.unique(code, return_inverse=True)[1] for code in codes[:, by_value].T], axis=1)
+        shared[by_value] = neighbour_information(numbers, labels, neighbours, rng).T
+    if not by_value.all():
+        shared[~by_value] = continuous_information(_standardised(codes[:, ~by_value]), numbers, neighbours, rng)
     return -np.expm1(-2 * shared)
 
 

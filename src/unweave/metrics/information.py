@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from unweave.late import importing
 from unweave.metrics.inputs import bin_count, check, varying
+from unweave.metrics.one_hot import check_categorical
 from unweave.metrics.resampling import Sampled
 
 ROUNDING = 1e-12
@@ -35,16 +36,17 @@ def by_information(
     factors: ArrayLike,
     bins: int,
     per_factor: Callable[[Information], np.ndarray] | None = None,
+    categorical: Sequence[int] = (),
 ) -> Sampled[float]:
     """Resample a score of what codes, cut in bins, and factors know of each other: all subsets of the rows at once.
 
     A factor with a single value is left out. The edges of the bins are those of all rows, for the subsets too.
-    `per_factor` gives the values (k,) whose mean the score is, where it has them.
+    `per_factor` gives the values (k,) whose mean the score is, where it has them. A categorical code has a bin for each
+    of its values.
     """
     values, labels = check(codes, factors)
     labels = labels[:, varying(labels)]
-    bins = bin_count(bins)
-    binned = bin_codes(values, bins)
+    binned, bins = bin_or_number(values, bin_count(bins), categorical)
 
     def rescore(subsets: np.ndarray) -> np.ndarray:
         return score(information(binned, bins, labels, subsets))
@@ -55,10 +57,14 @@ def by_information(
 
 
 def by_factor(
-    per_factor: Callable[[Information], np.ndarray], codes: ArrayLike, factors: ArrayLike, bins: int
+    per_factor: Callable[[Information], np.ndarray],
+    codes: ArrayLike,
+    factors: ArrayLike,
+    bins: int,
+    categorical: Sequence[int] = (),
 ) -> Sampled[float]:
     """Resample the mean over factors, the first axis, of what `per_factor` says of each."""
-    return by_information(lambda table: per_factor(table).mean(axis=0), codes, factors, bins, per_factor)
+    return by_information(lambda table: per_factor(table).mean(axis=0), codes, factors, bins, per_factor, categorical)
 
 
 def known(table: Information) -> np.ndarray:
@@ -76,6 +82,15 @@ def bin_codes(codes: np.ndarray, bins: int) -> np.ndarray:
         inner = np.linspace(code.min(), code.max(), bins + 1)[1:-1]
         binned[:, j] = np.searchsorted(inner, code, side="right") if code.min() < code.max() else 0
     return binned
+
+
+def bin_or_number(codes: np.ndarray, bins: int, categorical: Sequence[int]) -> tuple[np.ndarray, int]:
+    """Return the bins of codes, each value of a categorical one a bin, and how many bins a code has at most."""
+    binned = bin_codes(codes, bins)
+    for j in check_categorical(categorical, codes.shape[1]):
+        binned[:, j] = np.unique(codes[:, j], return_inverse=True)[1]
+        bins = max(bins, int(binned[:, j].max()) + 1)
+    return binned, bins
 
 
 def relabel(factor: np.ndarray) -> tuple[np.ndarray, int]:

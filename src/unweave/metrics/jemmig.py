@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from unweave.metrics.gaps import top_gap
-from unweave.metrics.information import ROUNDING, Information, bin_codes, information
+from unweave.metrics.information import ROUNDING, Information, bin_or_number, information
 from unweave.metrics.inputs import bin_count, check, varying
 from unweave.metrics.metric import metric
+from unweave.metrics.one_hot import check_categorical
 from unweave.metrics.resampling import Sampled, by_rows, mean_over_factors
 
 REPLICATES = 100
 
 
 @metric("Do & Tran 2020", "compactness")
-def jemmig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> Sampled[float]:
+def jemmig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, categorical: Sequence[int] = ()) -> Sampled[float]:
     r"""JEMMIG [Do2020]_, normalised, in [0, 1]: is each factor known by one code alone, that knows nothing else?
 
         JEMMIG = mean over factors k of 1 - ( H(z_a, v_k) - I(z_a; v_k) + I(z_b; v_k) ) / ( H(v_k) + log bins )
 
-    where z_a and z_b are the codes that know most and second most about v_k.
+    where z_a and z_b are the codes that know most and second most about v_k. Where a categorical code has more values
+    than there are bins, `bins` is their number.
 
     Parameters
     ----------
@@ -32,6 +35,8 @@ def jemmig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> Sampled[f
         Factors (n, k); each value is a class.
     bins
         Bins of equal width per code, as in `mig`.
+    categorical
+        Columns of codes, counted from 0, that hold categories: each value is a bin.
 
     Returns
     -------
@@ -56,10 +61,12 @@ def jemmig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> Sampled[f
     1.0
     """
     values, labels = check(codes, factors)
-    bins = bin_count(bins)
+    columns = check_categorical(categorical, values.shape[1])
+    given = bin_count(bins)
+    bins = bin_or_number(values, given, columns)[1]
 
     def per_factor(codes: np.ndarray, factors: np.ndarray) -> np.ndarray:
-        return _per_factor(information(bin_codes(codes, bins), bins, factors), bins)
+        return _per_factor(information(bin_or_number(codes, given, columns)[0], bins, factors), bins)
 
     # An entropy of codes moves with the edges of the bins: each half-sample has its own.
     return mean_over_factors(by_rows(per_factor, values, labels[:, varying(labels)], replicates=REPLICATES))

@@ -15,7 +15,7 @@ from unweave.metrics.resampling import Sampled
 from unweave.metrics.traversals import chunks, draw_traversals, geometric_mean
 
 
-@metric("Michlo 2022", "linearity", fast={"traversals": 48})
+@metric("Michlo 2022", "linearity", fast={"traversals": 48}, categories="none")
 def linearity(
     encode: Encode | Codebook, data: Dataset | None = None, *, traversals: int = 1024, seed: int = 0
 ) -> Sampled[float]:
@@ -61,7 +61,7 @@ def linearity(
     return _by_traversals(geometric_mean, linear)
 
 
-@metric("Michlo 2022", "compactness", fast={"traversals": 48})
+@metric("Michlo 2022", "compactness", fast={"traversals": 48}, categories="none")
 def axis_alignment(
     encode: Encode | Codebook, data: Dataset | None = None, *, traversals: int = 1024, seed: int = 0
 ) -> Sampled[float]:
@@ -99,7 +99,7 @@ def axis_alignment(
     return _by_traversals(geometric_mean, axis)
 
 
-@metric("Michlo 2022", "compactness", fast={"traversals": 48})
+@metric("Michlo 2022", "compactness", fast={"traversals": 48}, categories="none")
 def axis_orientation(
     encode: Encode | Codebook, data: Dataset | None = None, *, traversals: int = 1024, seed: int = 0
 ) -> Sampled[float]:

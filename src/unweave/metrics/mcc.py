@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -9,9 +10,10 @@ from numpy.typing import ArrayLike
 
 from unweave.errors import unknown
 from unweave.late import importing
-from unweave.metrics.correlation import standardised
+from unweave.metrics.correlation import strengths
 from unweave.metrics.inputs import check, varying
 from unweave.metrics.metric import metric
+from unweave.metrics.one_hot import check_categorical
 from unweave.metrics.ranks import places, ranks_of_places
 from unweave.metrics.resampling import Sampled, by_rows, mean_over_factors
 
@@ -19,7 +21,9 @@ Kind = Literal["linear", "rank"]
 
 
 @metric("Hyvärinen & Morioka 2016", "compactness", continuous=True)
-def mcc(codes: ArrayLike, factors: ArrayLike, *, kind: Kind = "linear") -> Sampled[float]:
+def mcc(
+    codes: ArrayLike, factors: ArrayLike, *, kind: Kind = "linear", categorical: Sequence[int] = ()
+) -> Sampled[float]:
     r"""Mean correlation coefficient [Hyvarinen2016]_, in [0, 1]: is each factor, up to sign, a code of its own?
 
         MCC = max over one-to-one assignments a of the mean over factors k of |corr(z_a(k), v_k)|
@@ -33,6 +37,9 @@ def mcc(codes: ArrayLike, factors: ArrayLike, *, kind: Kind = "linear") -> Sampl
     kind
         "linear" is Pearson's correlation: a code must be a linear function of its factor. "rank" is Spearman's: a
         monotonic one suffices; ties get their mean rank.
+    categorical
+        Columns of codes, counted from 0, that hold categories: their correlation with a factor is that of the factor
+        with its mean in each category.
 
     Returns
     -------
@@ -65,17 +72,15 @@ def mcc(codes: ArrayLike, factors: ArrayLike, *, kind: Kind = "linear") -> Sampl
         raise unknown("kind of MCC", str(kind), ("linear", "rank"))
     values, labels = check(codes, factors, continuous=True)
     labels = labels[:, varying(labels)].astype(np.float64)
-    if kind == "rank":
-        return mean_over_factors(by_rows(_rank_matched, places(values), places(labels)))
-    return mean_over_factors(by_rows(_matched, values, labels))
+    columns = check_categorical(categorical, values.shape[1])
 
+    def of_rows(codes: np.ndarray, factors: np.ndarray) -> np.ndarray:
+        if kind == "rank":
+            codes, factors = ranks_of_places(codes), ranks_of_places(factors)
+        return matched(strengths(codes, factors, columns))
 
-def _matched(codes: np.ndarray, factors: np.ndarray) -> np.ndarray:
-    return np.minimum(matched(standardised(codes).T @ standardised(factors)), 1.0)  # cuts rounding only
-
-
-def _rank_matched(codes: np.ndarray, factors: np.ndarray) -> np.ndarray:
-    return _matched(ranks_of_places(codes), ranks_of_places(factors))
+    given = (places(values), places(labels)) if kind == "rank" else (values, labels)
+    return mean_over_factors(by_rows(of_rows, *given))
 
 
 def matched(correlations: np.ndarray) -> np.ndarray:
@@ -83,8 +88,8 @@ def matched(correlations: np.ndarray) -> np.ndarray:
     with importing():
         from scipy.optimize import linear_sum_assignment
 
-    strengths = np.abs(correlations)
-    codes, factors = linear_sum_assignment(strengths, maximize=True)
-    own = np.zeros(strengths.shape[1])
-    own[factors] = strengths[codes, factors]
+    sizes = np.abs(correlations)
+    codes, factors = linear_sum_assignment(sizes, maximize=True)
+    own = np.zeros(sizes.shape[1])
+    own[factors] = sizes[codes, factors]
     return own

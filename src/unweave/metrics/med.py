@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -13,7 +15,9 @@ from unweave.metrics.resampling import Sampled
 
 
 @metric("Cao et al. 2022", "modularity")
-def med(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, top: int | None = None) -> Sampled[float]:
+def med(
+    codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, top: int | None = None, categorical: Sequence[int] = ()
+) -> Sampled[float]:
     r"""MED [Cao2022]_, in [0, 1]: is what each code knows about a single factor? With `top`, what the best codes know.
 
         R_jk = I(z_j; v_k) / sum over codes i of I(z_i; v_k)
@@ -34,6 +38,8 @@ def med(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, top: int | None
     top
         For codes in hundreds of dimensions: each code belongs to the factor for which its R is largest, only the `top`
         codes of each factor with the largest bracket are kept, and the weights are shared among them.
+    categorical
+        Columns of codes, counted from 0, that hold categories: each value is a bin.
 
     Returns
     -------
@@ -68,7 +74,7 @@ def med(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, top: int | None
             weight = weight * _picked(importance, modular, top)
         return (shares(weight, axis=0) * modular).sum(axis=0)
 
-    return by_information(score, codes, factors, bins)
+    return by_information(score, codes, factors, bins, categorical=categorical)
 
 
 def _picked(importance: np.ndarray, modular: np.ndarray, top: int) -> np.ndarray:

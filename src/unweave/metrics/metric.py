@@ -6,9 +6,10 @@ import inspect
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import update_wrapper
-from typing import Any, Generic, ParamSpec, TypeVar, get_args, get_type_hints
+from typing import Any, Generic, Literal, ParamSpec, TypeVar, get_args, get_type_hints
 
 from unweave.errors import UsageError, unknown
+from unweave.metrics.category_columns import with_category_columns
 from unweave.metrics.resampling import Limits, Sampled
 from unweave.plugins import Kind, dashed, is_builtin
 
@@ -26,7 +27,7 @@ INPUTS = {
     "jacobians": "jacobians",
 }
 """A metric's parameters that hold data, and the names under which `evaluate` takes them."""
-NO_OPTIONS = {*INPUTS, "data", "test", "seed"}
+NO_OPTIONS = {*INPUTS, "data", "test", "seed", "categorical"}
 
 
 @dataclass(eq=False)
@@ -69,11 +70,14 @@ class Metric(Generic[P, S]):
     """Inputs among the function's parameters that this entry of the table makes no use of."""
     representation: str = "mean"
     """Whether its codes are posterior means ("mean") or a sample of each posterior ("sampled")."""
+    categories: Literal["columns", "index", "none"] = "columns"
+    """What it is given for a categorical code, unless it takes `categorical`: a column for each category, the number of
+    the category (enough for trees, which cut between any two), or none, so that it refuses."""
     bound: Mapping[str, Any] = field(default_factory=dict)
     """Options that this entry of the table sets."""
 
     needs: tuple[str, ...] = field(init=False)
-    """The inputs it takes: names of `INPUTS`, `test` and `seed`."""
+    """The inputs it takes: names of `INPUTS`, `test`, `seed` and `categorical`."""
     options: dict[str, Any] = field(init=False)
     """Every other option, with its value: two scores with one name mean one thing."""
     parts: tuple[str, ...] = field(init=False)
@@ -113,6 +117,10 @@ class Metric(Generic[P, S]):
 
     def sampled(self, inputs: Mapping[str, Any], options: Mapping[str, Any] | None = None) -> Sampled[S]:
         """Return the score of the inputs it needs, ready to be resampled; `options` stand in for its own."""
+        categorical = inputs.get("categorical", ())
+        if categorical and self.categories == "columns" and "categorical" not in self.needs:
+            inputs = with_category_columns(inputs, categorical)
+        inputs = {"categorical": (), **inputs}
         given = {name: inputs[name] for name in self.needs} | dict(self.options if options is None else options)
         if self.representation == "sampled":
             given["codes"] = inputs["sampled"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from numpy.typing import ArrayLike
 
 from unweave.metrics.gaps import top_gap
@@ -11,7 +13,7 @@ from unweave.metrics.resampling import Sampled
 
 
 @metric("Chen et al. 2018", "compactness")
-def mig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> Sampled[float]:
+def mig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, categorical: Sequence[int] = ()) -> Sampled[float]:
     r"""Mutual information gap [Chen2018]_, eq. 6, in [0, 1]: is each factor known by one code alone?
 
         MIG = mean over factors k of ( I(z_a; v_k) - I(z_b; v_k) ) / H(v_k)
@@ -27,6 +29,8 @@ def mig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> Sampled[floa
         Factors (n, k); each value is a class.
     bins
         Bins of equal width per code, from its least to its largest value.
+    categorical
+        Columns of codes, counted from 0, that hold categories: each value is a bin.
 
     Returns
     -------
@@ -50,4 +54,4 @@ def mig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> Sampled[floa
     >>> mig([[0.0, 5.0], [1.0, 5.0], [0.0, 5.0], [1.0, 5.0]], [[0], [1], [0], [1]])
     1.0
     """
-    return by_factor(lambda table: top_gap(known(table)), codes, factors, bins)
+    return by_factor(lambda table: top_gap(known(table)), codes, factors, bins, categorical)

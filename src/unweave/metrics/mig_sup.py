@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -9,11 +11,12 @@ from unweave.metrics.gaps import top_gap
 from unweave.metrics.information import Information, by_information, known
 from unweave.metrics.inputs import check
 from unweave.metrics.metric import metric
+from unweave.metrics.one_hot import check_categorical, kept_categorical
 from unweave.metrics.resampling import Sampled
 
 
 @metric("Li et al. 2020", "modularity")
-def mig_sup(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> Sampled[float]:
+def mig_sup(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, categorical: Sequence[int] = ()) -> Sampled[float]:
     r"""MIG-sup [Li2020]_, in [0, 1]: does each code know one factor alone?
 
         MIG-sup = mean over codes j of ( I(z_j; v_a) / H(v_a) - I(z_j; v_b) / H(v_b) )
@@ -28,6 +31,8 @@ def mig_sup(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> Sampled[
         Factors (n, k); each value is a class.
     bins
         Bins of equal width per code, as in `mig`.
+    categorical
+        Columns of codes, counted from 0, that hold categories: each value is a bin.
 
     Returns
     -------
@@ -52,8 +57,10 @@ def mig_sup(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> Sampled[
     1.0
     """
     values, labels = check(codes, factors)
-    varies = (values != values[0]).any(axis=0)
-    return by_information(_mean_gap, values[:, varies] if varies.any() else values, labels, bins)
+    varies = np.flatnonzero((values != values[0]).any(axis=0))
+    kept = varies if len(varies) else np.arange(values.shape[1])
+    left = kept_categorical(check_categorical(categorical, values.shape[1]), kept)
+    return by_information(_mean_gap, values[:, kept], labels, bins, categorical=left)
 
 
 def _mean_gap(table: Information) -> np.ndarray:

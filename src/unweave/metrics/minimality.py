@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from unweave.metrics.information import ROUNDING, Information, by_factor, by_information, known
 from unweave.metrics.inputs import check
 from unweave.metrics.metric import metric
+from unweave.metrics.one_hot import check_categorical, kept_categorical
 from unweave.metrics.resampling import Sampled
 
 
 @metric("Almudévar & Ortega 2024", "modularity")
-def minimality(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> Sampled[float]:
+def minimality(
+    codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, categorical: Sequence[int] = ()
+) -> Sampled[float]:
     r"""Minimality [Almudevar2024]_, in [0, 1]: does each code say nothing beyond one factor?
 
         minimality = mean over codes j of max over factors k of I(z_j; v_k) / H(z_j)
@@ -25,6 +30,8 @@ def minimality(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> Sampl
         Factors (n, k); each value is a class.
     bins
         Bins of equal width per code, as in `mig`.
+    categorical
+        Columns of codes, counted from 0, that hold categories: each value is a bin.
 
     Returns
     -------
@@ -50,12 +57,16 @@ def minimality(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> Sampl
     1.0
     """
     values, labels = check(codes, factors)
-    varies = (values != values[0]).any(axis=0)
-    return by_information(_mean_minimality, values[:, varies] if varies.any() else values, labels, bins)
+    varies = np.flatnonzero((values != values[0]).any(axis=0))
+    kept = varies if len(varies) else np.arange(values.shape[1])
+    left = kept_categorical(check_categorical(categorical, values.shape[1]), kept)
+    return by_information(_mean_minimality, values[:, kept], labels, bins, categorical=left)
 
 
 @metric("Almudévar & Ortega 2024", "explicitness")
-def sufficiency(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> Sampled[float]:
+def sufficiency(
+    codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, categorical: Sequence[int] = ()
+) -> Sampled[float]:
     r"""Sufficiency [Almudevar2024]_, in [0, 1]: is each factor wholly known by some one code?
 
         sufficiency = mean over factors k of max over codes j of I(z_j; v_k) / H(v_k)
@@ -68,6 +79,8 @@ def sufficiency(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> Samp
         Factors (n, k); each value is a class.
     bins
         Bins of equal width per code, as in `mig`.
+    categorical
+        Columns of codes, counted from 0, that hold categories: each value is a bin.
 
     Returns
     -------
@@ -91,7 +104,7 @@ def sufficiency(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> Samp
     >>> sufficiency([[0.0, 5.0], [1.0, 5.0], [0.0, 5.0], [1.0, 5.0]], [[0], [1], [0], [1]])
     1.0
     """
-    return by_factor(lambda table: known(table).max(axis=0), codes, factors, bins)
+    return by_factor(lambda table: known(table).max(axis=0), codes, factors, bins, categorical)
 
 
 def _mean_minimality(table: Information) -> np.ndarray:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -11,7 +13,9 @@ from unweave.metrics.resampling import Sampled
 
 
 @metric("Ridgeway & Mozer 2018", "modularity", shuffles=40, floor_rows=2_000, unsteady=("",))
-def modularity(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> Sampled[float]:
+def modularity(
+    codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, categorical: Sequence[int] = ()
+) -> Sampled[float]:
     r"""Modularity [Ridgeway2018]_, in [0, 1]: does each code know one factor alone?
 
         modularity = mean over codes j of 1 - (sum over factors k other than a of I_jk^2) / ( I_ja^2 (K - 1) )
@@ -26,6 +30,8 @@ def modularity(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> Sampl
         Factors (n, k); each value is a class.
     bins
         Bins of equal width per code, as in `mig`.
+    categorical
+        Columns of codes, counted from 0, that hold categories: each value is a bin.
 
     Returns
     -------
@@ -49,7 +55,7 @@ def modularity(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20) -> Sampl
     >>> modularity([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [[0, 0], [1, 0], [0, 1], [1, 1]])
     1.0
     """
-    return by_information(_mean_modularity, codes, factors, bins)
+    return by_information(_mean_modularity, codes, factors, bins, categorical=categorical)
 
 
 def _mean_modularity(table: Information) -> np.ndarray:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unweave.metrics.information import bin_codes, information
+from unweave.metrics.information import bin_or_number, information
 from unweave.metrics.inputs import bin_count, check_codes
 from unweave.metrics.metric import metric
 from unweave.metrics.resampling import Sampled
 
 
 @metric("Locatello et al. 2019", "independence", range=(0.0, inf), higher_is_better=False)
-def pairwise_mi(codes: ArrayLike, *, bins: int = 20) -> Sampled[float]:
+def pairwise_mi(codes: ArrayLike, *, bins: int = 20, categorical: Sequence[int] = ()) -> Sampled[float]:
     r"""Mean mutual information between two codes, in nats from 0 up: how much does one code tell of another?
 
         mean over pairs i < j of I(z_i; z_j)
@@ -27,6 +28,8 @@ def pairwise_mi(codes: ArrayLike, *, bins: int = 20) -> Sampled[float]:
         Codes (n, d).
     bins
         Bins of equal width per code, from its least to its largest value.
+    categorical
+        Columns of codes, counted from 0, that hold categories: each value is a bin.
 
     Returns
     -------
@@ -49,15 +52,9 @@ def pairwise_mi(codes: ArrayLike, *, bins: int = 20) -> Sampled[float]:
     >>> round(pairwise_mi([[0.0, 1.0], [1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]), 3)
     0.693
     """
-    binned, bins = _binned(codes, bins)
+    binned, bins = bin_or_number(check_codes(codes), bin_count(bins), categorical)
     score = float(_mean_information(binned, bins))
     return Sampled(score, len(binned), lambda subsets: _mean_information(binned, bins, subsets))
-
-
-def _binned(codes: ArrayLike, bins: int) -> tuple[np.ndarray, int]:
-    values = check_codes(codes)
-    bins = bin_count(bins)
-    return bin_codes(values, bins), bins
 
 
 def _mean_information(binned: np.ndarray, bins: int, subsets: np.ndarray | None = None) -> np.ndarray:

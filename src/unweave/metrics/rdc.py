@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -9,6 +11,7 @@ from unweave.errors import UsageError
 from unweave.metrics.inputs import DRAW, check, generator, varying, whole_number
 from unweave.metrics.mcc import matched
 from unweave.metrics.metric import metric
+from unweave.metrics.one_hot import check_categorical
 from unweave.metrics.ranks import ranks
 from unweave.metrics.resampling import Sampled, by_rows, mean_over_factors
 
@@ -19,7 +22,13 @@ by which the authors compute it."""
 
 @metric("Lopez-Paz et al. 2013", "compactness", continuous=True)
 def mcc_rdc(
-    codes: ArrayLike, factors: ArrayLike, *, features: int = 20, scale: float = 1 / 6, seed: int = 0
+    codes: ArrayLike,
+    factors: ArrayLike,
+    *,
+    features: int = 20,
+    scale: float = 1 / 6,
+    categorical: Sequence[int] = (),
+    seed: int = 0,
 ) -> Sampled[float]:
     r"""MCC by randomised dependence [LopezPaz2013]_, in [0, 1]: has each factor a code that depends on it in any way?
 
@@ -38,6 +47,9 @@ def mcc_rdc(
         Random functions of each variable.
     scale
         Variance of w and b.
+    categorical
+        Columns of codes, counted from 0, that hold categories: their functions are one for each category, 1 there and 0
+        elsewhere.
     seed
         Seed of w and b. They are the same for all codes, and for all factors.
 
@@ -73,7 +85,8 @@ def mcc_rdc(
     rng = generator(seed, DRAW)
     weights = rng.normal(scale=scale**0.5, size=(2, 2, count))  # of codes and of factors: w and b
     labels = labels[:, varying(labels)]
-    return mean_over_factors(by_rows(_matched, _basis(values, *weights[0]), _basis(labels, *weights[1])))
+    basis = with_categories(_basis(values, *weights[0]), values, check_categorical(categorical, values.shape[1]))
+    return mean_over_factors(by_rows(_matched, basis, _basis(labels, *weights[1])))
 
 
 def _matched(codes: np.ndarray, factors: np.ndarray) -> np.ndarray:
@@ -88,6 +101,21 @@ def _basis(columns: np.ndarray, slope: np.ndarray, shift: np.ndarray) -> np.ndar
     axes, sizes, _ = np.linalg.svd(waves, full_matrices=False)
     kept = sizes > NEGLIGIBLE * np.maximum(sizes[:, :1], NEGLIGIBLE)  # a constant column keeps nothing
     return np.moveaxis(axes * kept[:, None], 0, 1)[..., : max(1, kept.sum(axis=1).max())]
+
+
+def with_categories(basis: np.ndarray, columns: np.ndarray, categorical: Sequence[int]) -> np.ndarray:
+    """Return the basis with, for categorical columns, all functions of the category, less their means."""
+    own = {}
+    for j in categorical:
+        indicators = (columns[:, [j]] == np.unique(columns[:, j])).astype(np.float64)
+        axes, sizes, _ = np.linalg.svd(indicators - indicators.mean(axis=0), full_matrices=False)
+        own[j] = axes[:, sizes > NEGLIGIBLE * max(sizes[0], NEGLIGIBLE)]
+    widest = max([basis.shape[2], *(functions.shape[1] for functions in own.values())])
+    wider = np.concatenate([basis, np.zeros((*basis.shape[:2], widest - basis.shape[2]))], axis=2)
+    for j, functions in own.items():
+        wider[:, j] = 0.0
+        wider[:, j, : functions.shape[1]] = functions
+    return wider
 
 
 def canonical(left: np.ndarray, right: np.ndarray) -> np.ndarray:

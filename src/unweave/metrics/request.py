@@ -34,6 +34,8 @@ class Request:
     """A regime, 1 to 3, of noise on the factors before they are used."""
     bin_factors: int | None = None
     """Cut continuous factors into this many groups of equal counts, for the metrics that need classes."""
+    categorical: Sequence[int] = ()
+    """Columns of codes, counted from 0, that hold categories, whose numbers are names; a run knows its own."""
     seed: int = 0
     """Seed of all random choices."""
     intervals: bool = True
@@ -116,6 +118,8 @@ def lacking(metric: Metric[..., Any], inputs: Mapping[str, Any]) -> str:
     """Return what a metric needs that is not among the inputs, in words, or nothing."""
     if inputs.get("label_noise") is not None and "encode" in metric.needs:
         return "clean labels: it intervenes on the factors themselves; score it without label noise"
+    if inputs.get("categorical") and metric.categories == "none":
+        return "codes that are numbers, and some are categorical"
     missing = metric.missing(inputs)
     of_rows = "factors" in metric.needs or ("source" in metric.needs and inputs.get("source") is None)
     if of_rows and not metric.continuous and inputs.get("continuous") and {*missing} <= {INPUTS["source"]}:

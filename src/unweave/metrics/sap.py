@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from unweave.errors import unknown
+from unweave.metrics.category_svm import CategoryCode
+from unweave.metrics.correlation import strengths
 from unweave.metrics.gaps import top_gap
 from unweave.metrics.inputs import GivenPair, Pair, check, train_and_test, varying
 from unweave.metrics.line_svm import SortedCode
 from unweave.metrics.metric import metric
+from unweave.metrics.one_hot import check_categorical
 from unweave.metrics.resampling import Sampled, by_refits, by_rows, mean_over_factors
 
 PENALTY = 0.01
@@ -31,6 +36,7 @@ def sap(
     *,
     test: GivenPair | None = None,
     kind: Kind = "classifier",
+    categorical: Sequence[int] = (),
     seed: int = 0,
 ) -> Sampled[float]:
     r"""Separated attribute predictability [Kumar2018]_, in [0, 1]: is each factor predicted by one code alone?
@@ -55,6 +61,9 @@ def sap(
           balance) that sees code j alone: scikit-learn's LinearSVC, solved to rounding error.
         - "correlation": the squared Pearson correlation of code j and factor k, 0 where the variance of the code is at
           most 1e-12.
+    categorical
+        Columns of codes, counted from 0, that hold categories. The classifier sees a column for each category; the
+        correlation is that of the factor with its mean in each category.
     seed
         Seed of the split.
 
@@ -82,33 +91,37 @@ def sap(
     """
     if kind == "correlation":
         values, labels = check(codes, factors, continuous=True)
-        return mean_over_factors(by_rows(_correlation_gaps, values, labels[:, varying(labels)]))
+        score = partial(_correlation_gaps, categorical=check_categorical(categorical, values.shape[1]))
+        return mean_over_factors(by_rows(score, values, labels[:, varying(labels)]))
     if kind != "classifier":
         raise unknown("kind of SAP", str(kind), ("classifier", "correlation"))
     train, held_out = train_and_test(codes, factors, test, seed)
     rows = len(train[0])
+    columns = check_categorical(categorical, train[0].shape[1])
 
     def gaps(train: Pair, held_out: Pair) -> np.ndarray:
         # The penalty is weighed against the sum of the losses: on half of the rows, each loss counts twice.
-        return _classifier_gaps(train, held_out, PENALTY * rows / len(train[0]))
+        return _classifier_gaps(train, held_out, PENALTY * rows / len(train[0]), columns)
 
     return mean_over_factors(by_refits(gaps, train, held_out, REFITS))
 
 
-def _classifier_gaps(train: Pair, held_out: Pair, penalty: float) -> np.ndarray:
+def _classifier_gaps(train: Pair, held_out: Pair, penalty: float, categorical: Sequence[int]) -> np.ndarray:
     accuracy = np.empty((train[0].shape[1], train[1].shape[1]))
     for j, (code, test_code) in enumerate(zip(train[0].T, held_out[0].T, strict=True)):
-        line = SortedCode(code)
+        line = CategoryCode(code) if j in categorical else SortedCode(code)
         for k, (factor, test_factor) in enumerate(zip(train[1].T, held_out[1].T, strict=True)):
             accuracy[j, k] = (line.predict(factor, test_code, penalty) == test_factor).mean()
     return top_gap(accuracy)
 
 
-def _correlation_gaps(codes: np.ndarray, factors: np.ndarray) -> np.ndarray:
+def _correlation_gaps(codes: np.ndarray, factors: np.ndarray, categorical: Sequence[int]) -> np.ndarray:
     z, v = codes - codes.mean(axis=0), factors - factors.mean(axis=0)
     free = len(z) - 1
     code_variance, factor_variance = (z**2).sum(axis=0) / free, (v**2).sum(axis=0) / free
     variances = code_variance[:, None] * factor_variance  # (d, k)
     known = (code_variance[:, None] > NO_VARIANCE) & (factor_variance > 0)
     squared = np.divide((z.T @ v / free) ** 2, variances, out=np.zeros_like(variances), where=known)
+    for j in categorical:
+        squared[j] = strengths(codes[:, [j]], factors, [0])[0] ** 2
     return top_gap(np.minimum(squared, 1.0))

@@ -78,6 +78,7 @@ METRICS: dict[str, Metric[..., Any]] = {
     "downstream-logistic": downstream,
     "downstream-gbt": downstream.variant(
         {"learner": "gbt"},
+        categories="index",
         floor_options={"learner": "quick-gbt", "all_rows": True},
         ceiling_options={"stop_at_perfect": True},
     ),

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 
 from unweave.data.factors import Integers
 from unweave.errors import UsageError
+from unweave.metrics.one_hot import OneHot
 from unweave.metrics.pool import Source
 from unweave.metrics.resampling import Sampled
 from unweave.metrics.traversals import chunks
+
+Variance: TypeAlias = Callable[[np.ndarray], np.ndarray]
+"""From codes (..., n, d) to their variances (..., d)."""
 
 
 def variance(codes: np.ndarray) -> np.ndarray:
@@ -20,7 +26,12 @@ def variance(codes: np.ndarray) -> np.ndarray:
     return np.einsum("...bd,...bd->...d", spread, spread) / (codes.shape[-2] - 1)
 
 
-def batch_variances(book: Source, cells: Integers) -> np.ndarray:
+def variance_of(read: OneHot) -> Variance:
+    """Return how the variance of codes is measured: of a categorical one, as that of a one-hot vector."""
+    return lambda codes: read.total(variance(read(codes)))
+
+
+def batch_variances(book: Source, cells: Integers, variance: Variance = variance) -> np.ndarray:
     """Return the variance (n, d) of every code within batches of cells (n, batch)."""
     width = book.codes(cells[0, :1]).shape[1]
     variances = np.empty((len(cells), width))
@@ -44,13 +55,15 @@ def by_majority(
     *,
     largest: bool = False,
     rescaled: bool = False,
+    variance: Variance = variance,
 ) -> Sampled[float]:
     """Score how well the code that a batch votes for predicts the factor, (n,), that was intervened on.
 
     A batch votes for the code of least variance within it, `spreads` (n, d), over its variance in the codes of rows
     from `anywhere` (m, d); or for the `largest`. Each code predicts the factor it was voted for most often among the
     first `votes` (the first such factor at a tie, or without a vote); the score is the accuracy on the other votes.
-    `rescaled` takes chance off it. The units to resample are the batches and the rows from anywhere.
+    `rescaled` takes chance off it; `variance` says how a variance is measured. The units to resample are the batches
+    and the rows from anywhere.
     """
     known, factors = np.unique(factors, return_inverse=True)
     shape, count = (spreads.shape[1], len(known)), len(spreads)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike
 from unweave.metrics.correlation import standardised
 from unweave.metrics.inputs import check_codes
 from unweave.metrics.metric import metric
+from unweave.metrics.one_hot import OneHot
 from unweave.metrics.resampling import Sampled, by_rows
 
 
@@ -22,7 +24,7 @@ class WassersteinIndependence(NamedTuple):
 
 
 @metric("Locatello et al. 2019", "independence", range=(0.0, inf), higher_is_better=False)
-def wasserstein_independence(codes: ArrayLike) -> Sampled[WassersteinIndependence]:
+def wasserstein_independence(codes: ArrayLike, *, categorical: Sequence[int] = ()) -> Sampled[WassersteinIndependence]:
     r"""Squared Wasserstein-2 distance of Gaussian codes from independent ones, from 0 up: how dependent are the codes?
 
         distance = 2 tr S - 2 tr ( D^1/2 S D^1/2 )^1/2,    normalised = distance / tr S
@@ -34,6 +36,9 @@ def wasserstein_independence(codes: ArrayLike) -> Sampled[WassersteinIndependenc
     ----------
     codes
         Codes (n, d).
+    categorical
+        Columns of codes, counted from 0, that hold categories: they are one-hot, and keep the covariances among their
+        own columns.
 
     Returns
     -------
@@ -58,7 +63,9 @@ def wasserstein_independence(codes: ArrayLike) -> Sampled[WassersteinIndependenc
     >>> wasserstein_independence([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]]).normalised < 1e-15
     True
     """
-    return by_rows(_wasserstein, check_codes(codes))
+    values = check_codes(codes)
+    read = OneHot.of(values, categorical)
+    return by_rows(_wasserstein if read(values) is values else lambda some: _of_blocks(some, read), values)
 
 
 def _wasserstein(codes: np.ndarray) -> WassersteinIndependence:
@@ -72,5 +79,22 @@ def _wasserstein(codes: np.ndarray) -> WassersteinIndependence:
     # With correlations F^T F the eigenvalues of the root are the singular values of F D, whatever the scales in D.
     roots = np.linalg.svd(np.sqrt(np.maximum(eigenvalues, 0.0))[:, None] * vectors.T * variances, compute_uv=False)
     total = float(variances.sum())
+    distance = max(0.0, 2 * total - 2 * float(roots.sum()))
+    return WassersteinIndependence(distance * float(unit) ** 2, distance / total)
+
+
+def _of_blocks(codes: np.ndarray, read: OneHot) -> WassersteinIndependence:
+    """Return the distance where a code may be several columns, whose own covariances the product of margins keeps."""
+    columns = read(codes)
+    if (columns == columns[0]).all():
+        return WassersteinIndependence(0.0, 0.0)
+    deviations = columns - columns.mean(axis=0)
+    unit = np.abs(deviations).max()
+    covariance = np.cov(deviations / unit, rowvar=False).reshape(columns.shape[1], -1)
+    code = np.repeat(np.arange(codes.shape[1]), read.widths)
+    sizes, axes = np.linalg.eigh(np.where(code[:, None] == code, covariance, 0.0))
+    root = (axes * np.sqrt(np.maximum(sizes, 0.0))) @ axes.T
+    roots = np.sqrt(np.maximum(np.linalg.eigvalsh(root @ covariance @ root), 0.0))
+    total = float(np.trace(covariance))
     distance = max(0.0, 2 * total - 2 * float(roots.sum()))
     return WassersteinIndependence(distance * float(unit) ** 2, distance / total)

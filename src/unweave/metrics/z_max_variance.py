@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from unweave.data.dataset import Dataset
@@ -9,9 +11,10 @@ from unweave.data.factors import Integers
 from unweave.metrics.codebook import Codebook, Encode, open_codebook
 from unweave.metrics.inputs import DRAW, generator, whole_number
 from unweave.metrics.metric import metric
+from unweave.metrics.one_hot import OneHot
 from unweave.metrics.resampling import Sampled
 from unweave.metrics.traversals import draw_cells, several_valued, traversals
-from unweave.metrics.voting import active, batch_variances, by_majority, no_votes, variance
+from unweave.metrics.voting import active, batch_variances, by_majority, no_votes, variance_of
 
 
 @metric("Kim et al. 2019", "modularity", fast={"votes": 128, "test_votes": 128, "variance_rows": 500}, shuffles=4)
@@ -25,6 +28,7 @@ def z_max_variance(
     variance_rows: int = 10_000,
     threshold: float = 0.05,
     rescaled: bool = False,
+    categorical: Sequence[int] = (),
     seed: int = 0,
 ) -> Sampled[float]:
     r"""Z-max variance score [Kim2019]_, in [0, 1]: does the code that varies most tell which factor is changed?
@@ -50,6 +54,9 @@ def z_max_variance(
         A code with a smaller standard deviation cannot be voted for; 0 excludes constant codes alone.
     rescaled
         Return 0 for chance, or less, and 1 for a perfect score.
+    categorical
+        Columns of codes, counted from 0, that hold categories: their variance is that of a one-hot vector, 1 less the
+        sum of the categories' squared shares.
     seed
         Seed of all draws.
 
@@ -83,13 +90,15 @@ def z_max_variance(
     book.prepare(np.concatenate([anywhere, *(cells.ravel() for cells in batches.values())]))
 
     codes = book.codes(anywhere)
-    kept = active(variance(codes), threshold)
+    read = OneHot.of(codes, categorical)
+    kept = active(variance_of(read)(codes), threshold)
     if len(kept) == 0:
         return no_votes(votes + test_votes + variance_rows)
     spreads = np.empty((len(factors), len(kept)))
     for factor, cells in batches.items():
-        spreads[factors == factor] = batch_variances(book, cells)[:, kept]
-    return by_majority(factors, spreads, codes[:, kept], votes, largest=True, rescaled=rescaled)
+        spreads[factors == factor] = batch_variances(book, cells, variance_of(read))[:, kept]
+    measure = variance_of(read.kept(kept))
+    return by_majority(factors, spreads, codes[:, kept], votes, largest=True, rescaled=rescaled, variance=measure)
 
 
 def draw_changes(

@@ -1,30 +1,47 @@
 """Networks: encoders and decoders of images of any size and of vectors, and the model that joins them.
 
-To add an architecture: one function `(shape, latents, width) -> Body` in a file of its own, one line in `NETS`. One
-outside unweave is two modules, or a function that makes them under `register`: see `unweave.nets.own`.
+To add an architecture: one function `(shape, latents, width) -> Body` in a file of its own, one line in `NETS`; its
+keyword-only parameters are options, `name:option=value`. One outside unweave is two modules, or a function that makes
+them under `register`: see `unweave.nets.own`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import Annotated, Any
 
 import torch
 from torch import Tensor, nn
 
 from unweave.errors import UsageError
 from unweave.fields import OneOf, later
+from unweave.nets.additive import additive
 from unweave.nets.body import Body, Builder, Shape
-from unweave.nets.bottleneck import Gaussian, Point, Posterior
+from unweave.nets.bottleneck import Gaussian, Head, Point, Posterior
 from unweave.nets.bottlenecks import BOTTLENECKS
+from unweave.nets.broadcast import broadcast
+from unweave.nets.categorical import Joint
 from unweave.nets.conv import conv, disent, dlib
 from unweave.nets.mlp import mlp
 from unweave.nets.model import Model, VectorModel
-from unweave.nets.own import KIND, OWN, Modules, architecture_of, body_of, checked, copied, full_name, made, register
+from unweave.nets.own import (
+    KIND,
+    OWN,
+    Modules,
+    architecture_of,
+    body_of,
+    checked,
+    copied,
+    full_name,
+    made,
+    options_of,
+    register,
+)
 from unweave.nets.own import weights_of as _weights_of
 from unweave.nets.qlae import qlae
 from unweave.nets.tripod import tripod
+from unweave.options import split_options
 
 __all__ = [
     "AUTO",
@@ -32,6 +49,8 @@ __all__ = [
     "NETS",
     "Body",
     "Gaussian",
+    "Head",
+    "Joint",
     "Model",
     "Modules",
     "Net",
@@ -45,6 +64,8 @@ __all__ = [
 AUTO = "auto"
 WIDEST, DEEPEST = 100, 20
 NETS: dict[str, Builder] = {
+    "additive": additive,
+    "broadcast": broadcast,
     "conv": conv,
     "disent": disent,
     "dlib": dlib,
@@ -52,7 +73,7 @@ NETS: dict[str, Builder] = {
     "qlae": qlae,
     "tripod": tripod,
 }
-DEEPER = {"conv": conv, "disent": disent, "dlib": dlib, "mlp": mlp}
+DEEPER = {"additive": additive, "broadcast": broadcast, "conv": conv, "disent": disent, "dlib": dlib, "mlp": mlp}
 """Those that come in several depths."""
 KIND.builtin = NETS
 
@@ -63,13 +84,14 @@ class Net:
 
     name: Annotated[str, OneOf((AUTO,), NETS)] = AUTO
     """Architecture: conv (the thesis' table A.1), disent (as its code pads it), dlib (disentanglement_lib's), mlp,
-    qlae or tripod (large), one that a plugin registers, or auto: conv for images, mlp for vectors."""
+    qlae or tripod (large), additive (a sum over groups of latents; with options after a colon: additive:groups=5),
+    broadcast (a code at every pixel), one that a plugin registers, or auto: conv for images, mlp for vectors."""
     latents: int = 10
     """Number of latent units."""
     width: float = 1.0
     """Multiplies the number of channels and hidden units."""
     depth: int = later(1)
-    """Multiplies the number of convolutions or hidden layers (conv, disent, dlib and mlp)."""
+    """Multiplies the number of convolutions or hidden layers (of all but qlae and tripod)."""
     architecture: str = later("")
     """Of two modules of the user's, a digest of how they print and of the shapes of their tensors."""
     weights: str = later("")
@@ -78,7 +100,7 @@ class Net:
     def __post_init__(self) -> None:
         if self.name == OWN and not self.architecture:
             raise UsageError("two modules of your own are given in Python: train(…, net=(encoder, decoder))")
-        if self.name not in (AUTO, OWN, *NETS):
+        if self.name not in (AUTO, OWN):
             object.__setattr__(self, "name", full_name(self.name))  # raises for an unknown one
         if self.latents < 1:
             raise UsageError(f"a net needs at least one latent unit, not {self.latents}")
@@ -87,7 +109,7 @@ class Net:
 
         if isinstance(self.depth, bool) or not isinstance(self.depth, int) or not 1 <= self.depth <= DEEPEST:
             raise UsageError(f"a net's depth must be a whole number from 1 to {DEEPEST}, not {self.depth}")
-        if self.depth > 1 and self.name not in (AUTO, *DEEPER):
+        if self.depth > 1 and self._kind not in (AUTO, *DEEPER):
             raise UsageError(f"the net '{self.name}' has one depth; these have several: {', '.join(DEEPER)}")
 
     @classmethod
@@ -115,10 +137,15 @@ class Net:
         One of unweave's own that cannot take such inputs is refused.
         """
         net = self if self.name != AUTO else replace(self, name="conv" if len(shape) == 3 else "mlp")
-        if net.name in NETS:
+        if net.is_builtin:
             with torch.device("meta"):
                 net._body(shape)
         return net
+
+    @property
+    def is_builtin(self) -> bool:
+        """Whether it is named, and one of unweave's own."""
+        return self._kind in NETS
 
     def build(
         self,
@@ -129,7 +156,9 @@ class Net:
         modules: Modules | None = None,
         seen: Callable[[Tensor], Tensor] | None = None,
         has_spread: bool = False,
-        **options: int,
+        has_decoder: bool = True,
+        companion: Callable[[int], nn.Module | None] | None = None,
+        **options: Any,
     ) -> Model:
         """Return a new model for images of `shape` (H, W, C), or vectors (D,).
 
@@ -145,11 +174,16 @@ class Net:
         bottleneck
             The layer between encoder and decoder: a name of `BOTTLENECKS`.
         adversary
-            Makes a network that is trained against the model from the number of latents. A method says which it needs.
+            Makes a network that is trained against the model from the number of the decoder's inputs, mostly one for
+            each latent. A method says which it needs.
         modules
             The user's encoder and decoder, where the net is two modules. They are copied.
         seen, has_spread
             What the encoder is given of an input, and whether each value has a learnt spread: as the loss needs it.
+        has_decoder
+            Whether the model has a decoder; a method says so.
+        companion
+            Makes a network that the method's objective alone uses, from the number of latents.
         **options
             Options of the bottleneck.
 
@@ -158,22 +192,25 @@ class Net:
         Model
             The model, on the CPU.
         """
+        kind_of_head = BOTTLENECKS[bottleneck]
+        inputs = kind_of_head.inputs(self.latents, **options)
 
         def joined(body: Body) -> Model:
-            layer = BOTTLENECKS[bottleneck](body.features, self.latents, **options)
-            opponent = adversary(self.latents) if adversary else None
+            layer = kind_of_head(body.features, self.latents, **options)
+            opponent = adversary(inputs) if adversary else None
+            beside = companion(self.latents) if companion else None
             kind = Model if len(shape) == 3 else VectorModel
-            return kind(body, shape, self.latents, layer, opponent, seen, has_spread)
+            return kind(body, shape, self.latents, layer, opponent, seen, has_spread, has_decoder, beside)
 
         net = self.resolve(shape)
-        if net.name in NETS:
+        if net.is_builtin:
             with torch.device("meta"):
-                body = net._body(shape)
+                body = replace(net, latents=inputs)._body(shape)
                 model = joined(body)
             model.to_empty(device="cpu")
             model.initialise(body.draw, generator)
             return model.to(memory_format=torch.channels_last)  # pyright: ignore[reportCallIssue]
-        body = body_of(self._modules(shape, generator, modules), shape, self.latents)
+        body = body_of(self._modules(shape, inputs, generator, modules), shape, inputs)
         with torch.random.fork_rng(devices=[]):
             model = joined(body)
         model.initialise(body.draw, generator, keep=("encoder.", "decoder."))
@@ -181,14 +218,20 @@ class Net:
 
     def _body(self, shape: Shape) -> Body:
         """Return the layers of one of unweave's own nets."""
+        options = options_of(self.name)
         if self.depth == 1:
-            return NETS[self.name](shape, self.latents, self.width)
-        return DEEPER[self.name](shape, self.latents, self.width, self.depth)
+            return NETS[self._kind](shape, self.latents, self.width, **options)
+        return DEEPER[self._kind](shape, self.latents, self.width, self.depth, **options)
 
-    def _modules(self, shape: Shape, generator: torch.Generator, modules: Modules | None) -> Modules:
-        """Return the user's encoder and decoder, new or copied."""
+    @property
+    def _kind(self) -> str:
+        """The name without its options."""
+        return split_options(self.name)[0]
+
+    def _modules(self, shape: Shape, inputs: int, generator: torch.Generator, modules: Modules | None) -> Modules:
+        """Return the user's encoder and decoder, which takes so many inputs, new or copied."""
         if self.name != OWN:
-            return made(self.name, shape, self.latents, self.width, generator)
+            return made(self.name, shape, inputs, self.width, generator)
         if modules is None:
             raise UsageError("the net is two modules of your own: give net=(encoder, decoder)")
         if architecture_of(checked(modules)) != self.architecture:

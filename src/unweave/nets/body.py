@@ -28,8 +28,8 @@ class Body:
     draw: Draw
 
 
-Builder = Callable[[Shape, int, float], Body]
-"""Makes a body from the shape of an input, a number of latents and a width."""
+Builder = Callable[..., Body]
+"""Makes a body from the shape of an input, a number of latents and a width; what is keyword-only is an option."""
 
 
 def tensor_shape(shape: Shape) -> Shape:

@@ -1,9 +1,9 @@
-"""Bottlenecks between encoder and decoder: a diagonal Gaussian posterior, or a single point."""
+"""Bottlenecks between encoder and decoder: what each offers, a diagonal Gaussian posterior, or a single point."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 import torch
 from torch import Tensor, nn
@@ -14,11 +14,11 @@ class Posterior(Protocol):
 
     @property
     def mean(self) -> Tensor:
-        """The codes (n, latents) that stand for the images."""
+        """The codes (n, latents) that stand for the images; of a categorical latent, the number of its category."""
         ...
 
     def sample(self, noise: torch.Generator) -> Tensor:
-        """Draw one z a row."""
+        """Draw one z a row, as the decoder takes it: (n, inputs), mostly one number for each latent."""
         ...
 
     def rows(self, which: slice | Tensor) -> Self:
@@ -70,7 +70,32 @@ class Point:
         return torch.zeros_like(self.mean)
 
 
-class GaussianHead(nn.Module):
+class Head(nn.Module):
+    """The layer between encoder and decoder: features (n, F) to a posterior, and codes to what the decoder takes.
+
+    A latent is a number, unless `categories` says otherwise. The class methods take the options that the layer is made
+    with: a net asks them before there is a layer.
+    """
+
+    @classmethod
+    def inputs(cls, latents: int, **options: Any) -> int:
+        """Return how many numbers the decoder takes: by default, one for each latent."""
+        return latents
+
+    @classmethod
+    def categories(cls, latents: int, **options: Any) -> tuple[int, ...]:
+        """Return how many categories each latent has: 0 for a number, which by default all are."""
+        return (0,) * latents
+
+    def initialise(self, generator: torch.Generator) -> None:
+        """Draw what starts neither at zero nor as a weight matrix does: by default, nothing."""
+
+    def embed(self, codes: Tensor) -> Tensor:
+        """Return what the decoder takes, (n, inputs), for codes (n, latents): by default, the codes."""
+        return codes
+
+
+class GaussianHead(Head):
     """Two linear heads on the encoder's features, for mean and log-variance."""
 
     def __init__(self, features: int, latents: int) -> None:
@@ -83,7 +108,7 @@ class GaussianHead(nn.Module):
         return Gaussian(self.mean(features).float(), self.log_variance(features).float())
 
 
-class PointHead(nn.Module):
+class PointHead(Head):
     """One linear head on the encoder's features."""
 
     def __init__(self, features: int, latents: int) -> None:

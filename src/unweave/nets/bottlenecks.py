@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from torch import nn
-
-from unweave.nets.bottleneck import GaussianHead, PointHead
+from unweave.nets.bottleneck import GaussianHead, Head, PointHead
+from unweave.nets.categorical import JointHead
 from unweave.nets.quantised import CodebookHead, GridHead
+from unweave.nets.relaxed import RelaxedHead
+from unweave.nets.vectors import VectorHead
 
-BOTTLENECKS: dict[str, Callable[..., nn.Module]] = {
+BOTTLENECKS: dict[str, type[Head]] = {
     "gaussian": GaussianHead,
     "point": PointHead,
     "codebook": CodebookHead,
     "grid": GridHead,
+    "joint": JointHead,
+    "vectors": VectorHead,
+    "relaxed": RelaxedHead,
 }
 """From the number of features and of latents, and options, to the layer between encoder and decoder."""

@@ -6,9 +6,11 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from unweave.errors import UsageError
+from unweave.nets.additive import AdditiveDecoder
 from unweave.nets.modulated import ModulatedDecoder
 
 Keep = Callable[[Tensor], Tensor]
@@ -21,8 +23,13 @@ def hidden_activations(decoder: nn.Module, z: Tensor, keep: Keep) -> dict[str, T
     A hidden layer is called by its non-linearity, as `named_modules` names it; one that is used again has `:2` and so
     on behind its name. In a decoder that has non-linearities of torch's nowhere (they may be functions), it is a layer
     with parameters instead. What the decoder returns is its output, and no hidden layer. A decoder that codes modulate
-    has its conditions, and what comes out of each stage but the last.
+    has its conditions, and what comes out of each stage but the last. A layer of an additive decoder is that of all
+    groups, one after another.
     """
+    if isinstance(decoder, AdditiveDecoder):
+        groups = zip(decoder.parts(), decoder.split(z), strict=True)
+        parts = [hidden_activations(part, own, torch.clone) for part, own in groups]
+        return {name: keep(torch.cat([part[name].flatten(1) for part in parts], 1)) for name in parts[0]}
     for modules in _candidates(decoder):
         if found := _outputs(decoder, modules, z, keep):
             return found

@@ -1,4 +1,4 @@
-"""The model every method trains: encoder, bottleneck, decoder, and the scale of its inputs."""
+"""The model every method trains: encoder, bottleneck, most often a decoder, and the scale of its inputs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,15 @@ from torch import Tensor, nn
 
 from unweave.errors import UsageError
 from unweave.nets.body import Body, Draw, Shape, tensor_shape
-from unweave.nets.bottleneck import Posterior
+from unweave.nets.bottleneck import Head, Posterior
+
+
+class NoDecoder(nn.Module):
+    """Stands in the place of a decoder where there is none."""
+
+    def forward(self, z: Tensor) -> Tensor:
+        """Refuse: nothing can be drawn from codes."""
+        raise UsageError("this model has no decoder: its method learns codes alone, and nothing can be drawn from them")
 
 
 class Model(nn.Module):
@@ -28,18 +36,24 @@ class Model(nn.Module):
         body: Body,
         shape: Shape,
         latents: int,
-        bottleneck: nn.Module,
+        bottleneck: Head,
         adversary: nn.Module | None = None,
         seen: Callable[[Tensor], Tensor] | None = None,
         has_spread: bool = False,
+        has_decoder: bool = True,
+        companion: nn.Module | None = None,
     ) -> None:
-        """Join the parts; a reconstruction loss says what of the pixels is `seen`, and whether it `has_spread`."""
+        """Join the parts; a reconstruction loss says what of the pixels is `seen`, and whether it `has_spread`.
+
+        A method says whether the model `has_decoder`, and which `companion` its objective needs.
+        """
         super().__init__()
         self.shape = shape
         self.latents = latents
         self.encoder = body.encoder
         self.bottleneck = bottleneck
-        self.decoder = body.decoder
+        self.decoder = body.decoder if has_decoder else NoDecoder()
+        self.companion = companion
         self.adversary = adversary
         self.spread = nn.Parameter(torch.empty(tensor_shape(shape))) if has_spread else None
         self._seen = seen or (lambda x: x)
@@ -70,6 +84,7 @@ class Model(nn.Module):
                 nn.init.ones_(parameter)
             else:
                 draw(parameter, generator)
+        self.bottleneck.initialise(generator)
         self.set_pixel_scale([0.0], [1.0])
 
     def set_pixel_scale(self, mean: list[float], deviation: list[float]) -> None:
@@ -100,8 +115,15 @@ class Model(nn.Module):
         """Return the posterior q(z|x) of pixels (n, C, H, W)."""
         return self.bottleneck(self.encoder(self._seen(x)))
 
+    def embed(self, codes: Tensor) -> Tensor:
+        """Return codes (n, latents) as the decoder takes them, (n, inputs): the number of a category as its vector."""
+        return self.bottleneck.embed(codes)
+
     def decode(self, z: Tensor) -> Tensor:
         """Return the decoder's output (n, C, H, W): logits or means, as the reconstruction loss reads it.
+
+        What is decoded, (n, inputs), are samples of posteriors, or what `embed` makes of codes. A model without a
+        decoder raises a `UsageError`.
 
         With a spread it is (n, 2, C, H, W): beside the output the parameter of each pixel's spread.
         """

@@ -79,7 +79,7 @@ def register(name: str) -> Callable[[F], F]:
 def full_name(text: str) -> str:
     """Return the name of a net with all of its options written out, for the record of a run."""
     name, _ = split_options(text)
-    return data_name({"name": name, **_options(text)})
+    return data_name({"name": name, **options_of(text)})
 
 
 def made(text: str, shape: Shape, latents: int, width: float, generator: torch.Generator) -> Modules:
@@ -89,7 +89,7 @@ def made(text: str, shape: Shape, latents: int, width: float, generator: torch.G
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)
         try:
-            modules = KIND.find(name)(shape, latents, width, **_options(text))
+            modules = KIND.find(name)(shape, latents, width, **options_of(text))
         except UsageError:
             raise
         except Exception as error:
@@ -183,19 +183,26 @@ def _tried(module: nn.Module, x: Tensor, role: str, what: str) -> Tensor:
     return y
 
 
-def _options(text: str) -> dict[str, Any]:
-    """Return every option of a registered net: those written, and the defaults of the others."""
+def options_of(text: str) -> dict[str, Any]:
+    """Return every option of a net: those written, and the defaults of the others."""
     name, written = split_options(text)
-    known = _defaults(KIND.find(name))
+    known = _defaults(name)
+    if written and not known:
+        raise UsageError(f"the net '{name}' takes no options, and '{text}' has some")
     for option in written:
         if option not in known:
             raise unknown(f"option of {name}", option, known)
     return {**known, **{option: read_value(value) for option, value in written.items()}}
 
 
-def _defaults(factory: Factory) -> Mapping[str, Any]:
-    parameters = list(inspect.signature(factory).parameters.values())
-    return {parameter.name: parameter.default for parameter in parameters[3:]}
+def _defaults(name: str) -> Mapping[str, Any]:
+    """Return the options of a net: the keyword-only parameters of unweave's, all behind the width of the user's."""
+    parameters = list(inspect.signature(KIND.find(name)).parameters.values())
+    if name in KIND.builtin:
+        parameters = [parameter for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY]
+    else:
+        parameters = parameters[3:]
+    return {parameter.name: parameter.default for parameter in parameters}
 
 
 def _words(error: Exception) -> str:

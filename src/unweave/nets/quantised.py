@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+
+from unweave.nets.bottleneck import Head
 
 VALUES = 10
 """Learned values a latent can take, by default."""
@@ -21,8 +24,8 @@ class Quantised:
 
     continuous: Tensor  # (n, latents): what the encoder says
     nearest: Tensor  # (n, latents): the value next to it, differentiable in the codebook, if that is learned
-    values: int
-    """How many values a latent can take."""
+    values: int | Sequence[int]
+    """How many values a latent can take: each of them, or all."""
 
     @property
     def mean(self) -> Tensor:
@@ -40,10 +43,11 @@ class Quantised:
 
     def kl(self) -> Tensor:
         """Return the divergence from a prior that takes all values for equally likely: log(values) each."""
-        return torch.full_like(self.continuous, math.log(self.values))
+        each = [self.values] if isinstance(self.values, int) else self.values
+        return self.continuous.new_tensor([math.log(values) for values in each]).expand_as(self.continuous)
 
 
-class CodebookHead(nn.Module):
+class CodebookHead(Head):
     """A linear head, and learned values for each latent [Hsu2023]_: at first even steps of [-1/2, 1/2]."""
 
     def __init__(self, features: int, latents: int, values: int = VALUES) -> None:
@@ -66,16 +70,22 @@ class CodebookHead(nn.Module):
         return Quantised(continuous, nearest, codebook.shape[1])
 
 
-class GridHead(nn.Module):
-    """A linear head, squashed by tanh and rounded to one of `levels` even steps of [-1, 1] [Mentzer2024]_."""
+class GridHead(Head):
+    """A linear head, squashed by tanh and rounded to one of `levels` even steps of [-1, 1] [Mentzer2024]_.
 
-    def __init__(self, features: int, latents: int, levels: int = LEVELS) -> None:
+    Several numbers of levels are those of the latents in turn, from the first again where there are more latents.
+    """
+
+    def __init__(self, features: int, latents: int, levels: int | Sequence[int] = LEVELS) -> None:
         super().__init__()
         self.mean = nn.Linear(features, latents)
-        self.levels = levels
+        self.levels = levels if isinstance(levels, int) else [levels[j % len(levels)] for j in range(latents)]
 
     def forward(self, features: Tensor) -> Quantised:
         """Return the code, in float32 whatever the precision of the features."""
         continuous = torch.tanh(self.mean(features).float())
-        steps = (self.levels - 1) / 2
+        if isinstance(self.levels, int):
+            steps = (self.levels - 1) / 2
+        else:
+            steps = continuous.new_tensor([(levels - 1) / 2 for levels in self.levels])
         return Quantised(continuous, ((continuous.detach() + 1) * steps).round() / steps - 1, self.levels)

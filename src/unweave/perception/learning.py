@@ -19,6 +19,7 @@ from unweave.errors import UsageError, unknown
 from unweave.fields import OneOf
 from unweave.files import refuse_special, write_atomically
 from unweave.losses.loss_file import EXTENTS, KINDS, SUFFIX, LossFile
+from unweave.memory import keep_freed_memory
 from unweave.metrics.inputs import generator, whole_number
 from unweave.perception.agreement import LEARNT, Agreement, agreements
 from unweave.perception.association import correlation
@@ -27,7 +28,6 @@ from unweave.perception.measured import chosen_factors
 from unweave.perception.soft_rank import soft_spearman
 from unweave.perception.trainable import Trainable, TrainableAutoencoder, TrainableKernel
 from unweave.progress import OnProgress, reporting
-from unweave.training.memory import keep_freed_memory
 
 STREAM = 1 << 20
 """The first stream of the seed that learning draws from; pairs to measure on come from earlier ones."""

@@ -14,6 +14,7 @@ from unweave.data.table import require_grid
 from unweave.errors import UsageError
 from unweave.losses import loss_of
 from unweave.metrics.inputs import generator, whole_number
+from unweave.metrics.one_hot import OneHot
 from unweave.metrics.traversals import traversals as cells_of
 from unweave.perception.measured import chosen_factors
 from unweave.perception.perceived import Floats, Perceived, distances_of
@@ -62,7 +63,7 @@ def distance_matrices(
     dict
         By factor, then by level, a matrix (size, size): "factors" (ℓ1), "data" (perceived) and, with a run, "latents"
         (ℓ2 of posterior means), "posteriors" (symmetric KL divergence in nats, where codes have a variance) and
-        "reconstructions" (perceived, of the decoded means).
+        "reconstructions" (perceived, of the decoded means, where there is a decoder).
 
     Examples
     --------
@@ -110,12 +111,14 @@ def _model(run: Run, seen: Perceived, cells: Integers, on_progress: OnProgress, 
         on_progress(f"{name} in the model", start, len(cells))
         part = cells[start : start + step]
         means, log_variances = run.posterior(seen.data.inputs(part.ravel()))
-        levels = {"latents": _euclidean(means.reshape(-1, size, means.shape[1]))}
-        if log_variances is not None:
+        columns = OneHot.with_categories(run.categories)(means)  # two categories are as far apart as any
+        levels = {"latents": _euclidean(columns.reshape(-1, size, columns.shape[1]))}
+        if log_variances is not None and run.has_posterior:
             levels["posteriors"] = _symmetric_kl(
                 *(each.reshape(-1, size, means.shape[1]) for each in (means, log_variances))
             )
-        levels["reconstructions"] = _reconstructed(run, seen, means, size)
+        if run.has_decoder:
+            levels["reconstructions"] = _reconstructed(run, seen, means, size)
         sums = {level: sums.get(level, 0.0) + found for level, found in levels.items()}
     return {level: found / len(cells) for level, found in sums.items()}
 
@@ -141,7 +144,7 @@ def _reconstructed(run: Run, seen: Perceived, codes: NDArray[np.float32], size: 
     summed = np.zeros(len(places))
     with torch.inference_mode():
         for part in codes.reshape(-1, size, codes.shape[1]):
-            values = mean(run.model.decode(torch.from_numpy(part).to(run.model.device))).float().cpu()
+            values = mean(run.model.decode(run.model.embed(torch.from_numpy(part).to(run.model.device)))).float().cpu()
             summed += distances_of(seen.loss, values, places)
     return _matrix(summed, places, size)
 

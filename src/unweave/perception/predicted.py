@@ -14,7 +14,7 @@ from unweave.data.identity import data_identity
 from unweave.errors import UsageError, called, warn_user
 from unweave.methods import method_name
 from unweave.metrics.gaps import top_gap
-from unweave.metrics.information import bin_codes, information, known
+from unweave.metrics.information import bin_or_number, information, known
 from unweave.metrics.inputs import DRAW, generator, whole_number
 from unweave.perception.perceive import Perception, perceive
 from unweave.perception.verdict import WORDS
@@ -152,9 +152,11 @@ def predicted_and_learned(
     return Predictions(polars.DataFrame(rows, infer_schema_length=None))
 
 
-def learned(codes: NDArray[np.float32], factors: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
+def learned(
+    codes: NDArray[np.float32], factors: NDArray[np.int64], categorical: Sequence[int] = ()
+) -> dict[str, NDArray[np.float64]]:
     """Return `LEARNT` of each factor (k,), from codes (n, latents) and factors (n, k)."""
-    shares = known(information(bin_codes(codes.astype(np.float64), BINS), BINS, factors))
+    shares = known(information(*bin_or_number(codes.astype(np.float64), BINS, categorical), factors))
     return {"information": shares.max(axis=0), "gap": top_gap(shares)}
 
 
@@ -164,7 +166,8 @@ def _compared(run: Run, seen: Perception, samples: int, seed: int) -> list[dict[
     parts = [indices[start : start + CHUNK] for start in range(0, len(indices), CHUNK)]
     codes = np.concatenate([run.encode(run.data.inputs(part)) for part in parts])
     values, names = run.data.values(indices), run.data.factors.names
-    outcome = learned(codes, np.stack([np.unique(column, return_inverse=True)[1] for column in values.T], axis=1))
+    classes = np.stack([np.unique(column, return_inverse=True)[1] for column in values.T], axis=1)
+    outcome = learned(codes, classes, np.flatnonzero(run.categories).tolist())
     about = {
         "run": str(run.path),
         "data": data_name(run.settings.data),

@@ -10,7 +10,7 @@ from matplotlib.patches import Rectangle
 from numpy.typing import ArrayLike, NDArray
 
 from unweave.errors import UsageError
-from unweave.metrics.information import bin_codes, information, known
+from unweave.metrics.information import bin_or_number, information, known
 from unweave.report.chart import Chart
 from unweave.report.style import AGAINST, HEAT, LIGHT, plain
 
@@ -20,7 +20,9 @@ CELL = (0.43, 0.36)
 """Width and height of a cell of a heat map in inches."""
 
 
-def normalised_information(codes: ArrayLike, factors: ArrayLike, *, bins: int = BINS) -> NDArray[np.float64]:
+def normalised_information(
+    codes: ArrayLike, factors: ArrayLike, *, bins: int = BINS, categorical: Sequence[int] = ()
+) -> NDArray[np.float64]:
     """Return the share of each factor that each latent knows, I(z_j; v_k) / H(v_k), (latents, factors).
 
     From 0 to 1, whatever the form of the relation and whether or not the factor has an order. A factor of more values
@@ -34,6 +36,8 @@ def normalised_information(codes: ArrayLike, factors: ArrayLike, *, bins: int = 
         Factors (n, k), whole numbers.
     bins
         Bins of equal width that each code is cut into.
+    categorical
+        Columns of codes, counted from 0, that hold categories: each value is a bin.
 
     Returns
     -------
@@ -45,7 +49,8 @@ def normalised_information(codes: ArrayLike, factors: ArrayLike, *, bins: int = 
     >>> normalised_information([[0.0], [1.0], [0.0], [1.0]], [[2, 0], [5, 0], [2, 1], [5, 1]]).round(6).tolist()
     [[1.0, 0.0]]
     """
-    return known(information(bin_codes(np.asarray(codes, dtype=np.float64), bins), bins, np.asarray(factors)))
+    binned = bin_or_number(np.asarray(codes, dtype=np.float64), bins, categorical)
+    return known(information(*binned, np.asarray(factors)))
 
 
 def heat_map(

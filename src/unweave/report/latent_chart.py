@@ -33,8 +33,8 @@ def latents_figure(run: RunLike, *, samples: int = 2000, seed: int = 0) -> Chart
     -------
     Chart
         Above, the mean KL divergence of each latent from the prior, in nats (of codes that are points, their
-        variance). Below, the share of each factor that it knows, I(z; v) / H(v): a disentangled code has one filled
-        cell a row, each in a column of its own. Without factors, only what is above.
+        variance; of categories, their entropy). Below, the share of each factor that it knows, I(z; v) / H(v): a
+        disentangled code has one filled cell a row, each in a column of its own. Without factors, only what is above.
     """
     seen = survey(run, samples=samples, seed=seed)
     if len(seen.codes) < 2:
@@ -48,7 +48,7 @@ def latents_figure(run: RunLike, *, samples: int = 2000, seed: int = 0) -> Chart
     above, below = chart.subplots(2, 1, height_ratios=[BARS, 0.35 + CELL[1] * len(names)])
     _bars(above, seen)
     above.tick_params(labelbottom=False)  # the heat map below has the same names
-    known = normalised_information(seen.codes, bin_factors(seen.factors, BINS))
+    known = normalised_information(seen.codes, bin_factors(seen.factors, BINS), categorical=seen.categorical)
     heat_map(below, known, names, latents=seen.order)
     return chart
 
@@ -59,5 +59,5 @@ def _bars(axes: Axes, seen: Survey) -> None:
     axes.bar(places, seen.carried[seen.order], width=0.8, color=LIGHT["accent"])
     axes.set(xlim=(0, len(places)))
     axes.set_xticks(places, [f"z{latent}" for latent in seen.order])
-    axes.set_ylabel("variance" if seen.points else "KL, nats", color=LIGHT["muted"], fontsize=9)
+    axes.set_ylabel(seen.unit, color=LIGHT["muted"], fontsize=9)
     plain(axes)

@@ -19,7 +19,8 @@ def traversals(
     The most informative latents come first (all, or the first `rows`), each with its mean KL over up to
     512 random images; the rest of the code stays at the image's posterior mean. A code that is a point has no prior
     that would say how far to go, and no KL: each latent goes through its own range, which is noted beside it with
-    its variance. Vectors are drawn as lines, one for each value of the latent.
+    its variance. A categorical latent goes through its categories, and is noted with their entropy. Vectors are drawn
+    as lines, one for each value of the latent.
 
     Parameters
     ----------
@@ -59,12 +60,13 @@ def traversal_rows(
         codes = np.tile(code, (len(values), 1))
         codes[:, latent] = values
         drawn.append(Row(run.decode(codes), f"z{latent}", latent_note(seen, latent, values), latent not in seen.used))
-    return Grid(drawn, header=[number(value, 3) for value in steps] if not seen.points else ())
+    return Grid(drawn, header=[number(value, 3) for value in steps] if not (seen.points or seen.categorical) else ())
 
 
 def traversed(seen: Survey, latent: int, columns: int, span: float) -> Floats:
     """Return the values that a traversal gives a latent."""
-    return seen.values(latent, columns) if seen.points else np.linspace(-span, span, columns)
+    own = seen.points or latent in seen.categorical
+    return seen.values(latent, columns) if own else np.linspace(-span, span, columns)
 
 
 def latent_note(seen: Survey, latent: int, values: Floats) -> str:
@@ -72,8 +74,11 @@ def latent_note(seen: Survey, latent: int, values: Floats) -> str:
     if latent not in seen.used:
         return "unused"
     carried = seen.carried[latent]
+    if latent in seen.categorical:
+        return f"{carried:.2f} nats\n{len(values)} categories"
     if not seen.points:
-        return f"{carried:.2f} nats"
+        extent = f"\n{number(values[0], 2)} to {number(values[-1], 2)}" if seen.categorical else ""
+        return f"{carried:.2f} nats{extent}"
     return f"variance {number(carried, 2)}\n{number(values[0], 2)} to {number(values[-1], 2)}"
 
 

@@ -42,11 +42,11 @@ def traversal_figure(
         drawn.append(_shown(run, run.decode(codes)))
     chosen = _most_changing([np.ptp(lines, axis=0) for lines in drawn])
     figure, panels = _panels(len(latents))
-    for axes, latent, lines in zip(panels, latents, drawn, strict=True):
+    for axes, latent, steps, lines in zip(panels, latents, values, drawn, strict=True):
         colours = matplotlib.colormaps[COLOURS](np.linspace(0, 1, len(lines)))
         for line, colour in zip(lines[:, chosen], colours, strict=True):
             axes.plot(line, color=colour, linewidth=1.2, marker="." if len(chosen) == 1 else None)
-        _finish(axes, run.data, chosen, f"z{latent}", latent_note(seen, latent, values[0]).partition("\n")[0])
+        _finish(axes, run.data, chosen, f"z{latent}", latent_note(seen, latent, steps).partition("\n")[0])
     return _aligned(figure, panels)
 
 

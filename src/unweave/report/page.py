@@ -35,6 +35,8 @@ SAMPLES = 2000
 """Random images behind what the page says of latents and factors."""
 COMPARED = 100_000
 """Of larger data sets, all images are not compared with each other for the page."""
+BESIDE = ("labels", "jacobian")
+"""Parts of a configuration that are terms beside the method's."""
 LATENTS = 16
 """At most so many latents are drawn: those that carry most."""
 
@@ -70,8 +72,7 @@ def render(run: RunLike) -> str:
     sections = [
         _scores(run),
         _ceilings(run),
-        _reconstructions(run),
-        _traversals(run, seen),
+        *([_reconstructions(run), _traversals(run, seen)] if run.has_decoder else [_no_pictures(run)]),
         _association(run, seen),
         _curves(run),
     ]
@@ -88,7 +89,7 @@ def _header(run: RunLike, seen: Survey) -> str:
     facts = [
         *((name, _value(value)) for name, value in method.items() if name != "name"),
         *((f"data {name}", _value(value)) for name, value in data_options(data).items()),
-        *((f"labels {name}", _value(value)) for name, value in run.config.get("labels", {}).items()),
+        *((f"{part} {name}", _value(value)) for part in BESIDE for name, value in run.config.get(part, {}).items()),
         ("latents", number(seen.codes.shape[1])),
         ("steps", number(run.step) if run.step == planned else f"{number(run.step)} of {number(planned)}"),
         ("seed", str(training.get("seed", "–"))),
@@ -143,6 +144,12 @@ def _bar(share: float) -> str:
     return f'<td>{three_digits(share)}</td><td><meter min="0" max="1" value="{share:.4f}"></meter></td>'
 
 
+def _no_pictures(run: RunLike) -> str:
+    name = escape(run.config["method"]["name"])
+    about = f"{name} learns codes alone: without a decoder there are no reconstructions and no traversals."
+    return section("No decoder", about)
+
+
 def _reconstructions(run: RunLike) -> str:
     if not run.data.has_images:
         about = (
@@ -167,10 +174,12 @@ def _traversals(run: RunLike, seen: Survey) -> str:
         )
     else:
         about = (
-            f"One image's code, decoded with one latent at a time set from {grid.header[0]} to {grid.header[-1]}. "
+            "One image's code, decoded with one latent at a time set from −2 to 2. "
             "The latents that carry most come first: beside each stands its mean KL divergence from the prior "
             f"{images}."
         )
+    if seen.categorical:
+        about += " A categorical latent goes through its categories; beside it stands the entropy of its category."
     hidden = seen.codes.shape[1] - len(grid.rows)
     if hidden:
         about += f" The last {hidden} are not shown."
@@ -199,9 +208,9 @@ def _association(run: RunLike, seen: Survey) -> str:
         return section("Factors × latents", "No latent carries anything: there is nothing to compare.")
     shown, names = seen.used[:LATENTS], run.data.factors.names
     factors = bin_factors(seen.factors, BINS)
-    known = normalised_information(seen.codes, factors)
+    known = normalised_information(seen.codes, factors, categorical=seen.categorical)
     shuffled = np.random.default_rng(0).permutation(factors)
-    chance = normalised_information(seen.codes, shuffled)[shown].max()
+    chance = normalised_information(seen.codes, shuffled, categorical=seen.categorical)[shown].max()
     largest = max(run.data.factors.sizes) if not run.data.continuous else max(map(len, map(np.unique, factors.T)))
     limit = f" A factor of {number(largest)} values can reach {np.log(BINS) / np.log(largest):.2f}."
     about = (

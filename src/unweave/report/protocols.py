@@ -32,6 +32,10 @@ class RunLike(Protocol):
     def step(self) -> int: ...  # noqa: D102
     @property
     def data(self) -> Dataset: ...  # noqa: D102
+    @property
+    def has_decoder(self) -> bool: ...  # noqa: D102
+    @property
+    def categories(self) -> tuple[int, ...]: ...  # noqa: D102
     def log(self) -> polars.DataFrame:
         """Return the training curve: step, loss and every term."""
         ...

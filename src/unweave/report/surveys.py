@@ -24,8 +24,10 @@ class Survey:
 
     codes: Floats  # (n, latents)
     factors: NDArray[Any]  # (n, factors); no columns where they are not known
-    carried: Floats  # (latents,): mean KL in nats or, of points, the variance of the code
+    carried: Floats  # (latents,): mean KL in nats, the variance of a point, or the entropy of a category in nats
     points: bool = False
+    categories: tuple[int, ...] = ()
+    """How many categories each latent has, 0 for a number, as a run says; empty where all are numbers."""
 
     @property
     def order(self) -> NDArray[np.int64]:
@@ -35,13 +37,30 @@ class Survey:
     @property
     def used(self) -> NDArray[np.int64]:
         """The latents that carry anything, most informative first."""
-        return self.order[used(self.carried, self.points)[self.order]]
+        return self.order[used(self.carried, self.points, self.categories)[self.order]]
+
+    @property
+    def categorical(self) -> tuple[int, ...]:
+        """The latents whose codes are numbers of categories."""
+        return tuple(np.flatnonzero(self.categories).tolist())
+
+    @property
+    def unit(self) -> str:
+        """What is measured of what latents carry."""
+        if not self.categorical:
+            return "variance" if self.points else "KL, nats"
+        if len(self.categorical) == self.codes.shape[1]:
+            return "entropy, nats"
+        return "variance or entropy" if self.points else "KL or entropy, nats"
 
     def values(self, latent: int, columns: int) -> Floats:
-        """Return the values to look at of a latent that is a point, in order.
+        """Return the values to look at of a latent that is a point or categorical, in order.
 
-        All that it takes, where they are few; otherwise even steps between its 1 % and 99 % quantiles.
+        All its categories; of a point all values that it takes, where they are few, otherwise even steps between its
+        1 % and 99 % quantiles.
         """
+        if latent in self.categorical:
+            return np.arange(float(self.categories[latent]))
         taken = np.unique(self.codes[:, latent])
         if len(taken) <= FEW_VALUES:
             return taken
@@ -64,7 +83,8 @@ def survey(run: RunLike, *, samples: int = 512, seed: int = 0) -> Survey:
     Returns
     -------
     Survey
-        The codes, the factors, and the mean KL of each latent in nats or, of codes that are points, its variance.
+        The codes, the factors, and what each latent carries: its mean KL in nats, of codes that are points their
+        variance, of a category its entropy.
     """
     rng = np.random.default_rng(seed)
     indices = rng.choice(len(run.data), size=min(samples, len(run.data)), replace=False)
@@ -73,9 +93,10 @@ def survey(run: RunLike, *, samples: int = 512, seed: int = 0) -> Survey:
     means = np.concatenate([mean for mean, _ in posteriors]).astype(np.float64)
     found = [spread for _, spread in posteriors if spread is not None]
     logs = np.concatenate(found) if found else None
-    return Survey(means, run.data.values(indices), carried(means, logs), points=logs is None)
+    carries = carried(means, logs, run.categories)
+    return Survey(means, run.data.values(indices), carries, logs is None, run.categories)
 
 
 def collapse(seen: Survey) -> str | None:
     """Return what to say of a model none of whose latents is used or active, with what to try; else None."""
-    return collapsed(seen.codes, seen.carried, seen.points)
+    return collapsed(seen.codes, seen.carried, seen.points, seen.categories)

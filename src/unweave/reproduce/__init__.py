@@ -23,6 +23,7 @@ __all__ = ["RESULTS", "Findings", "Outcome", "Reproduction", "Row", "find", "pre
 RESULTS = {
     "linear-gaussian": "unweave.reproduce.linear_gaussian:LinearGaussian",
     "impossibility": "unweave.reproduce.impossibility:Impossibility",
+    "identifiability": "unweave.reproduce.identifiability:Identifiability",
     "guardians": "unweave.reproduce.guardians:Guardians",
     "geomancer": "unweave.reproduce.geomancer:Geomancer",
     "challenging-assumptions": "unweave.reproduce.challenging_assumptions:ChallengingAssumptions",

@@ -75,6 +75,12 @@ class Parts:
             self._folder.rmdir()
 
 
+def finished(folder: Path) -> list[Any]:
+    """Return the parts that a result without an end has in its folder."""
+    paths = sorted((folder / FOLDER).glob("*.json"))
+    return [_read(json.loads(path.read_text(encoding="utf-8"))["value"]) for path in paths]
+
+
 def _plain(value: Any) -> Any:
     """Return a value as JSON has it: what JSON does not know is an object with its kind."""
     if isinstance(value, np.ndarray | np.generic) and not isinstance(value, float):

@@ -10,7 +10,8 @@ import torch
 
 from unweave.errors import UsageError
 from unweave.losses import Loss
-from unweave.nets import Gaussian, Model
+from unweave.memory import keep_freed_memory
+from unweave.nets import Gaussian, Joint, Model
 
 T = TypeVar("T")
 CHUNK = 256
@@ -18,11 +19,14 @@ CHUNK = 256
 
 
 def posterior(model: Model, images: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return means and log-variances, each (n, latents), of images or vectors; point codes have only means."""
+    """Return means and log-variances, each (n, latents), of images or vectors; point codes have only means.
+
+    Among Gaussian latents, a categorical one has the log-variance -inf: the number of its category is exact.
+    """
 
     def encode(part: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
         q = model.encode(model.pixels(part))
-        return q.mean.cpu().numpy(), q.log_variance.cpu().numpy() if isinstance(q, Gaussian) else None
+        return q.mean.cpu().numpy(), q.log_variance.cpu().numpy() if isinstance(q, Gaussian | Joint) else None
 
     parts = _in_chunks(encode, model.checked(images))
     log_variances = [spread for _, spread in parts if spread is not None]
@@ -33,8 +37,8 @@ def decode(model: Model, loss: Loss, codes: np.ndarray) -> np.ndarray:
     """Return the images or vectors that the loss expects of codes (n, latents)."""
 
     def images(part: np.ndarray) -> np.ndarray:
-        z = torch.from_numpy(part).to(model.device)
-        return model.images(loss.mean(model.decode(z)))
+        codes = torch.from_numpy(part).to(model.device)
+        return model.images(loss.mean(model.decode(model.embed(codes))))
 
     return np.concatenate(_in_chunks(images, _checked(model, codes)))
 
@@ -45,7 +49,7 @@ def losses(model: Model, loss: Loss, images: np.ndarray, codes: np.ndarray) -> n
 
     def of(rows: np.ndarray) -> np.ndarray:
         x = model.pixels(images[rows])
-        y = model.decode(torch.from_numpy(codes[rows]).to(model.device))
+        y = model.decode(model.embed(torch.from_numpy(codes[rows]).to(model.device)))
         return loss.distance(x, y).cpu().numpy()
 
     return np.concatenate(_in_chunks(of, np.arange(len(images))))
@@ -80,5 +84,6 @@ def _checked(model: Model, codes: np.ndarray) -> np.ndarray:
 
 
 def _in_chunks(function: Callable[[np.ndarray], T], rows: np.ndarray) -> list[T]:
+    keep_freed_memory()
     with torch.inference_mode():
         return [function(rows[start : start + CHUNK]) for start in range(0, max(len(rows), 1), CHUNK)]

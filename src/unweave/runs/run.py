@@ -202,8 +202,18 @@ class Run:
 
     @property
     def has_posterior(self) -> bool:
-        """Whether a code is the mean of a Gaussian posterior; otherwise it is a point, and has no variance."""
+        """Whether a code is the mean of a Gaussian posterior; otherwise some of it is a point, and has no variance."""
         return self.settings.method.bottleneck == "gaussian"
+
+    @property
+    def has_decoder(self) -> bool:
+        """Whether codes can be decoded; a method that learns codes alone has no decoder."""
+        return self.settings.method.decoder
+
+    @property
+    def categories(self) -> tuple[int, ...]:
+        """How many categories each latent has: 0 for a number. A categorical latent's code is a category's number."""
+        return self.settings.method.categories_of(self.settings.net.latents)
 
     @property
     def data(self) -> Dataset:
@@ -301,7 +311,10 @@ class Run:
         return self.posterior(images)[0]
 
     def decode(self, codes: np.ndarray) -> np.ndarray:
-        """Return the expected images, uint8 (n, H, W, C), or vectors, float32 (n, D), of codes (n, latents)."""
+        """Return the expected images, uint8 (n, H, W, C), or vectors, float32 (n, D), of codes (n, latents).
+
+        A run without a decoder (`has_decoder` is False) raises a `UsageError`.
+        """
         return inference.decode(self.model, self._loss, codes)
 
     def reconstruct(self, images: np.ndarray) -> np.ndarray:
@@ -314,6 +327,8 @@ class Run:
 
     def jacobians(self, codes: np.ndarray) -> np.ndarray:
         """Return how the expected pixels move with each code, (n, pixels, latents), at codes (n, latents)."""
+        if any(self.categories):
+            raise UsageError("there are no derivatives with respect to categories: some latents are categorical")
         return inference.jacobians(self.model, self._loss, codes)
 
     @property

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from unweave.collapse import carried
 from unweave.errors import UnknownName, UsageError, called
 from unweave.metrics.elbo import kl_per_code
+from unweave.metrics.one_hot import OneHot
 from unweave.progress import OnProgress
 from unweave.selection.agreement import agreement_pairs
 from unweave.selection.centrality import Coder, centrality_pairs
@@ -70,6 +72,8 @@ class Measured:
 
     def score(self, name: str) -> Estimate | str:
         """Return a score of all runs, or the reason why it cannot be had."""
+        if "decoder" in SCORES[name].needs and not all(run.has_decoder for run in self.runs):
+            return f"{name} needs decoders, and some runs have none: rank by another score"
         try:
             return self._pairs(name) if SCORES[name].compares_pairs else self._single(name)
         except UnknownName:
@@ -168,6 +172,8 @@ class Measured:
 
     def _centrality(self, places: list[int], options: Mapping[str, Any]) -> np.ndarray:
         runs = [self.runs[place] for place in places]
+        if any(any(run.categories) for run in runs):
+            raise UsageError("model-centrality needs codes that are numbers, and some runs have categorical latents")
         coders = [
             Coder(run.encode, run.decode, *given)
             for run, *given in zip(runs, self._codes(places), self._kl(places), strict=True)
@@ -198,6 +204,18 @@ class Measured:
             self.on_progress("encoding", place, len(self.runs))
             with called(str(run.path)):
                 means, log_variances = run.posterior(inputs)
-            kl = np.full(means.shape[1], POINT) if log_variances is None else kl_per_code(means, log_variances)
-            found.append((means, kl))
+            found.append(_of_columns(means, log_variances, run.categories))
         return found
+
+
+def _of_columns(
+    means: np.ndarray, log_variances: np.ndarray | None, categories: Sequence[int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return codes with a column for each category, and what is carried (d,): by a column, what its latent carries."""
+    if not any(categories):
+        kl = np.full(means.shape[1], POINT) if log_variances is None else kl_per_code(means, log_variances)
+        return means, kl
+    read, carries = OneHot.with_categories(categories), carried(means, log_variances, categories)
+    if log_variances is None:
+        carries[np.array(categories) == 0] = POINT
+    return read(means), np.repeat(carries, read.widths)

@@ -2,11 +2,37 @@
 
 from __future__ import annotations
 
-from unweave.study.noise import score_under_noise
-from unweave.study.opening import open_runs
-from unweave.study.plan import Plan, Scoring
-from unweave.study.study import Status, Study
-from unweave.study.task import Task
-from unweave.study.work import Outcome
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from unweave.study.noise import score_under_noise as score_under_noise
+    from unweave.study.opening import open_runs as open_runs
+    from unweave.study.plan import Plan as Plan
+    from unweave.study.plan import Scoring as Scoring
+    from unweave.study.study import Status as Status
+    from unweave.study.study import Study as Study
+    from unweave.study.task import Task as Task
+    from unweave.study.work import Outcome as Outcome
+
+_HOME = {
+    "Outcome": "work",
+    "Plan": "plan",
+    "Scoring": "plan",
+    "Status": "study",
+    "Study": "study",
+    "Task": "task",
+    "open_runs": "opening",
+    "score_under_noise": "noise",
+}
 
 __all__ = ["Outcome", "Plan", "Scoring", "Status", "Study", "Task", "open_runs", "score_under_noise"]
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name on first use: metrics take long, and a table of runs needs none."""
+    if name == "analysis":
+        return import_module(f"{__name__}.{name}")
+    if name not in _HOME:
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

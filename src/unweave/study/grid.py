@@ -12,13 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from unweave.config import Config, Training
 from unweave.data import Dataset, Labels, load
 from unweave.errors import UsageError, unknown
 from unweave.fields import types_of
-from unweave.methods import Method, Schedule, method_of
+from unweave.methods import Method, OrthogonalJacobian, Schedule, method_of
 from unweave.metrics.request import Request
 from unweave.nets import Net
 from unweave.presets import preset
@@ -29,8 +29,9 @@ from unweave.tracing import Tracing
 from unweave.training.resolve import resolved
 
 Settings = Mapping[str, Any]
+T = TypeVar("T")
 TRAINING = tuple(spec.name for spec in fields(Training) if spec.name != "seed")
-OPTIONS = (*TRAINING, "net", "latents", "width", "depth", "labels", "loss")
+OPTIONS = (*TRAINING, "net", "latents", "width", "depth", "labels", "jacobian", "loss")
 """What a study may set for all methods, and for one of them: the options of `unweave.train`, and the loss."""
 SCORING = ("samples", "test_samples", "preset", "options", "label_noise", "bin_factors", "seed", "intervals", "floors")
 
@@ -196,14 +197,22 @@ def _config(settings: dict[str, Any], data: Dataset, seed: int) -> Config:
     training = {name: settings[name] for name in TRAINING if name in settings}
     chosen = {name: settings[name] for name in ("latents", "width", "depth") if name in settings}
     net = Net(settings.get("net", Net.name), **chosen)
-    labels = settings.get("labels")
-    if isinstance(labels, Mapping):
-        check_names("setting of labels", labels, [spec.name for spec in fields(Labels)])
-        check_kinds(labels, Labels)
-        labels = Labels(**labels)
-    if not isinstance(labels, Labels | None):
-        raise UsageError(f"labels is a table of settings, not {labels!r}")
-    return Config(settings["method"], data.description, net, Training(**training, seed=seed), labels)
+    labels, jacobian = _beside(settings, "labels", Labels), _beside(settings, "jacobian", OrthogonalJacobian)
+    return Config(settings["method"], data.description, net, Training(**training, seed=seed), labels, jacobian)
+
+
+def _beside(settings: Settings, part: str, kind: type[T]) -> T | None:
+    """Return the settings of a term beside the method's own, if there is one."""
+    given = settings.get(part)
+    if isinstance(given, Mapping):
+        types = types_of(kind)
+        check_names(f"setting of {part}", given, list(types))
+        given = {name: _value(value, types[name]) for name, value in given.items()}
+        check_kinds(given, kind)
+        given = kind(**given)
+    if given is not None and not isinstance(given, kind):
+        raise UsageError(f"{part} is a table of settings, not {given!r}")
+    return given
 
 
 def _with_method(settings: Settings, data: Dataset) -> dict[str, Any]:

@@ -14,10 +14,11 @@ MAGIC = b"PAR1"
 """How a Parquet file begins and ends."""
 
 
-def read_object(path: Path) -> dict[str, Any] | None:
+def read_object(path: Path | str) -> dict[str, Any] | None:
     """Return the JSON object in a file, or None where there is none."""
     try:
-        found = json.loads(path.read_bytes())
+        with open(path, "rb") as file:
+            found = json.loads(file.read())
     except (OSError, ValueError):
         return None
     return found if isinstance(found, dict) else None

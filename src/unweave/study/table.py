@@ -11,20 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unweave.errors import UsageError
-from unweave.study.integrity import read_object
+from unweave.progress import OnProgress, silent
+from unweave.study.run_files import read_runs, schema, stamp_of
 from unweave.study.task import differing, settings_of
-from unweave.tables import read_scores, read_scores_at_once, read_table, write_table
+from unweave.tables import read_table, write_table
 
 if TYPE_CHECKING:
     import polars
 
-FILES = ("config.json", "status.json", "scores.parquet")
-"""What is read of a run; their times and sizes say whether it has changed since."""
 NUMBERS = ("value", "low", "high")
-ABSENT = "-"
-"""What stands in a stamp for a file that is not there."""
-TOGETHER = 256
-"""Files of scores that are read at once."""
 RUNS, SCORES = ".runs.parquet", ".scores.parquet"
 
 
@@ -51,21 +46,21 @@ def read_records(folder: Path, *, cache: bool = True) -> Records:
     return records
 
 
-def updated(known: Records | None, folder: Path, names: Iterable[str]) -> Records:
+def updated(known: Records | None, folder: Path, names: Iterable[str], on_progress: OnProgress = silent) -> Records:
     """Return the records of the run folders with these names in `folder`; nothing is written.
 
     Only runs that have changed since `known` was made are read. Where none has, `known` itself is returned.
     """
     import polars
 
-    stamps = {name: _stamp(folder / name) for name in names}
+    stamps = {name: stamp_of(f"{folder}{os.sep}{name}") for name in names}
     kept: dict[str, str] = dict(known.runs.select("run", "stamp").iter_rows()) if known else {}
     fresh = [name for name, stamp in stamps.items() if kept.get(name) != stamp]
     gone = [name for name in kept if name not in stamps]
     if known and not fresh and not gone:
         return known
-    rows, scores = _read_runs(folder, {name: stamps[name] for name in fresh})
-    runs = [polars.DataFrame(rows, schema=_schema())]
+    rows, scores = read_runs(folder, {name: stamps[name] for name in fresh}, on_progress)
+    runs = [polars.DataFrame(rows, schema=schema())]
     if known:
         left_out = {*fresh, *gone}
         still = polars.col("run").is_in([name for name in kept if name not in left_out])
@@ -137,19 +132,6 @@ def _warn_of(foreign: int, unfinished: int) -> None:
         warnings.warn(f"left out of the table: {' and '.join(parts)}", LeftOut, stacklevel=3)
 
 
-def _schema() -> dict[str, Any]:
-    import polars
-
-    texts = dict.fromkeys(("run", "stamp", "config", "state"), polars.String)
-    return {
-        **texts,
-        "step": polars.Int64,
-        "seconds": polars.Float64,
-        "versions": polars.String,
-        "machine": polars.String,
-    }
-
-
 def _folders(folder: Path) -> list[str]:
     try:
         with os.scandir(folder) as entries:
@@ -158,98 +140,13 @@ def _folders(folder: Path) -> list[str]:
         return []
 
 
-def _stamp(folder: Path) -> str:
-    """Return what changes when a run's files do."""
-    parts = []
-    for name in FILES:
-        try:
-            found = os.stat(f"{folder}{os.sep}{name}")  # of text: this is done for every run, again and again
-            parts.append(f"{found.st_mtime_ns}.{found.st_size}")
-        except OSError:
-            parts.append(ABSENT)
-    return " ".join(parts)
-
-
-def _read_runs(folder: Path, stamps: Mapping[str, str]) -> tuple[list[dict[str, Any]], list[polars.DataFrame]]:
-    """Return the rows of runs, and tables of their scores; a folder that is no run has a row without a configuration.
-
-    So has one whose scores are damaged.
-    """
-    rows = {name: _row(folder / name, stamp) for name, stamp in stamps.items()}
-    scored = [name for name, row in rows.items() if row["config"] is not None and not stamps[name].endswith(ABSENT)]
-    scores: list[polars.DataFrame] = []
-    for start in range(0, len(scored), TOGETHER):
-        some = scored[start : start + TOGETHER]
-        table = _scores_at_once(folder, some)
-        if table is not None:
-            scores.append(table)
-            continue
-        for name in some:
-            try:
-                scores.append(_scores_of(folder / name))
-            except UsageError:
-                rows[name] = _no_run(name, stamps[name])
-    return list(rows.values()), scores
-
-
-def _scores_at_once(folder: Path, names: Sequence[str]) -> polars.DataFrame | None:
-    """Return the scores of several runs as one table, if all of them can be read so."""
-    import polars
-
-    if len(names) == 1:
-        return None
-    table = read_scores_at_once([folder / name / FILES[2] for name in names], "run")
-    if table is None:
-        return None
-    start, end = len(str(folder / names[0])) - len(names[0]), len(FILES[2]) + 1
-    named = polars.col("run").str.slice(start).str.head(-end)
-    table = table.select(named, polars.exclude("run"))
-    return table if set(table["run"].unique()) <= set(names) else None
-
-
-def _scores_of(folder: Path) -> polars.DataFrame:
-    import polars
-
-    table = read_scores(folder / FILES[2])
-    if table is None:  # gone since it was looked for
-        raise UsageError(f"'{folder}' has no scores")
-    return table.select(polars.lit(folder.name).alias("run"), polars.all())
-
-
-def _no_run(name: str, stamp: str) -> dict[str, Any]:
-    return dict.fromkeys(_schema()) | {"run": name, "stamp": stamp}
-
-
-def _row(folder: Path, stamp: str) -> dict[str, Any]:
-    """Return what a run's configuration and status say; of a folder that is no run, a row without a configuration."""
-    row = _no_run(folder.name, stamp)
-    config, status = (read_object(folder / name) for name in FILES[:2])
-    try:
-        settings_of(config or {})
-    except (KeyError, TypeError, AttributeError):
-        return row
-    status = status or {}
-    row |= {"config": json.dumps(config), "state": str(status.get("state"))}
-    row["versions"] = json.dumps(status.get("versions"))
-    row["machine"] = json.dumps({name: status[name] for name in ("machine", "device", "threads") if name in status})
-    return row | {"step": _whole(status.get("step")), "seconds": _real(status.get("seconds"))}
-
-
-def _whole(value: object) -> int | None:
-    return value if isinstance(value, int) else None
-
-
-def _real(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) else None
-
-
 def kept_records(folder: Path) -> Records | None:
     """Return the records as they were kept, or None where they are not there or not readable."""
     try:
         runs, scores = read_table(folder / RUNS), read_table(folder / SCORES)
     except UsageError:
         return None
-    return Records(runs, scores) if dict(runs.schema) == _schema() and "run" in scores.columns else None
+    return Records(runs, scores) if dict(runs.schema) == schema() and "run" in scores.columns else None
 
 
 def _store(folder: Path, records: Records) -> None:

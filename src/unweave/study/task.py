@@ -59,13 +59,13 @@ def settings_of(config: Mapping[str, Any]) -> JSON:
     """
     method = dict(config["method"])
     flat: JSON = {"data": data_name(config["data"]), "method": method.pop("name"), "seed": config["training"]["seed"]}
-    for part in ("method", "net", "training", "labels"):
+    for part in ("method", "net", "training", "labels", "jacobian"):
         given = config.get(part) or {}
         missing = {field: value for field, value in UNWRITTEN.get(part, {}).items() if field not in given}
         for field, value in {**given, **missing}.items():
             if field == "seed" or (part == "method" and field == "name"):
                 continue
-            name = part if field == "name" else field
+            name = part if field == "name" else f"{part}.{field}" if part == "jacobian" else field
             flat[f"{part}.{field}" if name in flat else name] = value
     return flat
 

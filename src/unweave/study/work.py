@@ -125,6 +125,7 @@ def _train(job: Job) -> Run:
         depth=config.net.depth,
         **asdict(config.training),
         labels=config.labels,
+        jacobian=config.jacobian,
         device=job.device,
         threads=job.threads,
         snapshots=job.snapshots,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from unweave.collapse import carried, collapse
 from unweave.errors import warn_user
-from unweave.nets import Gaussian, Posterior
+from unweave.nets import Gaussian, Joint, Posterior
 from unweave.training.history import DIAGNOSTICS
 
 FIRST = 1000
@@ -37,8 +37,8 @@ class TrainingTrouble(UserWarning):
 class Diagnosis:
     """Checks each row of the log and the posteriors of its last batch, and warns once of each kind of trouble."""
 
-    def __init__(self, images: int, steps: int) -> None:
-        self._images = images
+    def __init__(self, images: int, steps: int, categories: Sequence[int] = ()) -> None:
+        self._images, self._categories = images, categories
         self._first = max(FIRST, SHARE * steps)
         self._rows: dict[str, int] = {}
         self._said: set[str] = set()
@@ -47,7 +47,7 @@ class Diagnosis:
         """Warn of what this row and those before it show."""
         if row["step"] < self._first:
             return
-        found = troubles(row, q, self._images)
+        found = troubles(row, q, self._images, self._categories)
         self._rows = {kind: self._rows.get(kind, 0) + 1 for kind in found}
         for kind, text in found.items():
             if self._rows[kind] >= ROWS and kind not in self._said:
@@ -55,12 +55,12 @@ class Diagnosis:
                 warn_user(f"after step {row['step']:,.0f}: {text}", TrainingTrouble)
 
 
-def troubles(row: Mapping[str, float], q: Posterior, images: int) -> dict[str, str]:
+def troubles(row: Mapping[str, float], q: Posterior, images: int, categories: Sequence[int] = ()) -> dict[str, str]:
     """Return, by its kind, a sentence on each trouble that a row of the log and a batch's posteriors show."""
-    log_variances = q.log_variance.detach().float().cpu().numpy() if isinstance(q, Gaussian) else None
+    log_variances = q.log_variance.detach().float().cpu().numpy() if isinstance(q, Gaussian | Joint) else None
     means = q.mean.detach().float().cpu().numpy()
-    carries = carried(means, log_variances)
-    found = {"collapse": collapse(means, carries, points=log_variances is None)}
+    carries = carried(means, log_variances, categories)
+    found = {"collapse": collapse(means, carries, log_variances is None, categories)}
     if log_variances is not None and row.get("kl") != 0:  # a KL term without a weight may be anything
         found["kl"] = _far_from_the_prior(float(carries.sum()), len(carries), images)
     if (entropy := row.get(f"{DIAGNOSTICS}adversary")) is not None and row.get("total_correlation") != 0:

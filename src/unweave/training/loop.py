@@ -20,8 +20,11 @@ from unweave.devices import choose_device, torch_threads
 from unweave.errors import UsageError
 from unweave.files import write_json
 from unweave.hardware import machine
-from unweave.methods import Batch, Method, method_name
-from unweave.nets import NETS, Modules, Net
+from unweave.losses import loss_of
+from unweave.memory import keep_freed_memory
+from unweave.methods import Batch, Method, OrthogonalJacobian, method_name
+from unweave.nets import Modules, Net
+from unweave.penalties.checks import NotFinite
 from unweave.progress import Bar
 from unweave.runs import CHECKPOINT, STATUS, Run
 from unweave.tracing import Tracing
@@ -30,7 +33,6 @@ from unweave.training.by_name import chosen_method
 from unweave.training.diagnosis import Diagnosis
 from unweave.training.folder import claimed
 from unweave.training.interrupt import Interrupted, deferred_interrupts
-from unweave.training.memory import keep_freed_memory
 from unweave.training.origins import origins_of
 from unweave.training.resolve import resolved
 from unweave.training.state import TrainingState
@@ -60,6 +62,7 @@ def train(
     weight_decay: float = Training.weight_decay,
     clip: float = Training.clip,
     labels: Labels | None = None,
+    jacobian: OrthogonalJacobian | None = None,
     device: str = "auto",
     threads: int | None = None,
     checkpoint_every: int = 1000,
@@ -97,6 +100,9 @@ def train(
         (n, latents) to (n, C, H, W). They are tried on a batch first, and copied: yours stay as they are.
     labels
         A few labelled images, for a supervised term beside the method's own: see `unweave.data.labels.Labels`.
+    jacobian
+        A term that draws the columns of the decoder's Jacobian to be orthogonal, beside the method's own: see
+        `unweave.methods.OrthogonalJacobian`.
     device
         "auto", "cpu", "cuda", "mps" …
     threads
@@ -136,10 +142,12 @@ def train(
     data = _loaded(data, progress)
     training = Training(steps, batch, lr, seed, standardise, precision, weight_decay, clip)
     tracing = Tracing.of(trace_every, trace_samples)
+    if tracing and not chosen.decoder:
+        raise UsageError(f"{method_name(chosen)} has no decoder whose layers could be traced: leave trace_every out")
     tracer = tracing and Tracer(tracing, data, steps)
     modules = None if isinstance(net, str) else net
     body = _net(net, latents, width, depth)
-    asked = Config(chosen, data.description, body, training, labels)
+    asked = Config(chosen, data.description, body, training, labels, jacobian)
 
     @cache
     def config_at(steps: int) -> Config:
@@ -149,11 +157,13 @@ def train(
     folder = Path(out) if out is not None else _default_folder(config)
     place = choose_device(device)
     trackers.check(track)
-    if body.name not in NETS:
+    if not body.is_builtin:
         # What does not fit is said before anything is written.
         model = config.build(data.shape, torch.Generator(), modules)
         if tracing:
             check_hidden(model)
+        if jacobian:
+            jacobian.check_decoder(model)
     origins = origins_of(config, data, modules, folder)
     with (
         claimed(folder, config_at, steps, resume=resume, overwrite=overwrite, origins=origins) as run,
@@ -193,10 +203,11 @@ def _fit(
     bar: Bar,
 ) -> None:
     """Train from the state's step to the last one, writing checkpoints and a status into the folder."""
-    training, method, model = config.training, config.method, state.model
+    training, method, model, jacobian = config.training, config.method, state.model, config.jacobian
+    loss_kind = loss_of(method.loss)
     device = model.device
     clock = time.perf_counter() - state.seconds
-    diagnosis = Diagnosis(len(data), training.steps)
+    diagnosis = Diagnosis(len(data), training.steps, method.categories_of(config.net.latents))
     with deferred_interrupts() as stop, _exact(device):
         if state.step in snapshots and state.step < training.steps:
             state.save_snapshot(folder)  # of a run that ended here, and goes on
@@ -206,7 +217,11 @@ def _fit(
             batch = _draw(method, data, training.batch, state)
             with torch.autocast(device.type, torch.bfloat16, enabled=training.precision == "bf16"):
                 q, z = method.infer(model, batch, state.step, state.streams.noise)
-                terms = method.checked_terms(model, batch, q, z, state.step)
+                with _reported_as_diverged(state, folder):
+                    terms = method.checked_terms(model, batch, q, z, state.step)
+                    if jacobian is not None:
+                        codes = method.decoded(q, z)
+                        terms["jacobian"] = jacobian.term(model, loss_kind, codes, state.step, state.streams.columns)
                 if state.supervision is not None:
                     terms["supervised"] = state.supervision.term(model, state.step)
             with torch.no_grad():
@@ -218,7 +233,8 @@ def _fit(
                 torch.nn.utils.clip_grad_value_(model.own_parameters(), training.clip)
             state.optimiser.step()
             if state.adversary is not None:
-                diagnostics["adversary"] = _train_adversary(state.adversary, method, data, training.batch, state, z)
+                with _reported_as_diverged(state, folder):
+                    diagnostics["adversary"] = _train_adversary(state.adversary, method, data, training.batch, state, z)
             state.history.add(loss, terms, diagnostics)
             state.step += 1
             bar("training", state.step, training.steps)
@@ -282,7 +298,7 @@ def _draw(method: Method, data: Dataset, size: int, state: TrainingState) -> Bat
     indices = method.draw(data, size, state.streams.batches).ravel()
     x = state.model.pixels(data.inputs(indices))  # (group_size * size, C, H, W) in [0, 1] or standardised; or (…, D)
     factors = torch.from_numpy(data.values(indices)).to(x.device) if method.labelled else None
-    return Batch(x, method.group_size, factors, state.streams.choices)
+    return Batch(x, indices.size // size, factors, state.streams.choices)
 
 
 def _train_adversary(
@@ -346,6 +362,15 @@ def _diverged(state: TrainingState, folder: Path) -> UsageError:
     write_json(folder / STATUS, {**status, "state": "failed", "reason": reason})
     kept = f"the checkpoint of step {status['step']} is kept" if status["step"] else "no checkpoint was reached"
     return UsageError(f"{reason}; {kept} in '{folder}'; try a smaller lr, or another seed")
+
+
+@contextmanager
+def _reported_as_diverged(state: TrainingState, folder: Path) -> Iterator[None]:
+    """Within it a penalty's refusal of codes that are not finite is the run's failure."""
+    try:
+        yield
+    except NotFinite as error:
+        raise _diverged(state, folder) from error
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 
 from unweave.config import Config
@@ -28,12 +29,24 @@ def resolved(config: Config, data: Dataset) -> Config:
         raise UsageError(f"{method_name(method)} needs {few}")
     labels = config.labels
     if labels is not None:
-        labels.check(data, config.net.latents)
+        labels.check(data, numbers_before_categories(method.categories_of(config.net.latents)))
         labels = in_steps(replace(labels, batch=labels.batch or config.training.batch), config.training.steps)
+    jacobian = config.jacobian
+    if jacobian is not None:
+        if not method.decoder:
+            raise UsageError(f"the Jacobian's term is of a decoder, and {method_name(method)} has none")
+        jacobian.check(config.net.latents)
+        jacobian = in_steps(jacobian, config.training.steps)
     # The features of vectors are standardised by default, pixels are not.
     standardise = config.training.standardise or (data.standardise and loss_of(loss).domain == "real")
     training = replace(config.training, standardise=standardise)
-    return replace(config, method=method, net=config.net.resolve(data.shape), training=training, labels=labels)
+    net = config.net.resolve(data.shape)
+    return replace(config, method=method, net=net, training=training, labels=labels, jacobian=jacobian)
+
+
+def numbers_before_categories(categories: Sequence[int]) -> int:
+    """Return how many latents come before the first categorical one: those that can be drawn to labels."""
+    return next((latent for latent, count in enumerate(categories) if count), len(categories))
 
 
 def resolve_loss(name: str, data: Dataset, *, standardise: bool) -> str:

@@ -22,6 +22,7 @@ from unweave.runs import CHECKPOINT, LOG, METADATA, WEIGHTS, snapshot_path, stat
 from unweave.tables import read_log, write_table
 from unweave.training.folder import AGAIN
 from unweave.training.history import History
+from unweave.training.resolve import numbers_before_categories
 from unweave.training.streams import Streams
 from unweave.training.supervision import Supervision
 
@@ -56,7 +57,11 @@ class TrainingState:
         if model.adversary is not None:
             rate = config.method.adversary_rate
             adversary = torch.optim.Adam(model.adversary.parameters(), lr=rate, betas=(0.5, 0.9), fused=True)
-        supervision = config.labels and Supervision(config.labels, data, streams.labels)
+        numbers = numbers_before_categories(config.method.categories_of(config.net.latents))
+        supervision = config.labels and Supervision(config.labels, data, streams.labels, numbers)
+        if supervision and supervision.embedding:
+            learnt = supervision.embedding.to(device).parameters()
+            optimiser.add_param_group({"params": list(learnt), "weight_decay": 0.0})
         return cls(model, optimiser, adversary, supervision, streams, History(log_every))
 
     def finite(self) -> bool:
@@ -81,6 +86,8 @@ class TrainingState:
             "window": self.history.state(),
             "step": self.step,
         }
+        if self.supervision and self.supervision.embedding:
+            values["embedding"] = self.supervision.embedding.state_dict()
         buffer = BytesIO()
         torch.save(rebuilt(values), buffer)
         write_atomically(folder / CHECKPOINT, buffer.getvalue())
@@ -118,6 +125,8 @@ class TrainingState:
         self.optimiser.load_state_dict(values["optimiser"])
         if self.adversary is not None:
             self.adversary.load_state_dict(values["adversary"])
+        if self.supervision and self.supervision.embedding:
+            self.supervision.embedding.load_state_dict(values["embedding"])
         self.streams.restore(values["streams"])
         self.history.restore(values["window"], self.model.device)
         self.step = values["step"]

@@ -1,4 +1,4 @@
-"""The random streams of a run, each from the one seed: initialisation, batches, noise, labels and choices.
+"""The random streams of a run, each from the one seed: initialisation, batches, noise, labels, choices and columns.
 
 What users write may also draw from torch's own generators, as dropout does: `seeded_torch` has them begin at the seed
 too, and a checkpoint keeps where they stand.
@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 import torch
 
-STREAMS = 6
+STREAMS = 7
+OWN = 5
+"""The stream of torch's own generators."""
 
 
 class Streams:
@@ -21,12 +23,13 @@ class Streams:
 
     def __init__(self, seed: int, device: torch.device) -> None:
         # A new stream goes to the end: the ones before it stay what they are.
-        initialisation, batches, noise, labels, choices, _ = np.random.SeedSequence(seed).spawn(STREAMS)
+        initialisation, batches, noise, labels, choices, _, columns = np.random.SeedSequence(seed).spawn(STREAMS)
         self.initialisation = _torch_generator(initialisation, torch.device("cpu"))
         self.batches = np.random.Generator(np.random.PCG64(batches))
         self.noise = _torch_generator(noise, device)
         self.labels = np.random.Generator(np.random.PCG64(labels))
         self.choices = _torch_generator(choices, torch.device("cpu"))
+        self.columns = _torch_generator(columns, torch.device("cpu"))
 
     def state(self) -> dict[str, Any]:
         """Return where the streams that go on during training stand."""
@@ -35,6 +38,7 @@ class Streams:
             "noise": self.noise.get_state(),
             "labels": self.labels.bit_generator.state,
             "choices": self.choices.get_state(),
+            "columns": self.columns.get_state(),
             "torch": [generator.get_state() for generator in _own_generators(self.noise.device)],
         }
 
@@ -45,6 +49,8 @@ class Streams:
         if "choices" in state:  # a checkpoint of an earlier version knows neither of the two
             self.labels.bit_generator.state = state["labels"]
             self.choices.set_state(state["choices"].cpu())
+        if "columns" in state:  # later still
+            self.columns.set_state(state["columns"].cpu())
         for generator, own in zip(_own_generators(self.noise.device), state.get("torch", ()), strict=False):
             generator.set_state(own.cpu())
 
@@ -52,10 +58,10 @@ class Streams:
 @contextmanager
 def seeded_torch(seed: int, device: torch.device) -> Iterator[None]:
     """Have torch's own generators begin at the run's seed, and put them back afterwards."""
-    last = np.random.SeedSequence(seed).spawn(STREAMS)[-1]
+    own = np.random.SeedSequence(seed).spawn(STREAMS)[OWN]
     with unchanged_torch(device):
         for generator in _own_generators(device):
-            generator.manual_seed(_seed(last))
+            generator.manual_seed(_seed(own))
         yield
 
 

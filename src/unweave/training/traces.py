@@ -93,13 +93,16 @@ def check_traces(tracing: Tracing | None, run: Run, steps: int) -> None:
 def check_hidden(model: Model) -> None:
     """Refuse a decoder that has no hidden layer."""
     with _evaluated(model):
-        hidden_activations(model.decoder, torch.zeros(2, model.latents, device=model.device), torch.clone)
+        codes = torch.zeros(2, model.latents, device=model.device)
+        hidden_activations(model.decoder, model.embed(codes), torch.clone)
 
 
 def _layers(model: Model, images: np.ndarray) -> dict[str, np.ndarray]:
     """Return the activations (n, at most UNITS) of each hidden layer of the decoder for images' posterior means."""
     codes = model.encode(model.pixels(model.checked(images))).mean
-    return {name: x.cpu().numpy() for name, x in hidden_activations(model.decoder, codes, _projected).items()}
+    return {
+        name: x.cpu().numpy() for name, x in hidden_activations(model.decoder, model.embed(codes), _projected).items()
+    }
 
 
 def _projected(activations: Tensor) -> Tensor:

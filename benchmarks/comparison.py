@@ -1,0 +1,154 @@
+"""The comparison of all methods, in parts: `python benchmarks/comparison.py run --part 1/4`.
+
+    python benchmarks/comparison.py cost
+    python benchmarks/comparison.py run --part 1/4 --out studies/comparison-1
+    python benchmarks/comparison.py store studies/comparison-1 others.parquet
+
+examples/studies/comparison.toml holds every run. A part is every fourth of them, from the first on; each machine takes
+another, and the same command goes on where it stopped, checkpoints and all. What docs/results/comparison.parquet holds
+already is not run again. `store` merges the scores of finished runs into that file, from folders of studies and from
+such files of other machines, and writes docs/choose-a-method.md (`comparison_docs.py`): the order does not matter, and
+a run that is there stays as it is. `cost` says how long the training would take here, by a few steps of each method.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import comparison_docs
+import polars
+
+from unweave.study import Study
+from unweave.study.folder import StudyFolder
+from unweave.study.grid import read_grid
+from unweave.study.plan import Plan
+from unweave.study.table import read_records
+from unweave.tables import read_table, write_table
+
+TOP = Path(__file__).parents[1]
+FILE = TOP / "examples" / "studies" / "comparison.toml"
+STORE = TOP / "docs" / "results" / "comparison.parquet"
+COLUMNS = {
+    "run": polars.String,
+    "metric": polars.String,
+    "value": polars.Float64,
+    "seconds": polars.Float64,
+    "machine": polars.String,
+    "versions": polars.String,
+}
+"""One row a score: the name of its run, which ends in the identity, and what training took, where and with what."""
+
+
+@cache
+def plan_of(file: Path = FILE) -> Plan:
+    """Return every run of the comparison."""
+    return read_grid(file).plan()
+
+
+def part_of(plan: Plan, part: str, stored: Iterable[str] = ()) -> Plan:
+    """Return the runs of a part, "2/4" for instance, but those that are stored."""
+    number, _, parts = part.partition("/")
+    if not (number.isdigit() and parts.isdigit() and 1 <= int(number) <= int(parts)):
+        raise SystemExit(f"a part is written 1/4, not {part!r}")
+    known = set(stored)
+    return replace(
+        plan, tasks=tuple(task for task in plan.tasks[int(number) - 1 :: int(parts)] if task.name not in known)
+    )
+
+
+def read(path: Path = STORE) -> polars.DataFrame:
+    """Return the scores that are stored."""
+    return read_table(path) if path.is_file() else polars.DataFrame(schema=COLUMNS)
+
+
+def scores_of(folder: Path, plan: Plan) -> polars.DataFrame:
+    """Return the scores of the finished runs of the comparison in a study's folder.
+
+    A run counts once it has every metric of the plan.
+    """
+    records = read_records(folder / "runs", cache=False)
+    runs = records.runs.filter(polars.col("state") == "finished", polars.col("run").is_in(names_of(plan)))
+    if not len(runs) or not len(records.scores):
+        return polars.DataFrame(schema=COLUMNS)
+    scores = records.scores.filter(polars.col("metric").is_in(list(comparison_docs.TITLES))).drop_nulls("value")
+    scores = scores.unique(["run", "metric"], keep="last", maintain_order=True)
+    whole = scores.group_by("run").len().filter(len=len(comparison_docs.TITLES)).select("run")
+    found = scores.join(whole, on="run").join(runs, on="run")
+    return found.select(polars.col(name).cast(kind) for name, kind in COLUMNS.items())
+
+
+def names_of(plan: Plan) -> list[str]:
+    """Return the names of a plan's runs."""
+    return [task.name for task in plan.tasks]
+
+
+def merged(old: polars.DataFrame, *more: polars.DataFrame) -> polars.DataFrame:
+    """Return tables of scores as one, sorted; of a run that two of them have, the first one's."""
+    for table in more:
+        old = polars.concat([old, table.select(old.columns).join(old, on="run", how="anti")])
+    return old.sort("run", "metric")
+
+
+def store(sources: Iterable[Path], path: Path = STORE) -> polars.DataFrame:
+    """Merge the scores of studies and of such files into the stored ones, and return all."""
+    plan = plan_of()
+    tables = [read_table(source) if source.is_file() else scores_of(source, plan) for source in sources]
+    table = merged(read(path), *tables)
+    write_table(path, table)
+    return table
+
+
+def run(part: str, out: Path, workers: int | None) -> None:
+    """Do what is missing of a part."""
+    todo = part_of(plan_of(), part, read()["run"])
+    if not todo.tasks:
+        return print(f"all runs of part {part} are stored")
+    StudyFolder(out).write_plan(todo)
+    study = Study.open(out)
+    print(f"{len(todo.tasks)} runs of part {part} are not stored: {study.status().counts}", flush=True)
+    print(study.run(workers=workers, on_result=lambda outcome: print(outcome.name, outcome.kind, flush=True)).counts)
+    return None
+
+
+def cost() -> None:
+    """Print how long the training of all runs would take here on one core."""
+    from unweave.reproduce.study_cost import training_seconds
+
+    plan = plan_of()
+    first = replace(plan, tasks=tuple(task for task in plan.tasks if task.seed == 0))
+    seconds = training_seconds(first)
+    seeds = len(plan.tasks) / len(first.tasks)
+    for data in dict.fromkeys(task.config["data"]["name"] for task in first.tasks):
+        hours = sum(seconds[task.name] for task in first.tasks if task.config["data"]["name"] == data) / 3600
+        print(f"{data}: {hours:.1f} hours a seed")
+    total = sum(seconds.values()) * seeds / 3600
+    print(f"{len(plan.tasks)} runs: training takes about {total:.0f} hours on one core; scoring comes on top")
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("cost", help="how long training would take here")
+    some = commands.add_parser("run", help="do what is missing of a part")
+    some.add_argument("--part", default="1/1", help="which part of how many, such as 1/4")
+    some.add_argument("--out", type=Path, default=Path("studies/comparison"), help="the folder of this part")
+    some.add_argument("--workers", type=int, help="runs at a time; by default the number of cores")
+    more = commands.add_parser("store", help="merge scores into the stored ones, and write the page")
+    more.add_argument("sources", nargs="*", type=Path, help="folders of studies, and files of scores")
+    options = parser.parse_args(words)
+    if options.command == "cost":
+        return cost()
+    if options.command == "run":
+        return run(options.part, options.out, options.workers)
+    table = store(options.sources)
+    comparison_docs.write(table, plan_of())
+    print(f"{table['run'].n_unique()} runs are stored, of {len(plan_of().tasks)}")
+    return None
+
+
+if __name__ == "__main__":
+    main()

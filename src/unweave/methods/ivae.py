@@ -1,0 +1,135 @@
+"""The identifiable VAE: a prior that depends on something observed beside the image."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+import torch
+from torch import Tensor, nn
+
+from unweave.data import Dataset
+from unweave.data.table import require_factors
+from unweave.errors import UsageError
+from unweave.methods.base import Batch, Method
+from unweave.nets import Gaussian, Model, Posterior
+from unweave.schedules import Scheduled, value_at
+
+MOST_VALUES = 10_000
+"""Of u: each has variances of its own, learnt from the images that have it."""
+
+
+@dataclass(frozen=True)
+class IVAE(Method):
+    r"""iVAE [Khemakhem2020]_, eq. 8: -E_q[log p(x|z)] + beta KL(q(z|x) || p(z|u)).
+
+    u is observed in training: the values of one or more factors, such as a class, or the segment of a time series.
+    p(z|u) is a Gaussian with independent latents whose variances, and means, if wanted, are learnt for each value of
+    u. The encoder sees x alone, so that no u is needed later.
+    """
+
+    labelled: ClassVar[bool] = True
+
+    beta: Scheduled = 1.0
+    """Weight of the KL term; 1 is the paper's."""
+    auxiliary: str = ""
+    """The factors that are observed as u, by name, with commas between; by default the first that varies."""
+    means: bool = False
+    """Learn a mean of p(z|u) for each value of u too; otherwise all are 0."""
+    columns: str = ""
+    """The place of each of these factors and its number of values, such as 2:8,0:4: read off the data set."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.require_not_negative("beta")
+
+    def resolve(self, data: Dataset, lr: float) -> Self:
+        """Return the method with the factors that are u, and their numbers of values."""
+        require_factors(data, "the auxiliary variable of ivae")
+        space = data.factors
+        named = [name.strip() for name in self.auxiliary.split(",")] if self.auxiliary else [_first_varying(data)]
+        axes = list(dict.fromkeys(space.axis(name) for name in named))
+        if real := [space.names[axis] for axis in axes if space.names[axis] in data.continuous]:
+            raise UsageError(f"the auxiliary variable of ivae has classes, and '{real[0]}' holds real numbers: bin it")
+        values = math.prod(space.sizes[axis] for axis in axes)
+        if values > MOST_VALUES:
+            raise UsageError(
+                f"the auxiliary variable has {values:,} values, more than {MOST_VALUES:,}: use fewer factors"
+            )
+        columns = ",".join(f"{axis}:{space.sizes[axis]}" for axis in axes)
+        return replace(self, auxiliary=",".join(space.names[axis] for axis in axes), columns=columns)
+
+    def companion(self, latents: int) -> nn.Module:
+        """Return the prior p(z|u)."""
+        return ConditionalPrior(self._columns, latents, self.means)
+
+    def terms(self, model: Model, batch: Batch, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
+        """Return the reconstruction and the weighted KL term."""
+        assert isinstance(q, Gaussian), "the bottleneck is Gaussian"
+        assert batch.factors is not None, "the batch brings its factors"
+        prior = conditional_prior(model)(batch.factors)
+        kl = divergence(q, prior).sum(1).mean()
+        return {**super().terms(model, batch, q, z, step), "kl": value_at(self.beta, step) * kl}
+
+    def penalty(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
+        """Return nothing: the KL term needs the batch's factors."""
+        return {}
+
+    @property
+    def _columns(self) -> list[tuple[int, int]]:
+        """The places and sizes of the factors that are u."""
+        if not self.columns:
+            raise UsageError("the auxiliary variable of ivae is read off the data set: resolve the method first")
+        return [(int(axis), int(size)) for axis, size in (part.split(":") for part in self.columns.split(","))]
+
+
+class ConditionalPrior(nn.Module):
+    """p(z|u) = N(mean(u), diag(variance(u))), a table with a row for each value of u.
+
+    A latent's scale and place are the decoder's to choose, so that they are fixed: the mixture over all values of u,
+    each as likely, has mean 0 and variance 1, as the prior of a VAE.
+    """
+
+    def __init__(self, columns: list[tuple[int, int]], latents: int, means: bool) -> None:
+        super().__init__()
+        self._columns = columns
+        values = math.prod(size for _, size in columns)
+        self.log_variance = nn.Parameter(torch.empty(values, latents))
+        self.mean = nn.Parameter(torch.empty(values, latents)) if means else None
+
+    def forward(self, factors: Tensor) -> Gaussian:
+        """Return the prior of images with these factors (n, k)."""
+        place = factors.new_zeros(len(factors), dtype=torch.long)
+        for axis, size in self._columns:
+            place = place * size + factors[:, axis].long()
+        every = self.table()
+        return Gaussian(every.mean[place], every.log_variance[place])
+
+    def table(self) -> Gaussian:
+        """Return the prior of every value of u, (values, latents)."""
+        mean = torch.zeros_like(self.log_variance) if self.mean is None else self.mean - self.mean.mean(0)
+        spread = (self.log_variance.exp() + mean.square()).mean(0).log()  # of the mixture, (latents,)
+        return Gaussian(mean * (-0.5 * spread).exp(), self.log_variance - spread)
+
+
+def divergence(q: Gaussian, p: Gaussian) -> Tensor:
+    """Return KL(q || p) in nats for every image and latent: (n, latents)."""
+    ratio = q.log_variance - p.log_variance
+    apart = (q.mean - p.mean).square() * (-p.log_variance).exp()
+    return 0.5 * (ratio.exp() + apart - 1 - ratio)
+
+
+def conditional_prior(model: Model) -> ConditionalPrior:
+    """Return the model's prior, which is there if the model was built for this method."""
+    if not isinstance(model.companion, ConditionalPrior):
+        raise ValueError("the model was built without a conditional prior")
+    return model.companion
+
+
+def _first_varying(data: Dataset) -> str:
+    classes = zip(data.factors.names, data.factors.sizes, strict=True)
+    found = [name for name, size in classes if size > 1 and name not in data.continuous]
+    if not found:
+        raise UsageError(f"the auxiliary variable of ivae is a factor with classes, and {data.name} has none")
+    return found[0]

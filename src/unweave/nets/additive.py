@@ -1,0 +1,95 @@
+"""An additive decoder: groups of latents are decoded apart, and what comes out is pooled."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+import torch
+from torch import Tensor, nn
+
+from unweave.errors import UsageError, unknown
+from unweave.nets.body import Body, Shape
+from unweave.nets.conv import conv
+from unweave.nets.mlp import mlp
+
+
+def total(outputs: Tensor) -> Tensor:
+    """Return the sum over groups of (n, groups, …)."""
+    return outputs.sum(1)
+
+
+def log_mean_exp(outputs: Tensor) -> Tensor:
+    """Return log(mean over groups of exp) of (n, groups, …): where groups agree, what they agree on."""
+    return outputs.logsumexp(1) - math.log(outputs.shape[1])
+
+
+POOLING: Mapping[str, Callable[[Tensor], Tensor]] = {"sum": total, "logsumexp": log_mean_exp}
+
+
+def additive(
+    shape: Shape,
+    latents: int,
+    width: float,
+    depth: int = 1,
+    *,
+    groups: int = 0,
+    pooling: str = "sum",
+    shared: bool = False,
+    narrow: bool = True,
+) -> Body:
+    r"""Return the pair `conv`, or `mlp` for vectors, with a decoder that is a sum over groups of latents:
+
+        decoder(z) = pool over groups g of decoder_g(z_g),    z = (z_1, z_2, …) in groups of equal size.
+
+    `groups` are as many as latents by default (0). They are pooled by a sum [Lachapelle2023]_, or by the logarithm of
+    the mean of their exponentials [Moinfar2024]_, so that exp(decoder) is the sum. A group has a decoder of its own, or
+    only its first layer, and the others are `shared`. A `narrow` decoder_g has 1 / sqrt(groups) of the channels and
+    units, so that all together have about as many weights as one decoder of all latents; else it has them all.
+    """
+    count = _checked(latents, groups, pooling, {"shared": shared, "narrow": narrow})
+    pair = conv if len(shape) == 3 else mlp
+    whole = pair(shape, latents, width, depth)
+    inner = width / math.sqrt(count) if narrow else width
+    parts = [list(pair(shape, latents // count, inner, depth).decoder.children()) for _ in range(count)]
+    return Body(whole.encoder, AdditiveDecoder(parts, shared, pooling), whole.features, whole.draw)
+
+
+class AdditiveDecoder(nn.Module):
+    """Decoders of groups of latents, each given as a list of layers, pooled at their end."""
+
+    def __init__(self, parts: Sequence[Sequence[nn.Module]], shared: bool = False, pooling: str = "sum") -> None:
+        super().__init__()
+        # Not shared: without a first layer of its own, every group would do the same.
+        self.first = nn.ModuleList(part[0] for part in parts)
+        self.rest = nn.ModuleList(nn.Sequential(*part[1:]) for part in (parts[:1] if shared else parts))
+        self.pooling = pooling
+
+    def forward(self, z: Tensor) -> Tensor:
+        """Return images (n, C, H, W), or vectors (n, D)."""
+        return POOLING[self.pooling](self.of_groups(z))
+
+    def of_groups(self, z: Tensor) -> Tensor:
+        """Return what each group adds: (n, groups, C, H, W), or (n, groups, D)."""
+        return torch.stack([part(own) for part, own in zip(self.parts(), self.split(z), strict=True)], 1)
+
+    def parts(self) -> list[nn.Sequential]:
+        """Return the decoder of each group."""
+        rests = [*self.rest] * (len(self.first) // len(self.rest))
+        return [nn.Sequential(first, rest) for first, rest in zip(self.first, rests, strict=True)]
+
+    def split(self, z: Tensor) -> tuple[Tensor, ...]:
+        """Return the latents (n, latents / groups) of each group."""
+        return z.chunk(len(self.first), 1)
+
+
+def _checked(latents: int, groups: int, pooling: str, flags: Mapping[str, object]) -> int:
+    """Return the number of groups, or say which option is wrong."""
+    if isinstance(groups, bool) or not isinstance(groups, int) or groups < 0 or (groups and latents % groups):
+        raise UsageError(f"the option groups of additive must divide the {latents} latents, and {groups!r} does not")
+    if pooling not in POOLING:
+        raise unknown("pooling", str(pooling), POOLING)
+    for name, value in flags.items():
+        if not isinstance(value, bool):
+            raise UsageError(f"the option {name} of additive is true or false, not {value!r}")
+    return groups or latents

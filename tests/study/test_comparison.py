@@ -1,0 +1,124 @@
+"""The comparison of all methods: what it holds, its parts, how scores are merged, and the page that shows them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import comparison
+import comparison_docs
+import numpy as np
+import polars
+import pytest
+from comparison_docs import ABOUT, LABELLED, TITLES, cells_of, shown
+from scipy import stats
+
+from unweave.methods import METHODS
+from unweave.study.folder import StudyFolder
+from unweave.study.plan import Plan
+
+from .test_table import write_run
+
+ONCE = {"vae", "ae", "fsq", "pcl"}
+"""Methods without a strength."""
+
+
+@pytest.fixture(scope="module")
+def plan() -> Plan:
+    return comparison.plan_of()
+
+
+def scores(run: str, value: float, seconds: float = 10.0) -> polars.DataFrame:
+    rows = [{"run": run, "metric": metric, "value": value, "seconds": seconds} for metric in sorted(TITLES)]
+    return polars.DataFrame(rows).with_columns(machine=polars.lit("{}"), versions=polars.lit("{}"))
+
+
+def test_every_method_is_there_on_three_data_sets_at_three_strengths_with_five_seeds(plan):
+    """A method that is new: a line in comparison.toml, and one in `comparison_docs.ABOUT`."""
+    cells = cells_of(plan)
+    assert {cell.method for cell in cells} == set(ABOUT)
+    assert {"dip-vae" if name.startswith("dip-vae") else name for name in ABOUT} - {LABELLED} == set(METHODS)
+    for method in ABOUT:
+        own = [cell for cell in cells if cell.method == method]
+        assert {cell.data for cell in own} == {"rooms3d", "shapes2d", "xyobject"}
+        for data in ("rooms3d", "shapes2d", "xyobject"):
+            strengths = [cell.strength for cell in own if cell.data == data]
+            assert len(strengths) == len(set(strengths)) == (1 if method in ONCE else 3), method
+            assert all(strengths) or method in ONCE
+    assert {len(cell.runs) for cell in cells} == {5}
+    assert {asks for asks, _ in ABOUT.values()} == set(comparison_docs.ASKS)
+
+
+def test_parts_are_all_runs_once_and_leave_out_what_is_stored(plan):
+    parts = [comparison.part_of(plan, f"{number}/7") for number in range(1, 8)]
+    names = [task.name for part in parts for task in part.tasks]
+    assert sorted(names) == sorted(task.name for task in plan.tasks)
+    assert all(len({task.config["method"]["name"] for task in part.tasks}) == len(METHODS) for part in parts)
+    stored = names[:3]
+    assert [task.name for task in comparison.part_of(plan, "1/7", stored).tasks] == names[3 : len(parts[0].tasks)]
+    for wrong in ("0/4", "5/4", "half", "1"):
+        with pytest.raises(SystemExit, match="a part is written 1/4"):
+            comparison.part_of(plan, wrong)
+
+
+def test_merging_is_the_same_in_any_order_and_keeps_what_is_there():
+    a, b, c = scores("a", 0.1), scores("b", 0.2), scores("c", 0.3)
+    empty = polars.DataFrame(schema=comparison.COLUMNS)
+    one = comparison.merged(empty, a, b, c)
+    assert one.equals(comparison.merged(comparison.merged(empty, c), b, a))
+    assert one.equals(comparison.merged(one, b, one))
+    again = comparison.merged(one, scores("b", 0.9))
+    assert again.equals(one)
+    assert one.columns == list(comparison.COLUMNS)
+
+
+def test_finished_runs_of_the_plan_are_read_off_a_study(plan, tmp_path: Path):
+    StudyFolder(tmp_path).write_plan(plan)
+    whole, unfinished, partly = plan.tasks[:3]
+    every = dict.fromkeys(TITLES, 0.25)
+    write_run(tmp_path / "runs" / whole.name, dict(whole.config), {**every, "sap": 0.5})
+    write_run(tmp_path / "runs" / unfinished.name, dict(unfinished.config), every, "unfinished")
+    write_run(tmp_path / "runs" / partly.name, dict(partly.config), {"mig": 0.25})
+    write_run(tmp_path / "runs" / "another", dict(whole.config), every)
+    path = tmp_path / "stored.parquet"
+    found = comparison.store([tmp_path], path)
+    assert set(found["run"]) == {whole.name}
+    assert sorted(found["metric"]) == sorted(TITLES)
+    assert found["seconds"].to_list() == [1.5] * len(TITLES)
+    assert found.equals(comparison.read(path))
+    other = tmp_path / "other.parquet"
+    comparison.write_table(other, comparison.merged(polars.DataFrame(schema=comparison.COLUMNS), scores("far", 0.5)))
+    assert set(comparison.store([other], path)["run"]) == {whole.name, "far"}
+
+
+def test_a_cell_shows_its_mean_and_interval_over_seeds_or_that_it_is_not_run(plan):
+    cell = cells_of(plan)[7]
+    values = [0.3, 0.32, 0.28, 0.35, 0.31]
+    tables = [scores(run, value) for run, value in zip(cell.runs, values, strict=True)]
+    assert shown(comparison.merged(tables[0].clear()), cell, "mig") == "not run"
+    assert shown(comparison.merged(*tables[:2]), cell, "mig") == "0.31 (2 of 5 seeds)"
+    text = shown(comparison.merged(*tables), cell, "mig")
+    low, high = stats.t.interval(0.95, 4, np.mean(values), stats.sem(values))
+    said = [float(part) for part in text.replace("[", "").replace("]", "").replace(",", "").split()]
+    np.testing.assert_allclose(said, [np.mean(values), low, high], atol=0.011)
+
+
+def test_time_is_told_against_the_vae_on_the_same_data(plan):
+    cells = cells_of(plan)
+    tables = [scores(cell.runs[0], 0.5, 10.0) for cell in cells if cell.method == "vae" and cell.data != "xyobject"]
+    own = [cell for cell in cells if cell.method == "tripod"]
+    tables += [scores(cell.runs[0], 0.5, {"rooms3d": 30.0, "shapes2d": 10.0}.get(cell.data, 99.0)) for cell in own]
+    assert comparison_docs.relative_time(comparison.merged(*tables), cells, own) == "2.0 ×"
+    assert comparison_docs.relative_time(tables[0].clear(), cells, own) == "not run"
+
+
+def test_the_page_says_what_is_stored(plan, tmp_path: Path):
+    """If not: `python benchmarks/comparison.py store` writes it."""
+    text = comparison_docs.PAGE.read_text(encoding="utf-8")
+    copy = tmp_path / "page.md"
+    copy.write_text(text, encoding="utf-8")
+    comparison_docs.write(comparison.read(), plan, copy)
+    assert copy.read_text(encoding="utf-8") == text
+    cell = next(cell for cell in cells_of(plan) if cell.method == "qlae")
+    comparison_docs.write(scores(cell.runs[0], 0.4321), plan, copy)
+    assert f"| qlae | {cell.strength} | 0.43 (1 of 5 seeds) |" in copy.read_text(encoding="utf-8")
+    assert "1 of 1275 runs are stored." in copy.read_text(encoding="utf-8")
