@@ -1,13 +1,14 @@
 """The tables and sentences of the docs that show what methods scored: `python benchmarks/methods_docs.py` writes them.
 
-Their one source is docs/results/methods.csv, a row a run (and docs/results/beta-vae.csv, a row a score, for the longer
-runs on the β-VAE's page); a test compares the two. In a page, a table stands between `<!-- table NAME -->` and
-`<!-- end -->`, and a sentence is the line that begins with "**A result of ours.**".
+Both come from docs/results/methods.csv, with one row for each run (and from docs/results/beta-vae.csv, with one row for
+each score, for the longer runs on the β-VAE's page). A test compares pages and files. In a page, a table stands between
+`<!-- table NAME -->` and `<!-- end -->`, and a sentence is the paragraph that begins with "**Our result.**".
 """
 
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -55,13 +56,13 @@ OTHERS = {
     "tripod": "Tripod",
     "semi-supervised": "β-VAE, 1000 labels",
 }
-"""The same of those that were run once."""
+"""The same for methods that were run once."""
 REMARKS = {
     "semi-supervised": " with 1,000 labels beside a β-VAE",
-    "tripod": " with the Hessian penalty of earlier versions, whose ratio was that of the batch's means",
+    "tripod": " with the Hessian penalty of earlier versions (the ratio of means over the batch)",
 }
 COUNTS = {1: "one seed", 2: "two seeds", 3: "three seeds"}
-LINE = re.compile(r"^\*\*A result of ours\.\*\*.*$", re.MULTILINE)
+SENTENCE = re.compile(r"^\*\*Our result\.\*\*.*(?:\n.+)*", re.MULTILINE)
 TABLE = re.compile(r"(<!-- table (?P<name>\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -117,24 +118,27 @@ def named(name: str) -> str:
 
 def sentence(page: str) -> str | None:
     """Return the sentence with a method's scores on its page, or None for a page without one."""
-    link = "[beside other methods](../results/methods.md)."
-    start = "**A result of ours.** "
+    link = "[all methods side by side](../results/methods.md)."
+    start = "**Our result.** "
     if page in COMPARED:
         count = COUNTS[len(read().filter(table="compared", data="rooms3d", method=COMPARED[page]))]
         where = " on rooms3d, ".join(both(COMPARED[page], data) for data in ("rooms3d", "xysquares")) + " on xysquares"
         more = f" (kind I; kind II has {both('DIP-VAE-II', 'rooms3d')} on rooms3d)" if page == "dip-vae" else ""
         remark = REMARKS.get(page, "")
-        text = (
-            f"MIG and DCI's disentanglement after 3,000 steps at 32 × 32{remark}, over {count}: {where}{more}; {link}"
-        )
-        return start + text
+        setting = f"MIG and DCI disentanglement after 3,000 steps at 32 × 32{remark}"
+        return wrap(f"{start}{setting}, mean ± standard deviation over {count}: {where}{more}; {link}")
     if page in OTHERS:
         run = read().filter(table="others", method=OTHERS[page]).row(0, named=True)
         scores = (run["mig"], run["dci-disentanglement"], run["factor-vae-score"])
         mig, parted, voted = (f"{score:.3f}" for score in scores)
         setting = f"On rooms3d after 3,000 steps at 32 × 32{REMARKS.get(page, '')}, one seed"
-        return f"{start}{setting}: MIG {mig}, DCI's disentanglement {parted}, FactorVAE score {voted}; {link}"
+        return wrap(f"{start}{setting}: MIG {mig}, DCI disentanglement {parted}, FactorVAE score {voted}; {link}")
     return None
+
+
+def wrap(text: str) -> str:
+    """Return a paragraph in lines of at most 120 characters."""
+    return textwrap.fill(text, 120, break_long_words=False, break_on_hyphens=False)
 
 
 def both(method: str, data: str) -> str:
@@ -147,7 +151,7 @@ def written(path: Path) -> str:
     """Return a page with its tables and its sentence as the files have them."""
     text = TABLE.sub(lambda found: found[1] + named(found["name"]) + found[3], path.read_text(encoding="utf-8"))
     line = sentence(path.stem) if path.parent.name == "methods" else None
-    return LINE.sub(lambda _: line, text) if line else text
+    return SENTENCE.sub(lambda _: line, text) if line else text
 
 
 def pages() -> list[Path]:

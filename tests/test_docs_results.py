@@ -32,7 +32,7 @@ def test_no_table_or_sentence_of_scores_is_written_by_hand(page):
     """Outside the marks no cell is a number of three decimals, and sentences are on pages that are known."""
     text = DOCS["TABLE"].sub("", page.read_text(encoding="utf-8"))
     assert not re.search(r"^\|.*\b[01]\.\d{3}\b", text, re.MULTILINE) or page.stem == "methods"
-    assert ("**A result of ours.**" in text) == (page.stem in {**DOCS["COMPARED"], **DOCS["OTHERS"]})
+    assert ("**Our result.**" in text) == (page.stem in {**DOCS["COMPARED"], **DOCS["OTHERS"]})
 
 
 def test_every_method_with_a_result_has_a_page_that_gives_it():
