@@ -1,4 +1,4 @@
-"""A data set of your own that is drawn when it is needed; files and arrays need no code at all (docs/data/own.md).
+"""Define a data set that is drawn on demand; files and arrays need no code (docs/data/own.md).
 
 unweave data show "discs:size=32" --plugin examples/own_data.py
 unweave train beta-vae --plugin examples/own_data.py --data discs --out runs/discs
@@ -11,13 +11,13 @@ from unweave.data import Dataset, FactorSpace
 
 
 class Discs(Dataset):
-    """A disc: its place and its radius."""
+    """A disc of varying position and radius."""
 
     def __init__(self, size: int = 32) -> None:
         self.factors = FactorSpace(("x", "y", "radius"), (8, 8, 4))
         self.shape = (size, size, 1)  # height, width, channels
-        self.binary = True  # black and white, so that the loss is bce
-        self.options = {"size": size}  # load("discs:size=64") makes the set again
+        self.binary = True  # black and white, so the default loss is bce
+        self.options = {"size": size}  # load("discs:size=64") builds the set again
 
     def _draw(self, indices):
         x, y, radius = self.factors.from_index(indices).T[:, :, None, None]

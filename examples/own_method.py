@@ -1,7 +1,7 @@
-"""A new method from nothing: defined, trained, scored and compared with a β-VAE.
+"""Define a new method, train it, score it, and compare it with a β-VAE.
 
-The idea: in a β-VAE every latent costs the same, so that any rotation of the code is as good as another. Here the price
-of a latent grows with its number. The first latents are cheap, and the factor that explains most goes there.
+The idea: in a β-VAE every latent costs the same, so every rotation of the codes is equally good. Here the price of a
+latent grows with its index. The first latents are cheap, so the factor that explains most goes there.
 
 Run it as a script, or give it to the command line as a plugin:
 

@@ -1,4 +1,4 @@
-"""A metric of your own: a function of codes and factors, with its interval, floor and ceiling for nothing.
+"""A metric of your own: a function of codes and factors; unweave adds its interval, floor and ceiling.
 
 unweave evaluate runs/first --plugin examples/own_metric.py --metrics mig best-r2
 """

@@ -1,4 +1,4 @@
-"""A net of your own, in both ways: two modules in Python, and a registered function that the command line knows too.
+"""Use your own net in two ways: as two modules in Python, and as a registered function for the command line.
 
 unweave train beta-vae --plugin examples/own_net.py --net pooled:channels=16 --data xysquares:size=32
 """
@@ -10,7 +10,7 @@ import unweave
 
 
 class Encoder(nn.Module):
-    """Images (n, C, H, W) to features (n, F): the method puts its own layer on top of them."""
+    """Images (n, C, H, W) to features (n, F): the method adds its own layer on top of them."""
 
     def __init__(self, shape, channels):
         super().__init__()
@@ -49,10 +49,10 @@ def main():
     common = {"data": "xysquares:size=32", "latents": 6, "steps": 50, "batch": 16}
     by_name = unweave.train("vae", net="pooled:channels=16", out="runs/by-name", **common)
     print(by_name.config["net"])
-    torch.manual_seed(0)  # the modules' first weights are part of the run's identity
+    torch.manual_seed(0)  # the initial weights are part of the run's identity
     modules = Encoder((32, 32, 3), 8), Decoder((32, 32, 3), 6, 100)
     unweave.train("vae", net=modules, out="runs/by-modules", **common)
-    again = unweave.Run.open("runs/by-modules", net=modules)  # any modules of the same layers
+    again = unweave.Run.open("runs/by-modules", net=modules)  # any modules with the same layers
     print(again.encode(again.data.images([0, 1, 2])).shape)
 
 

@@ -1,4 +1,4 @@
-"""A penalty in a training loop of your own: a VAE whose latents are kept independent by their total correlation.
+"""Use a penalty in your own training loop: a VAE whose total correlation is penalised to make latents independent.
 
 Encoder, decoder, loop and optimiser are plain torch. Only the data and the penalty come from unweave.
 """

@@ -1,6 +1,6 @@
-"""Vectors instead of images: a table of counts, a β-VAE with a negative binomial loss, its scores and its page.
+"""Train on vectors instead of images: a table of counts, a β-VAE with a negative binomial loss, its scores and report.
 
-Put a matrix of your own (n, D) in the place of `counts`; factors may be missing.
+Replace `counts` with your own matrix (n, D); factors are optional.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import unweave
 from unweave.data import Vectors
 from unweave.methods import BetaVAE
 
-# 2,000 "cells" of 60 "genes": two programmes with ten genes each, forty that do nothing, and a depth that varies.
+# 2,000 "cells" with 60 "genes": two programmes of ten genes each, forty constant genes, and a varying depth.
 rng = np.random.default_rng(0)
 programmes = rng.integers(0, 5, size=(2000, 2))
 activity = np.concatenate([np.repeat(programmes / 2, 10, axis=1), np.ones((2000, 40))], axis=1)
