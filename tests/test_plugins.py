@@ -119,7 +119,7 @@ def test_a_class_that_cannot_be_recorded_is_refused(tmp_path):
     class Listed(BetaVAE):
         sizes: tuple[int, ...] = (1, 2)
 
-    with pytest.raises(UsageError, match=r"Listed\.sizes must be a number, a text, a truth value or a schedule"):
+    with pytest.raises(UsageError, match=r"Listed\.sizes must be a number, a string, a boolean or a schedule"):
         unweave.train(Listed(), steps=1, out=tmp_path / "run", **TINY)
     assert not (tmp_path / "run").exists()
 

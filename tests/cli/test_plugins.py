@@ -173,9 +173,9 @@ TRAINED = "train slow-start --plugin mine.py --data xysquares:size=32 --net mlp 
     ("returned", "said"),
     [
         ("{'kl': q.misspelt()}", "the plugin 'mine.py', line 8: AttributeError: 'Gaussian' object has no attribute"),
-        ("{'kl': q.kl()}", "the term 'kl' of SlowStart must be a tensor of one number: a sum over latents, a mean"),
+        ("{'kl': q.kl()}", "the term 'kl' of SlowStart must be a tensor of one number (a sum over latents, a mean"),
         ("{'kl': 1.0}", "the term 'kl' of SlowStart must be a tensor of one number"),
-        ("q.kl().sum()", "SlowStart.penalty must return its terms by name, not a tensor of shape ()"),
+        ("q.kl().sum()", "SlowStart.penalty must return a dict of terms by name, not a tensor of shape ()"),
     ],
 )
 def test_a_method_that_fails_while_it_trains_gets_one_line(cli, returned, said):

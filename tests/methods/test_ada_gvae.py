@@ -138,12 +138,12 @@ def test_pairs_are_drawn_as_asked():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"eta": 1.5}, "eta must lie between 0 and 1"),
-        ({"eta": float("nan")}, "eta must lie between 0 and 1"),
-        ({"eta": Schedule(0.5, -0.1, 3)}, "eta must lie between 0 and 1, not 0.5:-0.1@3"),
+        ({"eta": 1.5}, "eta must be between 0 and 1"),
+        ({"eta": float("nan")}, "eta must be between 0 and 1"),
+        ({"eta": Schedule(0.5, -0.1, 3)}, "eta must be between 0 and 1, not 0.5:-0.1@3"),
         ({"difference": "absolut"}, "did you mean 'absolute'"),
         ({"changed": 0}, "at least 1 factor"),
-        ({"known_count": True}, "known_count needs the number of factors"),
+        ({"known_count": True}, "known_count needs `changed`, the number of factors"),
         ({"rule": "lib"}, "no rule of pairs"),
         ({"beta": -1}, "beta must be"),
     ],

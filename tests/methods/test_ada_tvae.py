@@ -169,11 +169,11 @@ def test_a_run_goes_on_as_if_it_had_not_stopped(kind, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("kind", "options", "message"),
     [
-        (AdaTVAE, {"omega": 1.1}, "omega must lie between 0 and 1"),
-        (AdaTAE, {"eta": Schedule(0, 2, 5)}, "eta must lie between 0 and 1, not 0:2@5"),
+        (AdaTVAE, {"omega": 1.1}, "omega must be between 0 and 1"),
+        (AdaTAE, {"eta": Schedule(0, 2, 5)}, "eta must be between 0 and 1, not 0:2@5"),
         (AdaTVAE, {"difference": "kld"}, "did you mean 'kl'"),
         (AdaTVAE, {"by": "pixels"}, "no order of triplets"),
-        (UnsupervisedAdaTVAE, {"triplets": 0}, "at least 1 triplet"),
+        (UnsupervisedAdaTVAE, {"triplets": 0}, "triplets must be at least 1"),
     ],
 )
 def test_wrong_settings(kind, options, message):

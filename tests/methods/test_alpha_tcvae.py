@@ -102,5 +102,5 @@ def test_bad_settings_are_refused(bad, message):
 
 
 def test_a_single_latent_is_refused():
-    with pytest.raises(UsageError, match="two latents or more"):
+    with pytest.raises(UsageError, match="at least 2 latents"):
         AlphaTCVAE().check(load("xysquares:size=32"), 1)

@@ -118,7 +118,7 @@ def test_triplets_are_drawn_as_asked():
     [
         ({"scale": -1}, "scale must be"),
         ({"margin": float("nan")}, "margin must be"),
-        ({"norm": "l3"}, "no distance of codes"),
+        ({"norm": "l3"}, "no distance between codes"),
         ({"by": "scaled"}, "no order of triplets"),
     ],
 )

@@ -126,7 +126,7 @@ def test_codes_are_the_nearest_scalars(tmp_path):
 
 def test_wrong_settings_are_refused():
     wrong: list[tuple[dict[str, Any], str]] = [
-        ({"values": 1}, "at least 2 scalars"),
+        ({"values": 1}, "values must be at least 2"),
         ({"temperature": -1.0}, "temperature must be"),
         ({"beta": -1.0}, "beta must be"),
         ({"gamma": -1.0}, "gamma must be"),

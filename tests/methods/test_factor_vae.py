@@ -127,9 +127,9 @@ def test_a_model_without_an_adversary_is_a_mistake_of_the_code():
 def test_bad_settings_are_refused():
     with pytest.raises(UsageError, match="gamma must be"):
         FactorVAE(gamma=-1)
-    with pytest.raises(UsageError, match="at least one unit"):
+    with pytest.raises(UsageError, match="adversary_units must be at least 1"):
         FactorVAE(adversary_units=0)
-    with pytest.raises(UsageError, match="adversary's learning rate must be positive"):
+    with pytest.raises(UsageError, match="adversary_lr must be positive"):
         FactorVAE(adversary_lr=0)
 
 

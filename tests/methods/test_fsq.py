@@ -66,6 +66,6 @@ def test_a_run_keeps_its_levels_and_its_latents_are_numbers(tmp_path):
 
 
 def test_wrong_levels_are_refused():
-    for levels, words in (("8,1", "at least 2 levels"), ("8;5", "whole numbers with commas"), ("", "whole numbers")):
+    for levels, words in (("8,1", "levels must be at least 2"), ("8;5", "comma-separated"), ("", "comma-separated")):
         with pytest.raises(UsageError, match=words):
             FSQ(levels=levels)

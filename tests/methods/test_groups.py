@@ -164,5 +164,5 @@ def test_a_run_draws_groups_and_learns_from_them(tmp_path):
 
 
 def test_a_group_of_one_is_none():
-    with pytest.raises(UsageError, match="at least 2 images, not 1"):
+    with pytest.raises(UsageError, match="group must be at least 2, not 1"):
         AdaGVAE(group=1)

@@ -30,7 +30,7 @@ def test_latents_of_factors_that_differ_keep_their_posteriors(known, guessing):
 
 @pytest.mark.parametrize("name", ["gvae", "ml-vae"])
 def test_more_factors_than_latents_are_refused_before_a_folder_is_made(name, tmp_path):
-    with pytest.raises(UsageError, match="each of the 6 factors of 'xysquares' needs a latent of its own, not 5"):
+    with pytest.raises(UsageError, match="'xysquares' has 6 factors, so this method needs 6 latents, not 5"):
         unweave.train(name, data="xysquares:size=32", latents=5, steps=2, out=tmp_path / "run")
     assert not (tmp_path / "run").exists()
 

@@ -124,7 +124,7 @@ def test_what_cannot_be_u_is_refused():
     real = Table(images, np.random.default_rng(1).normal(size=(30, 1)), names=["angle"])
     with pytest.raises(UsageError, match="needs factors, and"):
         IVAE().resolve(Table(images), 1e-3)
-    with pytest.raises(UsageError, match="'angle' holds real numbers: bin it"):
+    with pytest.raises(UsageError, match="'angle' is real-valued: bin it"):
         IVAE(auxiliary="angle").resolve(real, 1e-3)
     with pytest.raises(UsageError, match="a factor with classes"):
         IVAE().resolve(real, 1e-3)
@@ -132,5 +132,5 @@ def test_what_cannot_be_u_is_refused():
         IVAE(auxiliary="colour").resolve(load("xysquares:size=32"), 1e-3)
     with pytest.raises(UsageError, match="use fewer factors"):
         IVAE(auxiliary=",".join(load("xysquares").factors.names)).resolve(load("xysquares"), 1e-3)
-    with pytest.raises(UsageError, match="resolve the method first"):
+    with pytest.raises(UsageError, match="depends on the data set"):
         IVAE().companion(3)

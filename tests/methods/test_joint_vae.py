@@ -161,8 +161,8 @@ def test_two_kinds_of_image_get_a_category_each(tmp_path):
 
 def test_wrong_settings_are_refused():
     wrong: list[tuple[dict[str, Any], str]] = [
-        ({"categorical": 0}, "at least one categorical"),
-        ({"categories": 1}, "at least 2 categories"),
+        ({"categorical": 0}, "categorical must be at least 1"),
+        ({"categories": 1}, "categories must be at least 2"),
         ({"temperature": 0.0}, "temperature must be"),
         ({"gamma": -1.0}, "gamma must be"),
         ({"categorical_gamma": -1.0}, "categorical_gamma must be"),
@@ -174,7 +174,7 @@ def test_wrong_settings_are_refused():
 
 
 def test_a_net_without_a_number_is_refused(tmp_path):
-    with pytest.raises(UsageError, match="none is left to be a number"):
+    with pytest.raises(UsageError, match="needs a Gaussian latent: with"):
         unweave.train(JointVAE(categorical=2), data="xysquares:size=32", latents=2, steps=1, out=tmp_path / "run")
 
 

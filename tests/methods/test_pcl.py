@@ -127,7 +127,7 @@ def test_time_that_is_not_there_is_refused():
         PCL().check(Table(np.zeros((1, 16, 16, 1), np.uint8)), 3)
     with pytest.raises(UsageError, match="source of time"):
         PCL(time="clock")
-    with pytest.raises(UsageError, match="steps of at least 1"):
+    with pytest.raises(UsageError, match="step must be at least 1"):
         PCL(step=0)
     with pytest.raises(UsageError, match="regression"):
         PCL(regression="linear")

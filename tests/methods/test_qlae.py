@@ -83,7 +83,7 @@ def test_the_number_of_values_is_a_field_and_kept_with_the_run(tmp_path):
 
 
 def test_wrong_weights_are_refused():
-    with pytest.raises(UsageError, match="at least 2 values"):
+    with pytest.raises(UsageError, match="values must be at least 2"):
         QLAE(values=1)
     with pytest.raises(UsageError, match="quantisation must be"):
         QLAE(quantisation=-0.1)

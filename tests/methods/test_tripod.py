@@ -183,7 +183,7 @@ def test_the_number_of_levels_is_a_field_and_kept_with_the_run(tmp_path):
 
 
 def test_wrong_weights_are_refused():
-    with pytest.raises(UsageError, match="at least 2 levels"):
+    with pytest.raises(UsageError, match="levels must be at least 2"):
         Tripod(levels=1)
     with pytest.raises(UsageError, match="multi_information must be"):
         Tripod(multi_information=-1)

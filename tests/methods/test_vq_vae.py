@@ -126,8 +126,8 @@ def test_codebooks_come_from_the_seed():
 
 def test_wrong_settings_are_refused():
     wrong: list[tuple[dict[str, Any], str]] = [
-        ({"categories": 1}, "at least 2 vectors"),
-        ({"size": 0}, "at least one number"),
+        ({"categories": 1}, "categories must be at least 2"),
+        ({"size": 0}, "size must be at least 1"),
         ({"commitment": -1.0}, "commitment must be"),
         ({"quantisation": float("nan")}, "quantisation must be"),
     ]

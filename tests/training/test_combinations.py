@@ -111,7 +111,7 @@ REFUSED: dict[str, Attempt] = {
     "a category of one value": (
         lambda: TAE(by="category", category="factor1"),
         {"data": GRID * [1, 0]},
-        "'factor1' has one value only",
+        "'factor1' has a single value",
     ),
     "bce of standardised pixels": (
         lambda: VAE(loss="bce"),

@@ -151,15 +151,15 @@ def test_it_makes_the_jacobian_orthogonal(quick_train):
 
 def test_mistakes_are_one_clear_line_and_leave_no_folder_behind(quick_train, tmp_path):
     wrong: list[tuple[dict[str, Any], str]] = [
-        ({"columns": 1}, "compares columns: draw 2 or more"),
-        ({"columns": -1}, "columns of the Jacobian's term is a whole number"),
-        ({"codes": 1.5}, "codes of the Jacobian's term is a whole number"),
+        ({"columns": 1}, "compares columns: use 2 or more"),
+        ({"columns": -1}, "columns of the Jacobian term must be an integer"),
+        ({"codes": 1.5}, "codes of the Jacobian term must be an integer"),
         ({"weight": -1.0}, "weight"),
     ]
     for settings, message in wrong:
         with pytest.raises(UsageError, match=message):
             OrthogonalJacobian(**settings)
-    with pytest.raises(UsageError, match="draws 5 columns, and there are 4 latents"):
+    with pytest.raises(UsageError, match="draws 5 columns, but there are only 4 latents"):
         quick_train(jacobian=OrthogonalJacobian(columns=5))
     with pytest.raises(UsageError, match="is of a decoder, and lejepa has none"):
         quick_train(method="lejepa", jacobian=OrthogonalJacobian())
@@ -170,7 +170,7 @@ def test_mistakes_are_one_clear_line_and_leave_no_folder_behind(quick_train, tmp
         nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.Linear(8, 3 * 32 * 32), nn.Unflatten(1, (3, 32, 32))),
     )
     own = {"net": modules, "width": 1.0}
-    with pytest.raises(UsageError, match="takes each image from its own code, and the decoder normalises batches"):
+    with pytest.raises(UsageError, match="needs a decoder without batch normalisation"):
         quick_train(jacobian=OrthogonalJacobian(), **own)
     assert not (tmp_path / "run").exists()
     quick_train(jacobian=TERM)

@@ -1,6 +1,6 @@
-"""Methods, by name. To add one: a file with a frozen dataclass, and a line in `METHODS`.
+"""Methods by name. To add one, write a file with a frozen dataclass and add a line to `METHODS`.
 
-One outside unweave works by being defined: a frozen dataclass that is a subclass of `Method`.
+Your own method needs no registration: define a frozen dataclass that is a subclass of `Method`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The adaptive VAEs of groups: Ada-GVAE and Ada-ML-VAE."""
+"""The adaptive VAEs for groups: Ada-GVAE and Ada-ML-VAE."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from unweave.schedules import Scheduled, value_at
 
 @dataclass(frozen=True)
 class AdaptiveVAE(SharedPosteriors):
-    """A beta-VAE whose posteriors of a group are averaged in the latents that the group seems to share.
+    """A beta-VAE that averages the posteriors of a group in the latents that the group seems to share.
 
-    With more than two images, the difference of a latent is the mean of those of all pairs of the group.
+    With more than two images, the difference of a latent is the mean over all pairs of the group.
     """
 
     eta: Scheduled = 0.5
-    """Share of the way from the least to the largest difference below which latents are shared; 0: none is."""
+    """Threshold for shared latents, from 0 (smallest difference, none is shared) to 1 (largest difference)."""
     difference: Annotated[str, OneOf(DIFFERENCES)] = "symmetric-kl"
-    """How far apart two posteriors are: symmetric-kl, kl (of the first from the second, as published) or absolute."""
+    """Difference between two posteriors: symmetric-kl, kl (of the first from the second, as published) or absolute."""
     known_count: bool = later(False)
-    """Share all latents but the `changed` that differ most, whatever eta: how many factors change is known."""
+    """Use the known number of changed factors: share all latents but the `changed` that differ most, and ignore eta."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -37,7 +37,7 @@ class AdaptiveVAE(SharedPosteriors):
         if self.difference not in DIFFERENCES:
             raise unknown("difference of posteriors", self.difference, DIFFERENCES)
         if self.known_count and self.changed is None:
-            raise UsageError("known_count needs the number of factors that change within a pair: give changed")
+            raise UsageError("known_count needs `changed`, the number of factors that change within a pair")
 
     def same(self, members: Sequence[Gaussian], batch: Batch, step: int) -> Tensor:
         """Return the latents in which the posteriors are close."""
@@ -51,8 +51,8 @@ class AdaptiveVAE(SharedPosteriors):
 class AdaGVAE(AdaptiveVAE):
     r"""Ada-GVAE [Locatello2020]_: beta-VAE on pairs, with q = N((m1 + m2)/2, (v1 + v2)/2) in the latents they share.
 
-    Also [Michlo2022]_, eq. 2.10 to 2.16. v is the variance: variances are averaged, not deviations. Both are means over
-    all images of a larger group.
+    Also [Michlo2022]_, eq. 2.10 to 2.16. v is the variance: variances are averaged, not standard deviations. For larger
+    groups both are means over all images.
     """
 
     def average(self, members: Sequence[Gaussian]) -> tuple[Tensor, Tensor]:
@@ -64,8 +64,8 @@ class AdaGVAE(AdaptiveVAE):
 class AdaMLVAE(AdaptiveVAE):
     r"""Ada-ML-VAE [Locatello2020]_: beta-VAE on pairs, with q1 q2 (normalised) in the latents they share.
 
-    The product is that of [Bouchacourt2018]_ as disentanglement_lib has it, with the mean of both precisions:
-    1/v = (1/v1 + 1/v2) / 2 and m/v = (m1/v1 + m2/v2) / 2; means over all images of a larger group.
+    The product is that of [Bouchacourt2018]_ as implemented in disentanglement_lib, with the mean of both precisions:
+    1/v = (1/v1 + 1/v2) / 2 and m/v = (m1/v1 + m2/v2) / 2. For larger groups both are means over all images.
     """
 
     def average(self, members: Sequence[Gaussian]) -> tuple[Tensor, Tensor]:

@@ -1,4 +1,4 @@
-"""The adaptive triplet loss: negatives are to differ in few latents."""
+"""The adaptive triplet loss, which makes anchors and negatives differ in few latents."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from unweave.schedules import Schedule, Scheduled, value_at
 
 @dataclass(frozen=True)
 class AdaptiveTriplet(TripletLoss):
-    """Weighs the latents that anchor and negative seem to share less in their distance [Michlo2022]_, 5.17 to 5.21."""
+    """Gives less weight to latents that anchor and negative seem to share [Michlo2022]_, 5.17 to 5.21."""
 
     omega: Scheduled = field(default=Schedule(1.0, 0.5, share=1.0))
-    """Weight of shared latents, 0 to 1; best lowered over the whole run, as by default."""
+    """Weight of shared latents, 0 to 1; works best if it decreases over the whole run, as by default."""
     eta: Scheduled = 0.5
-    """Share of the way from the least to the largest difference below which latents are shared; 0: none is."""
+    """Threshold for shared latents, from 0 (smallest difference, none is shared) to 1 (largest difference)."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         require_fraction(self, "omega", "eta")
 
     def weights(self, anchor: Posterior, negative: Posterior, step: int) -> Tensor:
-        """Return omega for latents that are shared and 1 for the others."""
+        """Return omega for shared latents and 1 for the others."""
         delta = self.delta(anchor, negative)
         return torch.where(shared(delta, value_at(self.eta, step)), value_at(self.omega, step), 1.0)
 

@@ -1,4 +1,4 @@
-"""The Ada-TVAE, with triplets ordered by factors or by the images themselves."""
+"""The Ada-TVAE, with triplets ordered by factors or by pixels."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class AdaptiveTripletVAE(AdaptiveTriplet, BetaVAE):
     """A beta-VAE with the adaptive triplet loss."""
 
     difference: Annotated[str, OneOf(DIFFERENCES)] = "absolute"
-    """How far apart two posteriors are: absolute (of their means), symmetric-kl or kl."""
+    """Difference between two posteriors: absolute (of their means), symmetric-kl or kl."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -51,12 +51,12 @@ class UnsupervisedAdaTVAE(AdaptiveTripletVAE):
     min_batch: ClassVar[int] = 3
 
     triplets: int = 512
-    """Triplets made of each batch."""
+    """Number of triplets built from each batch."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.triplets < 1:
-            raise UsageError(f"a batch must give at least 1 triplet, not {self.triplets}")
+            raise UsageError(f"triplets must be at least 1, not {self.triplets}")
 
     def split(self, batch: Batch, q: Posterior, step: int) -> list[Posterior]:
         """Return the posteriors of anchors, positives and negatives, ordered by the reconstruction loss, eq. 5.24."""
@@ -67,7 +67,7 @@ class UnsupervisedAdaTVAE(AdaptiveTripletVAE):
 
     @torch.no_grad()
     def unlikeness(self, x: Tensor, rows: Tensor, others: Tensor) -> Tensor:
-        """Return the reconstruction loss of images of x against others that stand for what a decoder gave."""
+        """Return the reconstruction loss between images of x, with the others taken as decoder outputs."""
         loss = loss_of(self.loss)
         output = loss.inverse(x)
         parts = zip(rows.split(CHUNK), others.split(CHUNK), strict=True)
@@ -75,7 +75,7 @@ class UnsupervisedAdaTVAE(AdaptiveTripletVAE):
 
 
 def distinct_triples(images: int, count: int, choices: torch.Generator) -> Tensor:
-    """Return positions (3, count) in a batch, three different ones a column."""
+    """Return positions (3, count) in a batch, with three different positions in each column."""
     a, p, n = (torch.randint(images - k, (count,), generator=choices) for k in range(3))
     p = p + (p >= a)
     low, high = torch.minimum(a, p), torch.maximum(a, p)

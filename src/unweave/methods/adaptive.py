@@ -1,4 +1,4 @@
-"""Which latents images share, as the adaptive methods guess it from their posteriors."""
+"""Guess from posteriors which latents images share, for the adaptive methods."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def kl(a: Posterior, b: Posterior) -> Tensor:
 
 
 def absolute(a: Posterior, b: Posterior) -> Tensor:
-    """Return the distance of the means for every image and latent."""
+    """Return the distance between the means for every image and latent."""
     return (a.mean - b.mean).abs()
 
 
@@ -41,12 +41,12 @@ DIFFERENCES: dict[str, Callable[[Posterior, Posterior], Tensor]] = {
     "kl": kl,
     "absolute": absolute,
 }
-"""How far two posteriors (n, latents) are apart, latent by latent: delta_i."""
+"""How far apart two posteriors (n, latents) are in each latent: delta_i."""
 
 
 @torch.no_grad()
 def mean_difference(members: Sequence[Posterior], difference: Callable[[Posterior, Posterior], Tensor]) -> Tensor:
-    """Return the mean over all pairs of a group, in their order, of how far apart two posteriors are."""
+    """Return the difference of two posteriors, averaged over all ordered pairs of a group."""
     deltas = [difference(a, b) for a, b in combinations(members, 2)]
     return reduce(torch.add, deltas) / len(deltas)
 
@@ -55,7 +55,7 @@ def mean_difference(members: Sequence[Posterior], difference: Callable[[Posterio
 def shared(delta: Tensor, eta: float) -> Tensor:
     """Return which latents two images share: delta_i < (1 - eta) min_j delta_j + eta max_j delta_j.
 
-    This is [Michlo2022]_, eq. 5.16; eta = 1/2 is [Locatello2020]_. With eta = 0, or all delta_i equal, none is shared.
+    This is [Michlo2022]_, eq. 5.16; eta = 1/2 is [Locatello2020]_. If eta = 0 or all delta_i are equal, none is shared.
     """
     low, high = delta.aminmax(dim=1, keepdim=True)
     return delta < low + eta * (high - low)
@@ -63,20 +63,20 @@ def shared(delta: Tensor, eta: float) -> Tensor:
 
 @torch.no_grad()
 def all_but_largest(delta: Tensor, count: int) -> Tensor:
-    """Return which latents two images share, where as many as `count` are not: those that differ most."""
+    """Return which latents two images share, if the `count` latents that differ most are not shared."""
     return delta.argsort(dim=1, descending=True, stable=True).argsort(dim=1) >= count
 
 
 def parts(q: Q, groups: int) -> list[Q]:
-    """Return the posteriors of the first images that were drawn together, of the second …"""
+    """Return the posteriors of the first images of all groups, of the second images, and so on."""
     n = len(q.mean) // groups
     return [q.rows(slice(group * n, (group + 1) * n)) for group in range(groups)]
 
 
 def require_fraction(method: Method, *names: str) -> None:
-    """Refuse hyper-parameters, numbers or schedules, that are ever outside [0, 1]."""
+    """Raise a `UsageError` if a hyper-parameter, a number or a schedule, is ever outside [0, 1]."""
     for name in names:
         value = getattr(method, name)
         low, high = extremes(value)
         if not 0 <= low <= high <= 1:
-            raise UsageError(f"{name} must lie between 0 and 1, not {value}")
+            raise UsageError(f"{name} must be between 0 and 1, not {value}")

@@ -21,22 +21,22 @@ from unweave.schedules import Scheduled, extremes, value_at
 class AlphaTCVAE(Method):
     r"""alpha-TCVAE [Meo2024]_: -E_q[log p(x|z)] + K alpha / (K - alpha) I(x; z) + (1 - alpha) / (1 - alpha / K) KL.
 
-    K is the number of latents, KL that of q(z|x) from the prior. The negative is, up to a constant and its factor of
-    the reconstruction, a lower bound of sum_k I(x; z_k) - I(x; z), the total correlation between latents and image.
-    I(x; z) stands for the conditional information I(x; z | z_k), which it bounds, and is estimated from the batch as in
-    the beta-TCVAE.
+    K is the number of latents, KL the divergence of q(z|x) from the prior. Up to a constant and the factor of the
+    reconstruction, the negative objective is a lower bound of sum_k I(x; z_k) - I(x; z), the total correlation between
+    latents and image. I(x; z) replaces the conditional information I(x; z | z_k), of which it is an upper bound. It is
+    estimated from the batch, as in the beta-TCVAE.
     """
 
     min_batch: ClassVar[int] = 2
 
     alpha: Scheduled = 0.25
-    """Share of the conditional entropy bottleneck, I(x; z), against the variational one, the KL term; 0 to 1."""
+    """Balance, 0 to 1, between the variational bottleneck (0, the KL term) and the conditional one (1, I(x; z))."""
     beta: Scheduled = 1.0
-    """Weight of the variational bottleneck on top: at alpha 0 the method is a beta-VAE."""
+    """Additional weight of the variational bottleneck; with alpha 0 the method is a beta-VAE."""
     estimator: Annotated[str, OneOf(ESTIMATORS)] = "weighted"
-    """How q(z) is estimated: weighted (every image of the batch counts the same) or stratified (one of data_size)."""
+    """Estimator of q(z): weighted (all images of the batch count equally) or stratified (uses data_size)."""
     data_size: int = 0
-    """Number of images in the data set, for the stratified estimator; 0: as many as there are."""
+    """Number of images in the data set, for the stratified estimator; 0: the actual number."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -46,13 +46,13 @@ class AlphaTCVAE(Method):
         check_estimator(self.estimator, self.data_size)
 
     def resolve(self, data: Dataset, lr: float) -> Self:
-        """Return the method with the number of images, where the estimator needs it."""
+        """Return the method with the number of images, if the estimator needs it."""
         return self if self.estimator == "weighted" or self.data_size else replace(self, data_size=len(data))
 
     def check(self, data: Dataset, latents: int) -> None:
-        """Refuse a single latent, and a stratified estimate with another number of images than there are."""
+        """Raise a `UsageError` for a single latent, or a stratified estimate with the wrong number of images."""
         if latents < 2:
-            raise UsageError("alpha-tcvae needs two latents or more: a single one has no total correlation")
+            raise UsageError("alpha-tcvae needs at least 2 latents: a single one has no total correlation")
         check_estimator(self.estimator, self.data_size, data)
 
     def penalty(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:

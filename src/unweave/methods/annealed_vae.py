@@ -1,4 +1,4 @@
-"""The AnnealedVAE: a capacity that grows."""
+"""The AnnealedVAE: a VAE with a growing capacity."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class AnnealedVAE(Method):
     gamma: Scheduled = 1000.0
     """Weight of the distance between the KL term and the capacity."""
     capacity: Scheduled = GROWING
-    """C in nats, the KL term that is aimed at; a schedule lets it grow."""
+    """Target C of the KL term, in nats; a schedule lets it grow."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

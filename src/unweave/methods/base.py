@@ -1,4 +1,4 @@
-"""What a method is: hyper-parameters, and an objective as a dict of named terms."""
+"""The base class of methods: hyper-parameters, and an objective as a dict of named terms."""
 
 from __future__ import annotations
 
@@ -22,49 +22,49 @@ from unweave.schedules import require_not_negative
 
 @dataclass(frozen=True)
 class Batch:
-    """What one step is given: groups of `group_size` images, all first ones first, and random numbers."""
+    """The input of one step: groups of `group_size` images (first images of all groups first), and random numbers."""
 
     x: Tensor  # (group_size * n, C, H, W), or (group_size * n, D) of vectors
     group_size: int = 1
-    factors: Tensor | None = None  # (group_size * n, k), where the method asks for them
+    factors: Tensor | None = None  # (group_size * n, k), if the method is labelled
     choices: torch.Generator = field(default_factory=torch.Generator)
-    """Where a method's random choices come from, beside the noise of z; on the CPU."""
+    """Source of a method's random choices other than the noise of z; on the CPU."""
 
 
 @dataclass(frozen=True)
 class Method(ABC):
-    """A method's fields are its hyper-parameters; `terms` is its objective.
+    """The base class of all methods: the fields are the hyper-parameters, `terms` is the objective.
 
-    All terms are sums over pixels and latents, means over the batch, in nats, and already weighted: the
-    trainer adds them up, so what is logged is what is optimised.
+    All terms are sums over pixels and latents and means over the batch, in nats, and already weighted. The trainer adds
+    them up, so the log shows exactly what is optimised.
 
-    Beside `penalty` a method may override what it draws (`group_size`, `min_batch`, `labelled`, `draw`, `check`), the
-    bottleneck it needs, what it makes of the posteriors (`posterior`), what it takes from the run (`resolve`),
-    what is logged and not optimised (`diagnostics`), and may have an `adversary` with an objective of its own, or a
-    `companion` that is trained with the model. One whose terms need the batch, or make random choices, overrides
-    `terms`; so does one that has no `decoder`.
+    Besides `penalty`, a method may override what it draws (`group_size`, `min_batch`, `labelled`, `draw`, `check`), its
+    bottleneck, how it changes the posteriors (`posterior`), which settings depend on the run (`resolve`), and what is
+    logged but not optimised (`diagnostics`). It may have an `adversary` with a separate objective, or a `companion`
+    that is trained with the model. A method overrides `terms` if its terms need the batch or make random choices, or if
+    it has no `decoder`.
 
-    A subclass outside unweave is a frozen dataclass too. It is called by its class, MyMethod my-method, unless it sets
-    a class attribute `name`, and is known by that name once it is defined.
+    Your own subclass is a frozen dataclass too. Its name comes from its class (MyMethod becomes my-method) unless it
+    sets a class attribute `name`. It is available under that name as soon as it is defined.
     """
 
     name: ClassVar[str]
-    """The name of a method of your own, where it is not that of its class."""
+    """The name of your own method, if it should differ from that of its class."""
     bottleneck: ClassVar[str] = "gaussian"
-    """How codes come out of the encoder: a name of `unweave.nets.BOTTLENECKS`."""
+    """How features become codes: a name of `unweave.nets.BOTTLENECKS`."""
     group_size: ClassVar[int] = 1
-    """Images that are drawn together, unless a field says otherwise: 1, pairs or triplets."""
+    """Number of images that are drawn together, unless a field says otherwise: 1, 2 (pairs) or 3 (triplets)."""
     min_batch: ClassVar[int] = 1
-    """Images a batch must have at least: more than one where the objective compares them."""
+    """Smallest batch: more than one image if the objective compares images."""
     labelled: ClassVar[bool] = False
-    """Whether the batch brings the factors of its images."""
+    """Whether the batch contains the factors of its images."""
     decoder: ClassVar[bool] = True
-    """Whether the model has a decoder. Without one nothing is reconstructed, and `loss` plays no part."""
+    """Whether the model has a decoder. Without one nothing is reconstructed, and `loss` is not used."""
 
     loss: Annotated[str, OneOf(("auto",), LOSSES, FAMILIES)] = field(default="auto", kw_only=True)
     """Reconstruction loss: bce (Bernoulli), mse (Gaussian), mae, gaussian (with learnt variances), nb and poisson
-    (counts), mse-box, mse-gauss, mse-kernel (with options after a colon: mse-box:radius=15), the .loss file of a learnt
-    one, or auto: bce where all pixels are black or white, else mse."""
+    (counts), mse-box, mse-gauss, mse-kernel (with options after a colon: mse-box:radius=15), the path of a learnt .loss
+    file, or auto: bce if all pixels are black or white, otherwise mse."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -77,44 +77,61 @@ class Method(ABC):
 
     @property
     def bottleneck_options(self) -> dict[str, Any]:
-        """What the bottleneck is built with, beside the numbers of features and latents: by default, nothing."""
+        """Arguments of the bottleneck besides the numbers of features and latents: by default, none."""
         return {}
 
     def categories_of(self, latents: int) -> tuple[int, ...]:
-        """Return how many categories each latent has: 0 for a number, which most are."""
+        """Return the number of categories of each latent: 0 for a numeric latent."""
         return BOTTLENECKS[self.bottleneck].categories(latents, **self.bottleneck_options)
 
     @abstractmethod
     def penalty(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
-        """Return the terms beside the reconstruction, for posteriors q and one sample z of each."""
+        """Return the terms that are added to the reconstruction.
+
+        Parameters
+        ----------
+        model
+            The model that is trained.
+        q
+            The posteriors of the batch.
+        z
+            One sample of each posterior, (n, latents).
+        step
+            The current step, for hyper-parameters with a schedule.
+
+        Returns
+        -------
+        dict
+            The terms by name: tensors of one number, already weighted.
+        """
 
     def checked_terms(self, model: Model, batch: Batch, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
-        """Return `terms`, each of which must be one number: what the trainer adds up."""
+        """Return `terms` for the trainer, after checking that each is a single number."""
         terms = self.terms(model, batch, q, z, step)
         for name, term in terms.items():
             if not isinstance(term, Tensor) or term.ndim:
-                wanted = "a tensor of one number: a sum over latents, a mean over the batch"
+                wanted = "a tensor of one number (a sum over latents, a mean over the batch)"
                 raise UsageError(f"the term '{name}' of {type(self).__name__} must be {wanted}; it is {_kind(term)}")
         return terms
 
     def terms(self, model: Model, batch: Batch, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
-        """Return every term of the objective on a batch, its posteriors and one sample z of each."""
+        """Return all terms of the objective, for a batch, its posteriors and one sample z of each."""
         reconstruction = loss_of(self.loss).distance(batch.x, model.decode(self.decoded(q, z))).mean()
         penalty = self.penalty(model, q, z, step)
         if not isinstance(penalty, Mapping):
-            raise UsageError(f"{type(self).__name__}.penalty must return its terms by name, not {_kind(penalty)}")
+            raise UsageError(f"{type(self).__name__}.penalty must return a dict of terms by name, not {_kind(penalty)}")
         return {"reconstruction": reconstruction, **penalty}
 
     def decoded(self, q: Posterior, z: Tensor) -> Tensor:
-        """Return what the decoder takes, (n, inputs), of what `infer` drew: by default, z itself."""
+        """Return the decoder's input (n, inputs) for the sample that `infer` drew: by default, z itself."""
         return z
 
     def diagnostics(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
-        """Return what is to be logged beside the terms, and is no part of the objective: by default, nothing."""
+        """Return values to log that are not part of the objective: by default, none."""
         return {}
 
     def posterior(self, q: Posterior, batch: Batch, step: int) -> Posterior:
-        """Return what the method makes of the encoder's posteriors: by default, the same."""
+        """Return the posteriors that the method uses, from those of the encoder: by default, the same."""
         return q
 
     def infer(self, model: Model, batch: Batch, step: int, noise: torch.Generator) -> tuple[Posterior, Tensor]:
@@ -127,34 +144,34 @@ class Method(ABC):
         return data.sample(n, rng)[None]
 
     def resolve(self, data: Dataset, lr: float) -> Self:
-        """Return the method with the fields that were left to the data set and the run's rate: by default, none is."""
+        """Return the method with all fields filled in that depend on the data set or the run's learning rate."""
         return self
 
     def check(self, data: Dataset, latents: int) -> None:  # noqa: B027
-        """Raise a `UsageError` if the data set, or the number of latents for it, does not suit the method."""
+        """Raise a `UsageError` if the method cannot use this data set or number of latents."""
 
     def companion(self, latents: int) -> nn.Module | None:
-        """Return a network that is trained with the model and that the objective alone uses, such as a prior; or None.
+        """Return a network that is trained with the model but used only by the objective, such as a prior; or None.
 
-        What is not called weight begins at zero. It is `model.companion`.
+        It becomes `model.companion`. Its parameters start at zero, except those named weight.
         """
         return None
 
     def adversary(self, latents: int) -> nn.Module | None:
-        """Return a network that is trained against the model, or None, from the number of the decoder's inputs."""
+        """Return a network that is trained against the model, or None; `latents` is the number of decoder inputs."""
         return None
 
     @property
     def adversary_rate(self) -> float:
-        """The learning rate of the adversary, where there is one."""
-        raise NotImplementedError(f"{type(self).__name__} has an adversary without a rate")
+        """The learning rate of the adversary, if there is one."""
+        raise NotImplementedError(f"{type(self).__name__} has an adversary and must define adversary_rate")
 
     def adversary_loss(self, model: Model, z: Tensor, another: Callable[[], Tensor]) -> Tensor:
-        """Return what the adversary minimises, from detached codes: of the batch, and of another one, if it asks."""
-        raise NotImplementedError(f"{type(self).__name__} has an adversary without an objective")
+        """Return the adversary's loss on the detached codes of the batch; `another()` gives those of another batch."""
+        raise NotImplementedError(f"{type(self).__name__} has an adversary and must define adversary_loss")
 
     def require_not_negative(self, *names: str) -> None:
-        """Refuse hyper-parameters, numbers or schedules, that are ever negative or not finite."""
+        """Raise a `UsageError` if a hyper-parameter, a number or a schedule, is ever negative or not finite."""
         require_not_negative(self, *names)
 
 

@@ -1,4 +1,4 @@
-"""The β-TCVAE: the KL term in three parts, each with a weight."""
+"""The β-TCVAE: the KL term split into three weighted parts."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ ESTIMATORS = ("weighted", "stratified")
 class BetaTCVAE(Method):
     r"""beta-TCVAE [Chen2018]_, eq. 4: -E_q[log p(x|z)] + alpha I(x; z) + beta TC(z) + gamma sum_j KL(q(z_j) || p(z_j)).
 
-    The aggregate q(z) and its margins q(z_j) are estimated from the batch, at one sample a posterior. The last part is
-    what the first two leave of the KL term, which is exact, so that the three add up to it.
+    The aggregate posterior q(z) and its marginals q(z_j) are estimated from the batch, with one sample per posterior.
+    The last part is the remainder of the exact KL term, so the three parts add up to it.
     """
 
     min_batch: ClassVar[int] = 2
@@ -31,13 +31,13 @@ class BetaTCVAE(Method):
     beta: Scheduled = 6.0
     """Weight of the total correlation KL(q(z) || prod_j q(z_j))."""
     alpha: Scheduled = 1.0
-    """Weight of the mutual information between image and code."""
+    """Weight of the mutual information between images and codes."""
     gamma: Scheduled = 1.0
-    """Weight of the divergence of each latent from its prior."""
+    """Weight of the divergence of single latents from their prior."""
     estimator: Annotated[str, OneOf(ESTIMATORS)] = "weighted"
-    """How q(z) is estimated: weighted (every image of the batch counts the same) or stratified (one of data_size)."""
+    """Estimator of q(z): weighted (all images of the batch count equally) or stratified (uses data_size)."""
     data_size: int = 0
-    """Number of images in the data set, for the stratified estimator; 0: as many as there are."""
+    """Number of images in the data set, for the stratified estimator; 0: the actual number."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -45,11 +45,11 @@ class BetaTCVAE(Method):
         check_estimator(self.estimator, self.data_size)
 
     def resolve(self, data: Dataset, lr: float) -> Self:
-        """Return the method with the number of images, where the estimator needs it."""
+        """Return the method with the number of images, if the estimator needs it."""
         return self if self.estimator == "weighted" or self.data_size else replace(self, data_size=len(data))
 
     def check(self, data: Dataset, latents: int) -> None:
-        """Refuse a stratified estimate with another number of images than there are."""
+        """Raise a `UsageError` if a stratified estimate has the wrong number of images."""
         check_estimator(self.estimator, self.data_size, data)
 
     def penalty(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
@@ -65,10 +65,10 @@ class BetaTCVAE(Method):
 
 
 def check_estimator(estimator: str, data_size: int, data: Dataset | None = None) -> None:
-    """Refuse an estimator that does not exist, and a stratified one of other data."""
+    """Raise a `UsageError` for an unknown estimator, or a stratified one with the wrong number of images."""
     if estimator not in ESTIMATORS:
         raise unknown("estimator", estimator, ESTIMATORS)
     if data_size < 0:
-        raise UsageError(f"data_size is a number of images, not {data_size}")
+        raise UsageError(f"data_size is a number of images and cannot be negative: {data_size}")
     if data is not None and estimator == "stratified" and (data_size != len(data) or len(data) < 2):
         raise UsageError(f"the stratified estimator needs data_size={len(data)} (2 or more) for '{data.name}'")

@@ -1,4 +1,4 @@
-"""The β-TVAE: a β-VAE whose codes keep the order of distances between factors."""
+"""The β-TVAE: a β-VAE whose codes keep the order of distances between factor values."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ class BetaVAE(Method):
     beta: Scheduled = 4.0
     """Weight of the KL term; a number, or a schedule such as 1:4@10000."""
     normalise_beta: bool = False
-    """Read beta as Higgins' size-normalised one: beta * pixels / latents weighs the KL term."""
+    """Take beta as the size-normalised weight of Higgins et al.: the KL term is weighted by beta * pixels / latents."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -1,4 +1,4 @@
-"""The DIP-VAE: codes whose covariance is the prior's."""
+"""The DIP-VAE: codes with the covariance of the prior."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class DIPVAE(Method):
     min_batch: ClassVar[int] = 2
 
     kind: Annotated[str, OneOf(KINDS)] = "I"
-    """Which covariance: I, of the posterior means; II, of samples: that of the means plus the mean variances."""
+    """Covariance to penalise: I, that of the posterior means; II, that of samples (plus the mean variances)."""
     lambda_od: Scheduled = 10.0
-    """Weight of the squares off the covariance's diagonal."""
+    """Weight of the squared off-diagonal entries of the covariance."""
     lambda_d: Scheduled = 100.0
-    """Weight of the diagonal's squared distance from 1; the large study takes 10 lambda_od for I, lambda_od for II."""
+    """Weight of the squared distance of the diagonal from 1; the large study uses 10 lambda_od (I), lambda_od (II)."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

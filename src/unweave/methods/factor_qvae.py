@@ -1,4 +1,4 @@
-"""The FactorQVAE: scalars of one codebook, and the total correlation of which of them latents take."""
+"""The FactorQVAE: latents take scalars of one codebook, and their total correlation is penalised."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from unweave.schedules import Scheduled, value_at
 class FactorQVAE(FactorVAE):
     r"""FactorQVAE [Baykal2024]_: -E_q[log p(x|z)] + pixels (beta mean_j KL(q(k_j|x) || U) + gamma TC(k)).
 
-    Each latent takes one of the scalars e_k of a codebook that all share: q(k_j|x) is the softmax of -(c_j - e_k)^2 for
-    the encoder's c_j. While it is trained, a latent is a mixture of scalars by relaxed one-hot weights [Jang2017]_; the
-    total correlation of these weights is estimated by an adversary, as in FactorVAE. The paper's reconstruction is a
-    mean over pixels; times the number of pixels, its weights keep their meaning.
+    Each latent takes one of the scalars e_k of a shared codebook: q(k_j|x) is the softmax of -(c_j - e_k)^2 for the
+    encoder's output c_j. During training a latent is a mixture of scalars with relaxed one-hot weights [Jang2017]_. As
+    in FactorVAE, an adversary estimates the total correlation of these weights. The paper's reconstruction is a mean
+    over pixels; multiplying by the number of pixels keeps the meaning of its weights.
     """
 
     bottleneck: ClassVar[str] = "relaxed"
@@ -35,15 +35,15 @@ class FactorQVAE(FactorVAE):
     beta: Scheduled = 1e-3
     """Weight of the KL term, a mean over latents, relative to the mean loss of a pixel."""
     values: int = VALUES
-    """Scalars in the codebook."""
+    """Number of scalars in the codebook."""
     temperature: float = TEMPERATURE
-    """Of the relaxation: the smaller, the nearer are samples to one scalar, and the noisier are gradients."""
+    """Temperature of the relaxation: lower values give samples closer to one scalar, but noisier gradients."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.require_not_negative("beta")
         if self.values < 2:
-            raise UsageError(f"a codebook has at least 2 scalars, not {self.values}")
+            raise UsageError(f"values must be at least 2, not {self.values}")
         require_temperature(self.temperature)
 
     @property
@@ -52,7 +52,7 @@ class FactorQVAE(FactorVAE):
         return {"values": self.values, "temperature": self.temperature}
 
     def adversary(self, latents: int) -> nn.Module:
-        """Return the discriminator of FactorVAE, which sees the weights of all scalars of all latents."""
+        """Return the discriminator of FactorVAE, which takes the weights of all scalars of all latents."""
         return nn.Sequential(nn.Flatten(), super().adversary(latents * self.values))
 
     def infer(self, model: Model, batch: Batch, step: int, noise: torch.Generator) -> tuple[Posterior, Tensor]:
@@ -67,7 +67,7 @@ class FactorQVAE(FactorVAE):
         return q.values(z)
 
     def penalty(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
-        """Return the weighted KL term and total correlation, which moves the encoder and not the adversary."""
+        """Return the weighted KL term and total correlation, which trains the encoder but not the adversary."""
         pixels = math.prod(model.shape)
         terms = super().penalty(model, q, z, step)
         return {

@@ -1,4 +1,4 @@
-"""The FactorVAE: total correlation by a discriminator."""
+"""The FactorVAE: total correlation estimated by a discriminator."""
 
 from __future__ import annotations
 
@@ -25,31 +25,31 @@ SLOPE = 0.2
 class FactorVAE(Method):
     r"""FactorVAE [Kim2018]_, eq. 2: -E_q[log p(x|z)] + KL(q(z|x) || p(z)) + gamma KL(q(z) || prod_j q(z_j)).
 
-    An adversary learns to tell codes from codes whose latents come from different images each; its log-odds estimate
+    An adversary learns to distinguish codes from codes whose latents come from different images. Its log-odds estimate
     the last divergence, the total correlation.
     """
 
     min_batch: ClassVar[int] = 2
 
     gamma: Scheduled = 35.0
-    """Weight of the total correlation; 35 is the paper's for dSprites."""
+    """Weight of the total correlation; the paper uses 35 for dSprites."""
     same_batch: bool = False
-    """Shuffle the latents of the batch itself, as disentanglement_lib does; the paper shuffles those of another one."""
+    """Shuffle the latents of the same batch, as disentanglement_lib does; the paper shuffles those of another batch."""
     adversary_units: int = 1000
     """Units in each of the adversary's six hidden layers."""
     adversary_lr: float | None = later(None, earlier=1e-4)
-    """Learning rate of the adversary; by default the run's own: an adversary slower than the encoder is outrun."""
+    """Learning rate of the adversary; by default that of the run: the adversary must keep up with the encoder."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.require_not_negative("gamma")
         if self.adversary_units < 1:
-            raise UsageError(f"the adversary needs at least one unit a layer, not {self.adversary_units}")
+            raise UsageError(f"adversary_units must be at least 1, not {self.adversary_units}")
         if self.adversary_lr is not None and not 0 < self.adversary_lr < math.inf:
-            raise UsageError(f"the adversary's learning rate must be positive, not {self.adversary_lr}")
+            raise UsageError(f"adversary_lr must be positive, not {self.adversary_lr}")
 
     def resolve(self, data: Dataset, lr: float) -> Self:
-        """Return the method with the rate of its adversary."""
+        """Return the method with the learning rate of its adversary."""
         return self if self.adversary_lr is not None else replace(self, adversary_lr=lr)
 
     @property
@@ -59,7 +59,7 @@ class FactorVAE(Method):
         return self.adversary_lr
 
     def adversary(self, latents: int) -> nn.Module:
-        """Return the discriminator: codes (n, latents) to two logits, of codes as they are and of shuffled ones."""
+        """Return the discriminator: codes (n, latents) to two logits, for actual and for shuffled codes."""
         widths = [latents, *[self.adversary_units] * LAYERS]
         hidden = [
             layer
@@ -69,11 +69,11 @@ class FactorVAE(Method):
         return nn.Sequential(*hidden, nn.Linear(self.adversary_units, 2))
 
     def adversary_loss(self, model: Model, z: Tensor, another: Callable[[], Tensor]) -> Tensor:
-        """Return the cross-entropy of telling codes (class 0) from shuffled ones (class 1)."""
+        """Return the cross-entropy of distinguishing codes (class 0) from shuffled codes (class 1)."""
         return density_ratio_loss(discriminator(model), z, z if self.same_batch else another())
 
     def penalty(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
-        """Return the KL term and the weighted total correlation, which moves the encoder and not the adversary."""
+        """Return the KL term and the weighted total correlation, which trains the encoder but not the adversary."""
         total_correlation = density_ratio(discriminator(model), z)
         return {
             "kl": q.kl().sum(1).mean(),
@@ -82,7 +82,7 @@ class FactorVAE(Method):
 
 
 def discriminator(model: Model) -> nn.Module:
-    """Return the model's adversary, which is there if the model was built for this method."""
+    """Return the model's adversary, which exists if the model was built for this method."""
     if model.adversary is None:
         raise ValueError("the model was built without an adversary")
     return model.adversary

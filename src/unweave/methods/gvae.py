@@ -1,4 +1,4 @@
-"""VAEs of groups whose shared factors are known: G-VAE and ML-VAE."""
+"""VAEs for groups whose shared factors are known: G-VAE and ML-VAE."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from unweave.nets import Gaussian
 
 @dataclass(frozen=True)
 class KnownFactorsVAE(SharedPosteriors):
-    """A beta-VAE whose posteriors of a group are averaged, but in the latents of factors that differ.
+    """A beta-VAE that averages the posteriors of a group, except in the latents of factors that differ.
 
-    Latent j is that of factor j, which differs unless all images agree; further latents are shared by every group.
+    Latent j stands for factor j, which differs unless all images agree. Further latents are shared by every group.
     """
 
     labelled: ClassVar[bool] = True
 
     def check(self, data: Dataset, latents: int) -> None:
-        """Refuse data in which factors cannot be changed at will, or that have more factors than the code latents."""
+        """Raise a `UsageError` if the data set is not a full grid, or has more factors than there are latents."""
         super().check(data, latents)
         count = len(data.factors.names)
         if count > latents:
-            raise UsageError(f"each of the {count} factors of '{data.name}' needs a latent of its own, not {latents}")
+            raise UsageError(f"'{data.name}' has {count} factors, so this method needs {count} latents, not {latents}")
 
     def same(self, members: Sequence[Gaussian], batch: Batch, step: int) -> Tensor:
-        """Return all latents but those of factors that differ."""
+        """Return all latents except those of factors that differ."""
         assert batch.factors is not None, "the batch is labelled"
         factors = torch.stack(batch.factors.chunk(len(members)))  # (group, n, k)
         same = torch.ones_like(members[0].mean, dtype=torch.bool)

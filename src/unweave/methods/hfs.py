@@ -21,8 +21,8 @@ from unweave.schedules import Scheduled, value_at
 class HFS(BetaVAE):
     r"""HFS [Roth2023]_: beta-VAE + gamma sum_{i<j} max_{(a, b) in Z_i x Z_j} min_{z in Z} |(a, b) - (z_i, z_j)|^2.
 
-    Z are the batch's posterior means, Z_i their values of latent i. Where every combination of two latents' values is
-    in the batch, the term is zero, however unevenly they occur. With `tc` it is HFS on a beta-TCVAE.
+    Z are the batch's posterior means, Z_i their values of latent i. The term is zero if the batch contains every
+    combination of two latents' values, even if unevenly. With `tc` it is HFS on a beta-TCVAE.
     """
 
     min_batch: ClassVar[int] = 2
@@ -32,13 +32,13 @@ class HFS(BetaVAE):
     gamma: Scheduled = 1.0
     """Weight of the distance between the support of pairs of latents and the product of their supports."""
     delta: Scheduled = 0.0
-    """Weight of a term that keeps codes from shrinking: sum_j max(0, 1 - deviation of latent j in the batch)."""
+    """Weight of a term against shrinking codes: sum_j max(0, 1 - standard deviation of latent j in the batch)."""
     pairs: int = 25
-    """Pairs of latents a step, drawn at each step; all of them, if there are no more."""
+    """Number of pairs of latents drawn at each step; at most all pairs."""
     temperature: float = later(0.0)
-    """Of soft extremes in the place of max and min, in units of squared distances; 0: hard extremes."""
+    """Temperature of soft extremes that replace max and min, in units of squared distances; 0: hard extremes."""
     tc: Scheduled = later(0.0)  # noqa: RUF009
-    """Weight of the total correlation beside the KL term: beta 1 and tc B - 1 are HFS on a beta-TCVAE of beta B."""
+    """Weight of an additional total correlation term; beta 1 and tc B - 1 give HFS on a beta-TCVAE with beta B."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -47,7 +47,7 @@ class HFS(BetaVAE):
             raise UsageError(f"pairs must be at least 1, not {self.pairs}")
 
     def terms(self, model: Model, batch: Batch, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
-        """Return the terms of the beta-VAE, the distance of supports, and those that have a weight."""
+        """Return the terms of the beta-VAE, the distance of supports, and the optional terms with a weight."""
         terms = super().terms(model, batch, q, z, step)
         terms["support"] = value_at(self.gamma, step) * self._distance(q.mean, batch.choices)
         if self.delta:
@@ -59,13 +59,13 @@ class HFS(BetaVAE):
         return terms
 
     def _distance(self, codes: Tensor, choices: torch.Generator) -> Tensor:
-        """Return how far the support of the codes is from a product, with hard or soft extremes."""
+        """Return the distance of the codes' support from a product, with hard or soft extremes."""
         if self.temperature:
             return soft_hausdorff_support(codes, temperature=self.temperature, pairs=self.pairs, generator=choices)
         return hausdorff_support(codes, pairs=self.pairs, generator=choices)
 
 
 def shrinkage(codes: Tensor) -> Tensor:
-    """Return sum_j max(0, 1 - deviation of code j over the batch)."""
+    """Return sum_j max(0, 1 - standard deviation of latent j over the batch)."""
     deviation = (codes.var(0, correction=0) + 1e-6).sqrt()
     return (1 - deviation).clamp(min=0).sum()

@@ -1,4 +1,4 @@
-"""The InfoVAE: the aggregate posterior is held to the prior by maximum mean discrepancy."""
+"""The InfoVAE: matches the aggregate posterior to the prior by maximum mean discrepancy."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class InfoVAE(Method):
     min_batch: ClassVar[int] = 2
 
     alpha: Scheduled = 1.0
-    """Preference for information between image and code: 0 leaves the KL term whole, 1 takes it away (MMD-VAE)."""
+    """Preference for information in the codes: 0 keeps the KL term, 1 removes it (MMD-VAE)."""
     lambda_mmd: Scheduled = 1000.0
-    """Weight of the divergence between q(z) and the prior; alpha + lambda_mmd - 1 weighs the discrepancy."""
+    """Weight of the divergence between q(z) and the prior; the discrepancy is weighted by alpha + lambda_mmd - 1."""
     kernel: Annotated[str, OneOf(KERNELS)] = "imq"
     """Kernel of the discrepancy: imq, C / (C + d^2), or gaussian, exp(-d^2 / C), at distance d."""
     bandwidth: float = 1.0
-    """C in units of the mean squared distance between two draws from the prior, 2 * latents."""
+    """C, in units of the mean squared distance between two draws from the prior, 2 * latents."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -40,7 +40,7 @@ class InfoVAE(Method):
             raise UsageError(f"bandwidth must be positive, not {self.bandwidth}")
         low, high = extremes(self.alpha)
         if not -math.inf < low <= high <= 1:
-            raise UsageError(f"alpha must be a number of at most 1, not {self.alpha}")
+            raise UsageError(f"alpha must be at most 1, not {self.alpha}")
         if low + extremes(self.lambda_mmd)[0] < 1:
             raise UsageError(f"alpha + lambda_mmd must be at least 1, not {self.alpha} + {self.lambda_mmd}")
 

@@ -1,4 +1,4 @@
-"""The identifiable VAE: a prior that depends on something observed beside the image."""
+"""The identifiable VAE: its prior depends on an auxiliary variable that is observed with the image."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from unweave.nets import Gaussian, Model, Posterior
 from unweave.schedules import Scheduled, value_at
 
 MOST_VALUES = 10_000
-"""Of u: each has variances of its own, learnt from the images that have it."""
+"""Largest number of values of u: each has its own variances, learnt from the images with that value."""
 
 
 @dataclass(frozen=True)
@@ -25,33 +25,33 @@ class IVAE(Method):
     r"""iVAE [Khemakhem2020]_, eq. 8: -E_q[log p(x|z)] + beta KL(q(z|x) || p(z|u)).
 
     u is observed in training: the values of one or more factors, such as a class, or the segment of a time series.
-    p(z|u) is a Gaussian with independent latents whose variances, and means, if wanted, are learnt for each value of
-    u. The encoder sees x alone, so that no u is needed later.
+    p(z|u) is a Gaussian with independent latents. Its variances, and optionally its means, are learnt for each value of
+    u. The encoder takes x alone, so u is not needed after training.
     """
 
     labelled: ClassVar[bool] = True
 
     beta: Scheduled = 1.0
-    """Weight of the KL term; 1 is the paper's."""
+    """Weight of the KL term; the paper uses 1."""
     auxiliary: str = ""
-    """The factors that are observed as u, by name, with commas between; by default the first that varies."""
+    """Factors that form the auxiliary variable u: comma-separated names; by default the first that varies."""
     means: bool = False
-    """Learn a mean of p(z|u) for each value of u too; otherwise all are 0."""
+    """Also learn the mean of p(z|u) for each value of u; otherwise all means are 0."""
     columns: str = ""
-    """The place of each of these factors and its number of values, such as 2:8,0:4: read off the data set."""
+    """Position and number of values of each factor in u, such as 2:8,0:4; filled in from the data set."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.require_not_negative("beta")
 
     def resolve(self, data: Dataset, lr: float) -> Self:
-        """Return the method with the factors that are u, and their numbers of values."""
+        """Return the method with the factors that form u, and their numbers of values."""
         require_factors(data, "the auxiliary variable of ivae")
         space = data.factors
         named = [name.strip() for name in self.auxiliary.split(",")] if self.auxiliary else [_first_varying(data)]
         axes = list(dict.fromkeys(space.axis(name) for name in named))
         if real := [space.names[axis] for axis in axes if space.names[axis] in data.continuous]:
-            raise UsageError(f"the auxiliary variable of ivae has classes, and '{real[0]}' holds real numbers: bin it")
+            raise UsageError(f"the auxiliary variable of ivae needs classes, but '{real[0]}' is real-valued: bin it")
         values = math.prod(space.sizes[axis] for axis in axes)
         if values > MOST_VALUES:
             raise UsageError(
@@ -73,22 +73,22 @@ class IVAE(Method):
         return {**super().terms(model, batch, q, z, step), "kl": value_at(self.beta, step) * kl}
 
     def penalty(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
-        """Return nothing: the KL term needs the batch's factors."""
+        """Return no terms: the KL term needs the batch's factors, and is in `terms`."""
         return {}
 
     @property
     def _columns(self) -> list[tuple[int, int]]:
-        """The places and sizes of the factors that are u."""
+        """The positions and sizes of the factors that form u."""
         if not self.columns:
-            raise UsageError("the auxiliary variable of ivae is read off the data set: resolve the method first")
+            raise UsageError("the auxiliary variable of ivae depends on the data set: call resolve(data, lr) first")
         return [(int(axis), int(size)) for axis, size in (part.split(":") for part in self.columns.split(","))]
 
 
 class ConditionalPrior(nn.Module):
     """p(z|u) = N(mean(u), diag(variance(u))), a table with a row for each value of u.
 
-    A latent's scale and place are the decoder's to choose, so that they are fixed: the mixture over all values of u,
-    each as likely, has mean 0 and variance 1, as the prior of a VAE.
+    The decoder can absorb the scale and position of a latent, so they are fixed: the mixture over all values of u, with
+    equal weights, has mean 0 and variance 1, like the prior of a VAE.
     """
 
     def __init__(self, columns: list[tuple[int, int]], latents: int, means: bool) -> None:
@@ -121,7 +121,7 @@ def divergence(q: Gaussian, p: Gaussian) -> Tensor:
 
 
 def conditional_prior(model: Model) -> ConditionalPrior:
-    """Return the model's prior, which is there if the model was built for this method."""
+    """Return the model's prior, which exists if the model was built for this method."""
     if not isinstance(model.companion, ConditionalPrior):
         raise ValueError("the model was built without a conditional prior")
     return model.companion
@@ -131,5 +131,5 @@ def _first_varying(data: Dataset) -> str:
     classes = zip(data.factors.names, data.factors.sizes, strict=True)
     found = [name for name, size in classes if size > 1 and name not in data.continuous]
     if not found:
-        raise UsageError(f"the auxiliary variable of ivae is a factor with classes, and {data.name} has none")
+        raise UsageError(f"the auxiliary variable of ivae must be a factor with classes, but {data.name} has none")
     return found[0]

@@ -1,4 +1,4 @@
-"""The JointVAE: Gaussian latents beside categorical ones."""
+"""The JointVAE: Gaussian and categorical latents."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ GROWING_CATEGORIES = Schedule(0.0, 5.0, share=0.5)
 class JointVAE(Method):
     r"""JointVAE [Dupont2018]_: -E_q[log p(x|z,c)] + g_z |KL(q(z|x) || p(z)) - C_z| + g_c |KL(q(c|x) || p(c)) - C_c|.
 
-    The last latents, c, are categorical: their prior takes all categories for equally likely, and their samples are
-    relaxed one-hot vectors [Jang2017]_. Both KL terms are means over the batch, each held to a capacity that grows.
+    The last latents, c, are categorical: their prior is uniform over the categories, and their samples are relaxed
+    one-hot vectors [Jang2017]_. Both KL terms are means over the batch, each held at a growing capacity.
     """
 
     bottleneck: ClassVar[str] = "joint"
@@ -32,25 +32,25 @@ class JointVAE(Method):
     gamma: Scheduled = 30.0
     """Weight of the distance between the KL term of the Gaussian latents and its capacity."""
     categorical_gamma: Scheduled = 30.0
-    """The same of the categorical latents."""
+    """Weight of the distance between the KL term of the categorical latents and its capacity."""
     capacity: Scheduled = GROWING
-    """C_z in nats, the KL term of the Gaussian latents that is aimed at; a schedule lets it grow."""
+    """Target C_z of the KL term of the Gaussian latents, in nats; a schedule lets it grow."""
     categorical_capacity: Scheduled = GROWING_CATEGORIES
-    """C_c, the same of the categorical latents; at most what they can hold, log(categories) each."""
+    """Target C_c of the KL term of the categorical latents; limited to log(categories) for each."""
     categorical: int = CATEGORICAL
-    """How many of the net's latents are categorical: the last ones."""
+    """Number of categorical latents: the last ones of the net."""
     categories: int = CATEGORIES
-    """Categories of each of them."""
+    """Number of categories of each categorical latent."""
     temperature: float = TEMPERATURE
-    """Of the relaxation: the smaller, the nearer are samples to one category, and the noisier are gradients."""
+    """Temperature of the relaxation: lower values give samples closer to one category, but noisier gradients."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.require_not_negative("gamma", "categorical_gamma", "capacity", "categorical_capacity")
         if self.categorical < 1:
-            raise UsageError(f"joint-vae needs at least one categorical latent, not {self.categorical}")
+            raise UsageError(f"categorical must be at least 1, not {self.categorical}")
         if self.categories < 2:
-            raise UsageError(f"a categorical latent has at least 2 categories, not {self.categories}")
+            raise UsageError(f"categories must be at least 2, not {self.categories}")
         require_temperature(self.temperature)
 
     @property
@@ -59,9 +59,12 @@ class JointVAE(Method):
         return {"categorical": self.categorical, "categories": self.categories, "temperature": self.temperature}
 
     def check(self, data: Dataset, latents: int) -> None:
-        """Refuse a net that has no latent left to be a number."""
+        """Raise a `UsageError` if there is no Gaussian latent."""
         if latents <= self.categorical:
-            raise UsageError(f"of {latents} latents {self.categorical} are categorical: none is left to be a number")
+            raise UsageError(
+                f"joint-vae needs a Gaussian latent: with {self.categorical} categorical, latents must be larger"
+                f" than {latents}"
+            )
 
     def penalty(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
         """Return how far each of the two KL terms is from its capacity, weighted."""
@@ -85,6 +88,6 @@ class JointVAE(Method):
 
 
 def require_temperature(temperature: float) -> None:
-    """Refuse a temperature that no softmax has."""
+    """Raise a `UsageError` if the temperature is not a positive number."""
     if not 0 < temperature < math.inf:
         raise UsageError(f"temperature must be a number above 0, not {temperature}")

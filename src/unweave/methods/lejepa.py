@@ -1,4 +1,4 @@
-"""LeJEPA: codes of two views of one thing agree, and all codes together are standard normal."""
+"""LeJEPA: the codes of two views of one scene agree, and all codes together are standard normal."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ VIEWS = ("factors", "walk", "rows", "noise")
 class LeJEPA(Pairs):
     r"""LeJEPA [Balestriero2025]_: (1 - weight) mean_v |z_v - mean z|^2 / latents + weight mean_v SIGReg(z_v).
 
-    z_v are the codes of two views v of the same thing. The first term makes them agree, the second keeps all codes of
-    a view at N(0, I). There is no decoder. Where the world's latents are Gaussian, and a view is a small step of
-    theirs, the optimum is a rotation of them [Klindt2026]_.
+    z_v are the codes of two views v of the same scene. The first term makes them agree, the second makes the codes of
+    each view follow N(0, I). There is no decoder. If the true latents are Gaussian and the second view is a small step
+    from the first, the optimum is a rotation of the true latents [Klindt2026]_.
     """
 
     bottleneck: ClassVar[str] = "point"
@@ -37,22 +37,22 @@ class LeJEPA(Pairs):
     decoder: ClassVar[bool] = False
 
     weight: Scheduled = 0.05
-    """Weight of the normality of the codes, from 0 to 1; the rest is that of their agreement."""
+    """Weight of the normality of the codes, from 0 to 1; their agreement has the weight 1 - weight."""
     directions: int = 256
-    """Random directions a step in which codes are compared with a normal distribution."""
+    """Number of random directions per step in which codes are compared with a normal distribution."""
     views: Annotated[str, OneOf(VIEWS)] = "factors"
-    """What two views are: factors (images that share factors), walk (every factor moves a little), rows (neighbouring
-    rows of your data, whose order is time) or noise (one image, with other noise)."""
+    """How the two views differ: factors (images that share factors), walk (every factor moves a little), rows
+    (consecutive rows of your data, in temporal order) or noise (the same image with different noise)."""
     step: int = 1
-    """Values by which a factor moves at most in a walk."""
+    """Largest number of values by which a factor moves in a walk."""
     noise: float = 0.1
-    """Deviation of the noise of views that are noise, in the units that the encoder sees."""
+    """Standard deviation of the noise for views=noise, in the units of the encoder's input."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.require_not_negative("weight")
         if extremes(self.weight)[1] > 1:
-            raise UsageError(f"weight lies between 0 and 1, not {self.weight}")
+            raise UsageError(f"weight must be between 0 and 1, not {self.weight}")
         if self.directions < 1 or self.step < 1:
             raise UsageError(f"directions and step must be at least 1, not {self.directions} and {self.step}")
         if self.views not in VIEWS:
@@ -69,7 +69,7 @@ class LeJEPA(Pairs):
         return super().draw(data, n, rng)
 
     def check(self, data: Dataset, latents: int) -> None:
-        """Refuse data that do not have these views."""
+        """Raise a `UsageError` if the data set does not have these views."""
         if self.views in ("walk", "rows"):
             require_consecutive(data, self.views, self.step)
         elif self.views == "factors":
@@ -84,7 +84,7 @@ class LeJEPA(Pairs):
         return q, q.mean
 
     def terms(self, model: Model, batch: Batch, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
-        """Return the weighted agreement of the views and normality of the codes."""
+        """Return the weighted agreement of the views, and the weighted normality of the codes."""
         weight, views = value_at(self.weight, step), z.chunk(2)
         normality = [sigreg(view, directions=self.directions, generator=batch.choices) for view in views]
         return {
@@ -93,10 +93,10 @@ class LeJEPA(Pairs):
         }
 
     def penalty(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
-        """Return nothing: both terms need the batch's random choices."""
+        """Return no terms: both need the batch, and are in `terms`."""
         return {}
 
 
 def alignment(a: Tensor, b: Tensor) -> Tensor:
-    """Return the squared distance of each view's codes from the mean of both, a mean over views, rows and latents."""
+    """Return the squared distance of each view's codes from their mean, averaged over views, rows and latents."""
     return (a - b).square().mean() / 4

@@ -1,4 +1,4 @@
-"""From the name of a method to its class, and back."""
+"""Find the class of a method by its name, and the name of a method."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from unweave.plugins import is_builtin
 from unweave.schedules import Schedule
 
 PLAIN = frozenset((int, float, str, bool, type(None), Schedule))
-"""What the fields of a method may be: a run's configuration is plain JSON."""
+"""The types that fields of a method may have: a run's configuration is plain JSON."""
 
 
 def method_of(name: str) -> type[Method]:
@@ -22,12 +22,17 @@ def method_of(name: str) -> type[Method]:
     Parameters
     ----------
     name
-        A name of `METHODS`, or that of a method of your own.
+        A name in `METHODS`, or the name of your own method.
 
     Returns
     -------
     type
-        The subclass of `Method`; a `UsageError` names the nearest one where there is none.
+        The subclass of `Method`. For an unknown name, a `UsageError` suggests the nearest one.
+
+    Examples
+    --------
+    >>> method_of("beta-vae")(beta=2.0)
+    BetaVAE(loss='auto', beta=2.0, normalise_beta=False)
     """
     kind = KIND.find(name)
     _check(kind)
@@ -45,7 +50,13 @@ def method_name(method: Method) -> str:
     Returns
     -------
     str
-        Its name in `METHODS`, or the name of a method of your own: that of its class, MyMethod my-method.
+        Its name in `METHODS`, or the name of your own method: by default that of its class, MyMethod → my-method.
+
+    Examples
+    --------
+    >>> from unweave.methods import BetaVAE
+    >>> method_name(BetaVAE())
+    'beta-vae'
     """
     kind = type(method)
     if is_builtin(kind):
@@ -55,34 +66,34 @@ def method_name(method: Method) -> str:
 
 
 def with_defaults(name: str) -> Method:
-    """Return the method of this name with its default hyper-parameters.
+    """Return a method with its default hyper-parameters.
 
     Parameters
     ----------
     name
-        A name of `METHODS`, or that of a method of your own.
+        A name in `METHODS`, or the name of your own method.
 
     Returns
     -------
     Method
-        The method; a `UsageError` names a field that has no default.
+        The method. If a field has no default, a `UsageError` names it.
     """
     kind = method_of(name)
     for spec in fields(kind):
         if spec.default is MISSING and spec.default_factory is MISSING:
-            raise UsageError(f"{kind.__name__}.{spec.name} needs a default, since the method is asked for by its name")
+            raise UsageError(f"{kind.__name__}.{spec.name} needs a default to be used by name")
     return kind()
 
 
 @cache
 def _check(kind: type[Method]) -> None:
-    """Refuse a class whose hyper-parameters could not be recorded."""
+    """Raise a `UsageError` if the hyper-parameters of a class could not be recorded."""
     known = types_of(kind)
     if "name" in known:
-        raise UsageError(f'{kind.__name__}: `name` is no hyper-parameter; write it without a type: name = "…"')
+        raise UsageError(f'{kind.__name__}: `name` is not a hyper-parameter; write it without a type: name = "…"')
     for name, hint in get_type_hints(kind).items():
         if name not in known and get_origin(hint) is not ClassVar and hint is not ClassVar:
             raise UsageError(f"{kind.__name__} has a field {name}: write @dataclass(frozen=True) above the class")
     for name, types in known.items():
         if not types <= PLAIN:
-            raise UsageError(f"{kind.__name__}.{name} must be a number, a text, a truth value or a schedule")
+            raise UsageError(f"{kind.__name__}.{name} must be a number, a string, a boolean or a schedule")

@@ -1,4 +1,4 @@
-"""What methods share that learn from pairs of images."""
+"""Common parts of the methods that learn from pairs of images."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from unweave.methods.base import Method
 
 @dataclass(frozen=True)
 class Pairs(Method):
-    """Draws pairs of images that share some of their factors; which ones, the method is not told."""
+    """Draws pairs of images that share some of their factors; the method does not know which."""
 
     group_size: ClassVar[int] = 2
 
     changed: int | None = None
-    """Factors that differ within a pair; by default another number for each pair, 1 to all but one."""
+    """Number of factors that differ within a pair; by default drawn for each pair from 1 to all but one."""
     rule: Annotated[str, OneOf(RULES)] = "exact"
-    """How pairs are drawn: exact (that many factors differ), redrawn (that many are drawn again, and may come out
-    as they were), dlib, disentanglement_lib's (redrawn, and half of the time one factor only), or laplace (small
-    steps of any number of factors, the nearer the likelier)."""
+    """How pairs are drawn: exact (the chosen factors take a different value), redrawn (they are drawn again and may
+    keep their value), dlib (as in disentanglement_lib: redrawn, but half of the pairs change one factor), or laplace
+    (small steps of any number of factors)."""
     step_rate: float = later(1.0)
-    """For the rule laplace: how fast steps become rarer with their length, divided by the log of a factor's size."""
+    """For the rule laplace: how fast longer steps become rarer (divided by the log of a factor's size)."""
     always_shared: str = later("")
-    """Factors that no pair changes, such as one without order: names with commas between."""
+    """Factors that never change within a pair, such as those without an order: comma-separated names."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -39,7 +39,7 @@ class Pairs(Method):
         self.changes()  # raises for a wrong one
 
     def changes(self) -> Changes:
-        """Return what differs within a pair."""
+        """Return the rule for what differs within a pair."""
         return Changes(self.changed, self.rule, self.step_rate, self.always_shared)
 
     def draw(self, data: Dataset, n: int, rng: np.random.Generator) -> np.ndarray:
@@ -47,5 +47,5 @@ class Pairs(Method):
         return draw_groups(data, n, rng, self.changes(), self.group_size)
 
     def check(self, data: Dataset, latents: int) -> None:
-        """Refuse data in which factors cannot be changed at will."""
+        """Raise a `UsageError` if the data set is not a full grid of factors."""
         self.changes().check(data)

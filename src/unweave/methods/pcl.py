@@ -1,4 +1,4 @@
-"""Permutation-contrastive learning: tell what follows in time from what does not."""
+"""Permutation-contrastive learning: distinguish consecutive observations from others."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ UNITS = 16
 
 
 class Absolute(nn.Module):
-    r"""B_j(a, b) = -|k_1 a + k_2 b + k_3| + (k_4 a + k_5)^2 for each latent: that of a Laplace density of changes.
+    r"""B_j(a, b) = -|k_1 a + k_2 b + k_3| + (k_4 a + k_5)^2 for each latent, for a Laplace density of changes.
 
-    It begins as -|a - b|.
+    It starts as -|a - b|.
     """
 
     def __init__(self, latents: int) -> None:
@@ -38,7 +38,7 @@ class Absolute(nn.Module):
 
 
 class Network(nn.Module):
-    """B_j(a, b) as a network of its own for each latent: any function of the two."""
+    """B_j(a, b) as a separate network for each latent: any function of the two."""
 
     def __init__(self, latents: int) -> None:
         super().__init__()
@@ -60,11 +60,10 @@ REGRESSIONS: dict[str, type[nn.Module]] = {"absolute": Absolute, "network": Netw
 
 @dataclass(frozen=True)
 class PCL(Method):
-    r"""PCL [Hyvarinen2017]_: the logistic loss of telling (x_t, x_{t-1}) from (x_t, x_s), s another time.
+    r"""PCL [Hyvarinen2017]_: the logistic loss of distinguishing (x_t, x_{t-1}) from (x_t, x_s), s another time.
 
-    The log-odds are r(x, x') = c + sum_j B_j(h_j(x), h_j(x')), with h the encoder: each latent is compared with itself
-    alone, so that latents must be the independent sources to tell the two apart as well as can be. There is no
-    decoder.
+    The log-odds are r(x, x') = c + sum_j B_j(h_j(x), h_j(x')), with h the encoder. Each latent is compared only with
+    itself, so the loss is lowest if the latents are the independent sources. There is no decoder.
     """
 
     bottleneck: ClassVar[str] = "point"
@@ -73,12 +72,12 @@ class PCL(Method):
     decoder: ClassVar[bool] = False
 
     regression: Annotated[str, OneOf(REGRESSIONS)] = "absolute"
-    """B_j: absolute (that of the paper's simulations, for changes with a Laplace density) or network (any)."""
+    """Form of B_j: absolute (as in the paper's simulations, for Laplace-distributed changes) or network (any)."""
     time: Annotated[str, OneOf(TIMES)] = "auto"
-    """What follows what: rows (the next row of your data), walk (on a grid, every factor moves a little), or auto: a
-    walk where there is a grid."""
+    """What counts as consecutive: rows (the next row of your data), walk (on a grid, every factor moves a little), or
+    auto: a walk if there is a grid, otherwise rows."""
     step: int = 1
-    """Values by which a factor moves at most in a walk."""
+    """Largest number of values by which a factor moves in a walk."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -87,14 +86,14 @@ class PCL(Method):
         if self.time not in TIMES:
             raise unknown("source of time", self.time, TIMES)
         if self.step < 1:
-            raise UsageError(f"a walk takes steps of at least 1, not {self.step}")
+            raise UsageError(f"step must be at least 1, not {self.step}")
 
     def draw(self, data: Dataset, n: int, rng: np.random.Generator) -> np.ndarray:
-        """Return the indices (2, n) of images and those that follow them."""
+        """Return the indices (2, n) of images and of the images that follow them."""
         return draw_consecutive(data, n, rng, time=self.time, step=self.step)
 
     def check(self, data: Dataset, latents: int) -> None:
-        """Refuse data without a time."""
+        """Raise a `UsageError` if the data set has no temporal order."""
         require_consecutive(data, self.time, self.step)
 
     def companion(self, latents: int) -> nn.Module:
@@ -102,14 +101,14 @@ class PCL(Method):
         return Regression(REGRESSIONS[self.regression](latents))
 
     def terms(self, model: Model, batch: Batch, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
-        """Return the logistic loss, a sum over the two kinds of pairs: 2 log 2 = 1.39 nats by chance."""
+        """Return the logistic loss, summed over both kinds of pairs; chance is 2 log 2 = 1.39 nats."""
         before, now = z.chunk(2)
         odds = regression(model)
         follows, shuffled = odds(now, before), odds(now, before.roll(1, 0))  # rows are independent draws
         return {"contrast": (functional.softplus(-follows) + functional.softplus(shuffled)).mean()}
 
     def penalty(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
-        """Return nothing: the contrast is all."""
+        """Return no terms: the contrast is in `terms`."""
         return {}
 
 
@@ -127,7 +126,7 @@ class Regression(nn.Module):
 
 
 def regression(model: Model) -> Regression:
-    """Return the model's regression function, which is there if the model was built for this method."""
+    """Return the model's regression function, which exists if the model was built for this method."""
     if not isinstance(model.companion, Regression):
         raise ValueError("the model was built without a regression function")
     return model.companion

@@ -20,25 +20,26 @@ from unweave.schedules import Scheduled, value_at
 class QLAE(Method):
     r"""QLAE [Hsu2023]_: -log p(x|v) + pixels * mean_j (quantisation (sg[c_j] - v_j)^2 + commitment (c_j - sg[v_j])^2).
 
-    Each latent is one of a few learned values: v_j is the one nearest to the encoder's c_j, and sg stops gradients. The
-    paper's terms are means over pixels and latents; times the number of pixels, its weights keep their meaning.
+    Each latent takes one of a few learnt values: v_j is the value nearest to the encoder's output c_j. sg stops
+    gradients. The paper's terms are means over pixels and latents; multiplying by the number of pixels keeps the
+    meaning of its weights.
     """
 
     bottleneck: ClassVar[str] = "codebook"
 
     quantisation: Scheduled = 0.01
-    """Weight of the term that draws the codebook's values to the codes, relative to the mean loss of a pixel."""
+    """Weight of the term that pulls values towards the encoder's outputs, relative to the mean loss of a pixel."""
     commitment: Scheduled = 0.01
-    """Weight of the term that draws codes to their values, relative to the mean loss of a pixel."""
+    """Weight of the term that pulls the encoder's outputs towards values, relative to the mean loss of a pixel."""
 
     values: int = later(VALUES)
-    """Values that each latent can take."""
+    """Number of values that each latent can take."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.require_not_negative("quantisation", "commitment")
         if self.values < 2:
-            raise UsageError(f"a latent takes at least 2 values, not {self.values}")
+            raise UsageError(f"values must be at least 2, not {self.values}")
 
     @property
     def bottleneck_options(self) -> dict[str, Any]:

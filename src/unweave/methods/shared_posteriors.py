@@ -1,4 +1,4 @@
-"""Groups of images whose posteriors are averaged in the latents that they share."""
+"""Average the posteriors of a group of images in the latents that they share."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ from unweave.nets import Gaussian, Posterior
 
 @dataclass(frozen=True)
 class SharedPosteriors(Pairs, BetaVAE):
-    """A beta-VAE whose posteriors of a group are averaged in some latents: `same` says which, `average` how."""
+    """A beta-VAE that averages the posteriors of a group in some latents: `same` says which, `average` how."""
 
     group: int = later(2)
-    """Images of a group, which all share the same factors: 2, pairs, or more."""
+    """Number of images in a group, which all share the same factors: 2 (pairs) or more."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.group < 2:
-            raise UsageError(f"a group has at least 2 images, not {self.group}")
+            raise UsageError(f"group must be at least 2, not {self.group}")
 
     def draw(self, data: Dataset, n: int, rng: np.random.Generator) -> np.ndarray:
         """Return the indices (group, n) of a batch's groups."""
         return draw_groups(data, n, rng, self.changes(), self.group)
 
     def posterior(self, q: Posterior, batch: Batch, step: int) -> Posterior:
-        """Return the posteriors with what is shared averaged."""
+        """Return the posteriors with the shared latents averaged."""
         assert isinstance(q, Gaussian), "the bottleneck is Gaussian"
         members = parts(q, self.group)
         same = self.same(members, batch, step).repeat(self.group, 1)
@@ -53,11 +53,11 @@ class SharedPosteriors(Pairs, BetaVAE):
 
     @abstractmethod
     def average(self, members: Sequence[Gaussian]) -> tuple[Tensor, Tensor]:
-        """Return mean and log-variance of the average of a group's posteriors."""
+        """Return the mean and the log-variance of a group's average posterior."""
 
 
 def mean_posterior(members: Sequence[Gaussian]) -> tuple[Tensor, Tensor]:
-    """Return the means of the means and of the variances, these as logarithms."""
+    """Return the mean of the means, and the logarithm of the mean variance."""
     mean = reduce(torch.add, (q.mean for q in members)) / len(members)
     return mean, reduce(torch.logaddexp, (q.log_variance for q in members)) - math.log(len(members))
 
@@ -65,7 +65,7 @@ def mean_posterior(members: Sequence[Gaussian]) -> tuple[Tensor, Tensor]:
 def product_posterior(members: Sequence[Gaussian]) -> tuple[Tensor, Tensor]:
     """Return the means weighted by the precisions, and the mean precision as the logarithm of a variance.
 
-    This is the product of the densities, each to the power of 1 over their number, and normalised.
+    This is the normalised geometric mean of the densities.
     """
     mean, log_precision = members[0].mean, -members[0].log_variance
     for q in members[1:]:

@@ -1,4 +1,4 @@
-"""The SlowVAE: a sparse prior on what changes between two images."""
+"""The SlowVAE: a sparse prior on the changes between two images."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from unweave.nets import Gaussian, Model, Posterior
 from unweave.schedules import Scheduled, extremes, value_at
 
 ENTROPY = 0.5 * math.log(2 * math.pi * math.e)
-"""Of the standard normal distribution, in nats."""
+"""Entropy of the standard normal distribution, in nats."""
 
 
 @dataclass(frozen=True)
 class SlowVAE(Pairs):
     r"""SlowVAE [Klindt2021]_: -E_q[log p(x, x'|z, z')] + beta KL(q(z|x) || p(z)) + gamma E_q KL(q(z'|x') || p(z'|z)).
 
-    p(z'|z) is a Laplace density of this `rate` around z. The pair's objective is taken in both directions, and
-    divided by four: a mean over images and directions.
+    p(z'|z) is a Laplace density around z with this `rate`. The objective of a pair is summed over both directions and
+    divided by four: it is a mean over images and directions.
     """
 
     beta: Scheduled = 1.0
-    """Weight of the KL term of an image alone."""
+    """Weight of the KL term of a single image."""
     gamma: Scheduled = 10.0
-    """Weight of the KL term of an image given the other of its pair."""
+    """Weight of the KL term of an image given the other image of its pair."""
     rate: Scheduled = 6.0
-    """Rate of the Laplace prior on changes; a larger one expects smaller changes."""
+    """Rate of the Laplace prior on changes; larger values expect smaller changes."""
     double_cross_entropy: bool = later(False)
     """Count the cross-entropy of the transition twice and its entropy once, as the authors' code does."""
 
@@ -43,7 +43,7 @@ class SlowVAE(Pairs):
             raise UsageError("rate must be a positive number, not 0")
 
     def penalty(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
-        """Return the weighted KL terms: alone, and given the other image."""
+        """Return the weighted KL terms: of single images, and given the other image."""
         assert isinstance(q, Gaussian), "the bottleneck is Gaussian"
         a, b = parts(q, 2)
         alone = q.kl().sum(1).mean()

@@ -18,5 +18,5 @@ class TAE(Triplets):
     bottleneck: ClassVar[str] = "point"
 
     def penalty(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
-        """Return nothing: the triplet loss is all there is beside the reconstruction."""
+        """Return no terms: the triplet loss is in `terms`."""
         return {}

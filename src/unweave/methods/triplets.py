@@ -1,4 +1,4 @@
-"""What methods share that learn from triplets of images."""
+"""Common parts of the methods that learn from triplets of images."""
 
 from __future__ import annotations
 
@@ -26,29 +26,29 @@ NORMS = {"l1": 1, "l2": 2}
 
 @dataclass(frozen=True)
 class TripletLoss(Method):
-    """A term that pulls the means of positives nearer to those of their anchors than the means of negatives are."""
+    """Adds a term that makes the means of positives nearer to their anchors than the means of negatives."""
 
     scale: Scheduled = 1.0
     """Weight of the triplet loss."""
     normalise_scale: bool = True
-    """Weigh by scale * pixels: the thesis' scale, whose reconstruction loss is a mean over pixels and not a sum."""
+    """Multiply scale by the number of pixels, because the losses of the thesis are means over pixels, not sums."""
     margin: Scheduled = 10.0
-    """By how much negatives must be further away before the loss is zero."""
+    """How much further away than positives negatives must be for the loss to be zero."""
     soft_margin: bool = False
     """Use ln(1 + exp(d(a, p) - d(a, n))), which has no margin, instead of max(0, margin + d(a, p) - d(a, n))."""
     norm: Annotated[str, OneOf(NORMS)] = "l1"
-    """Distance of codes: l1 or l2."""
+    """Distance between codes: l1 or l2."""
     decoder_gradient: bool = True
-    """Let the reconstruction loss train the encoder too; without, it trains the decoder alone."""
+    """Let the reconstruction loss train the encoder too; otherwise it trains only the decoder."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.require_not_negative("scale", "margin")
         if self.norm not in NORMS:
-            raise unknown("distance of codes", self.norm, NORMS)
+            raise unknown("distance between codes", self.norm, NORMS)
 
     def terms(self, model: Model, batch: Batch, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
-        """Return every term of the objective."""
+        """Return all terms of the objective."""
         z = z if self.decoder_gradient else z.detach()
         return {**super().terms(model, batch, q, z, step), "triplet": self.triplet(model, batch, q, step)}
 
@@ -70,7 +70,7 @@ class TripletLoss(Method):
         return torch.linalg.vector_norm(difference, ord=NORMS[self.norm], dim=1)
 
     def weights(self, anchor: Posterior, negative: Posterior, step: int) -> Tensor | float:
-        """Return the weights of the latents in the distance of anchors and negatives: by default, 1."""
+        """Return the weights of latents in the distance between anchors and negatives: by default, 1."""
         return 1.0
 
 
@@ -81,9 +81,9 @@ class Triplets(TripletLoss):
     group_size: ClassVar[int] = 3
 
     by: Annotated[str, OneOf(ORDERS)] = "distance-scaled"
-    """What orders positives and negatives: difference (how many factors), distance, distance-scaled or category."""
+    """Order of positives and negatives: difference (number of factors), distance, distance-scaled or category."""
     category: str = ""
-    """The factor that is an image's category, for `by` category; by default, the first."""
+    """Factor that is an image's category, for `by` category; by default the first."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -95,11 +95,11 @@ class Triplets(TripletLoss):
         return draw_triplets(data, n, rng, by=self.by, category=self.category or 0)
 
     def check(self, data: Dataset, latents: int) -> None:
-        """Refuse data whose factors order nothing: none of them varies, or the one that is the category does not."""
+        """Raise a `UsageError` if no factor varies, or if the factor that is the category does not."""
         require_classes(data, "a triplet ordered by factors")
         sizes = data.factors.sizes
         category = data.factors.axis(self.category or 0)
         if max(sizes) < 2:
-            raise UsageError(f"{data.name} has no factor that varies, so nothing orders a triplet")
+            raise UsageError(f"{data.name} has no factor that varies, so triplets cannot be ordered")
         if self.by == "category" and sizes[category] < 2:
-            raise UsageError(f"the category '{data.factors.names[category]}' has one value only; choose another")
+            raise UsageError(f"the category '{data.factors.names[category]}' has a single value; choose another")

@@ -1,4 +1,4 @@
-"""Tripod: quantised codes, latent multi-information by kernels, and a normalised Hessian penalty."""
+"""Tripod: quantised codes, kernel latent multi-information, and a normalised Hessian penalty."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from unweave.nets.modulated import ModulatedDecoder
 from unweave.nets.quantised import LEVELS, Quantised
 from unweave.schedules import Scheduled, value_at
 
-REACH = 0.1  # of the finite differences, in deviations of a code
+REACH = 0.1  # width of the finite differences, in standard deviations of a latent
 LEAST = 1e-3
-"""Of the batch's mean, the least denominator: a piecewise linear decoder may have no curvature at all at an image."""
+"""Smallest denominator, relative to its mean over the batch: a piecewise linear decoder may have no curvature."""
 LINEAR = (nn.Linear, nn.Conv2d, nn.ConvTranspose2d, nn.Flatten, nn.Unflatten)
 
 
@@ -27,9 +27,9 @@ LINEAR = (nn.Linear, nn.Conv2d, nn.ConvTranspose2d, nn.Flatten, nn.Unflatten)
 class Tripod(Method):
     r"""Tripod [Hsu2024]_: -log p(x|z) + pixels * (multi_information * KLM(z) + hessian * NHP(decoder, z)).
 
-    Codes are rounded to a few levels in [-1, 1]. KLM is the latent multi-information by kernel density estimates, NHP
-    the share of the decoder's second derivatives that mixes latents, on its hidden layers. The paper's reconstruction
-    is a mean over pixels; times the number of pixels, its weights keep their meaning.
+    Codes are rounded to a few levels in [-1, 1]. KLM is the latent multi-information from kernel density estimates, NHP
+    the fraction of the decoder's second derivatives that mixes latents, on its hidden layers. The paper's
+    reconstruction is a mean over pixels; multiplying by the number of pixels keeps the meaning of its weights.
     """
 
     bottleneck: ClassVar[str] = "grid"
@@ -41,13 +41,13 @@ class Tripod(Method):
     """Weight of the normalised Hessian penalty, relative to the mean loss of a pixel."""
 
     levels: int = later(LEVELS)
-    """Levels that codes are rounded to."""
+    """Number of levels that codes are rounded to."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.require_not_negative("multi_information", "hessian")
         if self.levels < 2:
-            raise UsageError(f"codes are rounded to at least 2 levels, not {self.levels}")
+            raise UsageError(f"levels must be at least 2, not {self.levels}")
 
     @property
     def bottleneck_options(self) -> dict[str, Any]:
@@ -70,17 +70,17 @@ class Tripod(Method):
 
 
 def spread(q: Posterior) -> Tensor:
-    """Return the deviation (latents,) of the codes in a batch before they are rounded."""
+    """Return the standard deviation (latents,) of the codes of a batch before rounding."""
     assert isinstance(q, Quantised), "the bottleneck is a grid"
     return q.continuous.std(0, correction=0) + 1e-6
 
 
 def multi_information(z: Tensor, deviation: Tensor) -> Tensor:
-    """Return mean log q(z) - sum_j log q(z_j) of codes (n, latents), densities estimated from the same codes.
+    """Return the mean of log q(z) - sum_j log q(z_j) for codes (n, latents), with densities from the same codes.
 
-    Each is a mean of Gaussians around the codes: for the joint density of Silverman's bandwidth,
-    deviation * (4 / (n (latents + 2)))^(1 / (latents + 4)), for the marginal ones of the deviation itself, as the
-    authors' code has it.
+    Each density is a mean of Gaussians around the codes. The joint density uses Silverman's bandwidth,
+    deviation * (4 / (n (latents + 2)))^(1 / (latents + 4)), the marginal densities the standard deviation itself, as in
+    the authors' code.
     """
     n, latents = z.shape
     silverman = (4 / (n * (latents + 2))) ** (1 / (latents + 4))
@@ -98,11 +98,11 @@ def draw_probes(n: int, latents: int, choices: torch.Generator) -> Tensor:
 
 
 def hessian_penalty(decoder: nn.Module, z: Tensor, probes: Tensor) -> Tensor:
-    """Return, summed over hidden layers, the share of the squared second derivatives that mixes latents.
+    """Return, summed over hidden layers, the fraction of the squared second derivatives that mixes latents.
 
     For the Hessian H of a unit, the variance of v'Hv is 2 sum_{i≠j} H_ij^2 if v are random signs, and 2 sum_{ij} H_ij^2
-    if v are normal. The penalty is the mean over images of the ratio of the two, each a mean over a layer's units, with
-    second central differences for v'Hv. Where all second derivatives lie on the diagonal it is zero.
+    if v are normal. The penalty is the mean over images of the ratio of the two, each a mean over a layer's units. v'Hv
+    is computed by second central differences. The penalty is zero if all second derivatives are on the diagonal.
     """
     moves = REACH * probes
     codes = torch.stack([z + moves, z - moves])  # (2 sides, 2 kinds, 2 directions, n, latents)
@@ -117,7 +117,7 @@ def hessian_penalty(decoder: nn.Module, z: Tensor, probes: Tensor) -> Tensor:
 
 
 def hidden_layers(decoder: nn.Module, z: Tensor) -> list[Tensor]:
-    """Return what a modulated decoder shows, or each non-linear layer of a sequence gives; of any other, its output."""
+    """Return the hidden layers of a modulated or sequential decoder; of any other decoder, its output."""
     if isinstance(decoder, ModulatedDecoder):
         return decoder.hidden(z)
     if not isinstance(decoder, nn.Sequential):

@@ -1,4 +1,4 @@
-"""The VQ-VAE, for flat codes: each latent is one of a few learned vectors."""
+"""The VQ-VAE for flat codes: each latent is one of a few learnt vectors."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ from unweave.schedules import Scheduled, value_at
 class VQVAE(Method):
     r"""VQ-VAE [Oord2017]_, eq. 3: -log p(x|e) + sum_j (quantisation |sg[c_j] - e_j|^2 + commitment |c_j - sg[e_j]|^2).
 
-    e_j is the vector of latent j's codebook that is nearest to the encoder's c_j, and sg stops gradients; those of the
-    reconstruction go straight through from e to c. A code holds the numbers of the vectors: every latent is
-    categorical. The codebook learns by the second term, not by moving averages.
+    e_j is the vector of latent j's codebook that is nearest to the encoder's output c_j. sg stops gradients; the
+    gradient of the reconstruction passes straight through from e to c. Codes are indices of vectors, so every latent is
+    categorical. The second term trains the codebook; there are no moving averages.
     """
 
     bottleneck: ClassVar[str] = "vectors"
 
     quantisation: Scheduled = 1.0
-    """Weight of the term that draws vectors to what the encoder says."""
+    """Weight of the term that pulls vectors towards the encoder's outputs."""
     commitment: Scheduled = 0.25
-    """Weight of the term that draws what the encoder says to its vectors; 0.25 is the paper's."""
+    """Weight of the term that pulls the encoder's outputs towards their vectors; the paper uses 0.25."""
     categories: int = CATEGORIES
-    """Vectors in a codebook, and so categories of each latent."""
+    """Number of vectors in a codebook, which is the number of categories of each latent."""
     size: int = SIZE
-    """Numbers in a vector."""
+    """Length of a vector."""
     shared: bool = False
-    """Have one codebook for all latents, as the paper has for all places of an image, instead of one for each."""
+    """Use one codebook for all latents, as the paper does for all positions of an image, instead of one for each."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.require_not_negative("quantisation", "commitment")
         if self.categories < 2:
-            raise UsageError(f"a codebook has at least 2 vectors, not {self.categories}")
+            raise UsageError(f"categories must be at least 2, not {self.categories}")
         if self.size < 1:
-            raise UsageError(f"a vector has at least one number, not {self.size}")
+            raise UsageError(f"size must be at least 1, not {self.size}")
 
     @property
     def bottleneck_options(self) -> dict[str, Any]:
