@@ -50,7 +50,7 @@ def test_codes_can_be_had_and_images_of_them_cannot(run):
         run.traversals,
         run.reconstructions,
     ):
-        with pytest.raises(UsageError, match="this model has no decoder: its method learns codes alone"):
+        with pytest.raises(UsageError, match="this model has no decoder: its method learns only codes"):
             call()
 
 
@@ -91,7 +91,7 @@ def test_the_explorer_shows_its_codes_and_its_data(folder):
     for path in ("run/decode", "run/traversal", "run/traversals", "run/reconstructions"):
         answer = client.get(f"/api/{path}", params={"run": name, "latent": 0})
         assert answer.status_code == 409, path
-        assert "has no decoder: its method learns codes alone" in answer.text
+        assert "has no decoder: its method learns only codes" in answer.text
     for path in ("run/image", "data/samples", "data/traversal"):
         answer = client.get(f"/api/{path}", params={"run": name, "image": 3, "factor": "x_R"})
         assert answer.status_code == 200, answer.text

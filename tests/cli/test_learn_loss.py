@@ -106,5 +106,5 @@ def test_training_with_a_file_that_is_no_loss_is_one_line(cli, tiny):
     Path("bad.loss").write_text("no loss")
     code, out, err = cli("train", "beta-vae", *tiny, "--loss", "bad.loss", "--steps", "2", "--out", "run")
     assert (code, out) == (2, "")
-    assert err == "unweave: 'bad.loss' is no loss file; learn one: unweave learn-loss DATA --out my.loss\n"
+    assert err == "unweave: 'bad.loss' is not a loss file; learn one: unweave learn-loss DATA --out my.loss\n"
     assert os.listdir() == ["bad.loss"]

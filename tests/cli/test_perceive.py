@@ -124,10 +124,10 @@ def test_own_images_get_what_can_be_had(cli, own, name, line):
         (["OWN/one.npz"], "distances need two images or more, and 'npz' has 1"),
         (["OWN/vectors.npz", "--loss", "mse-box"], "blurs images, and 'vectors' holds vectors"),
         (["OWN/own.npz", "--out", "OWN/own.npz"], "--out must be a folder"),
-        (["xysquares", "--loss", "OWN/k.npy"], "a kernel of your own is mse-kernel:path="),
+        (["xysquares", "--loss", "OWN/k.npy"], "for your own kernel write mse-kernel:path="),
         (
             ["xysquares", "--loss", "OWN/own.npz"],
-            "is no loss: the file of one that unweave learn-loss wrote ends in .loss",
+            "is not a loss: files written by unweave learn-loss end in .loss",
         ),
         (["OWN/nothing.npz"], "there is no file or folder"),
     ],

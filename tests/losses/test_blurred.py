@@ -151,7 +151,7 @@ def test_the_full_name_has_every_option_and_names_the_same_loss(tmp_path, monkey
         ("mse-bax", "did you mean 'mse-box'"),
         ("mse:radius=3", "mse has no options"),
         ("mse-box:radius=0", "radius must be between 1 and 1023, not 0"),
-        ("mse-box:radius=1.5", "radius of mse-box must be a whole number, not '1.5'"),
+        ("mse-box:radius=1.5", "radius of mse-box must be an integer, not '1.5'"),
         ("mse-box:radios=3", "did you mean 'radius'"),
         ("mse-box:radius", "'radius' has no '='"),
         ("mse-box:radius=3,radius=4", "given twice"),
@@ -171,9 +171,9 @@ def test_a_wrong_name_or_option_is_refused(name, message):
     [
         (np.ones((2, 3)), "an odd height and an odd width"),
         (np.ones(3), "an odd height and an odd width"),
-        (np.full((3, 3), np.nan), "no finite numbers"),
-        (np.full((3, 3), "a"), "no finite numbers"),
-        (np.full((3, 3), None), "no .npy file of numbers"),
+        (np.full((3, 3), np.nan), "not finite numbers"),
+        (np.full((3, 3), "a"), "not finite numbers"),
+        (np.full((3, 3), None), "not a .npy file of numbers"),
     ],
 )
 def test_a_file_that_holds_no_kernel_is_refused(array, message, tmp_path):
@@ -186,15 +186,15 @@ def test_a_kernel_that_is_not_there_or_of_another_kind_is_refused(tmp_path, monk
     with pytest.raises(UsageError, match="cannot be read: No such file"):
         full_name(f"mse-kernel:path={tmp_path / 'none.npy'}")
     (tmp_path / "text.npy").write_text("no array")
-    with pytest.raises(UsageError, match=r"no \.npy file"):
+    with pytest.raises(UsageError, match=r"not a \.npy file"):
         full_name(f"mse-kernel:path={tmp_path / 'text.npy'}")
     np.savez(tmp_path / "several.npz", np.ones((3, 3)))
-    with pytest.raises(UsageError, match=r"no \.npy file"):
+    with pytest.raises(UsageError, match=r"not a \.npy file"):
         full_name(f"mse-kernel:path={tmp_path / 'several.npz'}")
     (tmp_path / "a,b").mkdir()
     np.save(tmp_path / "a,b" / "kernel.npy", np.ones((3, 3)))
     monkeypatch.chdir(tmp_path / "a,b")
-    with pytest.raises(UsageError, match="no comma"):
+    with pytest.raises(UsageError, match="must not contain a comma"):
         full_name("mse-kernel:path=kernel.npy")
 
 

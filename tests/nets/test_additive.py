@@ -178,13 +178,13 @@ def test_a_hidden_layer_is_that_of_all_groups(shape, layers, depth):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("additive:groups=4", "groups of additive must divide the 10 latents, and 4 does not"),
-        ("additive:groups=-1", "and -1 does not"),
-        ("additive:groups=2.5", "and 2.5 does not"),
-        ("additive:groups=true", "and True does not"),
+        ("additive:groups=4", "groups of additive must divide the number of latents, 10: 4"),
+        ("additive:groups=-1", "number of latents, 10: -1"),
+        ("additive:groups=2.5", "number of latents, 10: 2.5"),
+        ("additive:groups=true", "number of latents, 10: True"),
         ("additive:pooling=max", "no pooling is called 'max'"),
         ("additive:pooling=3", "no pooling is called '3'"),
-        ("additive:shared=yes", "shared of additive is true or false, not 'yes'"),
+        ("additive:shared=yes", "shared of additive must be true or false, not 'yes'"),
         ("additive:group=5", "did you mean 'groups'"),
     ],
 )

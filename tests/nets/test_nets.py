@@ -149,7 +149,7 @@ def test_how_often_sides_are_halved():
 
 @pytest.mark.parametrize("shape", [(7, 7, 1), (65, 15, 3), (4, 4, 1)])
 def test_images_that_are_too_small_are_refused(shape):
-    with pytest.raises(UsageError, match="needs sides of 16 pixels or more"):
+    with pytest.raises(UsageError, match="needs sides of at least 16 pixels"):
         build("conv", shape)
     assert build("mlp", shape, width=0.01).shape == shape
 
@@ -158,7 +158,7 @@ def test_images_that_are_too_small_are_refused(shape):
     ("arguments", "message"),
     [
         ({"name": "cnov"}, "did you mean 'conv'"),
-        ({"name": "conv:depth=2"}, "the net 'conv' takes no options, and 'conv:depth=2' has some"),
+        ({"name": "conv:depth=2"}, "the net 'conv' has no options, but 'conv:depth=2' gives some"),
         ({"latents": 0}, "at least one"),
         ({"width": -1.0}, "positive"),
     ],
@@ -201,10 +201,10 @@ def test_depth_is_counted_by_hand():
 
 @pytest.mark.parametrize("depth", [0, -1, 21, 1.5, True])
 def test_a_depth_that_is_none(depth):
-    with pytest.raises(UsageError, match="whole number from 1 to 20"):
+    with pytest.raises(UsageError, match="integer from 1 to 20"):
         Net("mlp", depth=depth)
 
 
 def test_nets_of_one_depth():
-    with pytest.raises(UsageError, match="these have several: additive, broadcast, conv, disent, dlib, mlp"):
+    with pytest.raises(UsageError, match="these do: additive, broadcast, conv, disent, dlib, mlp"):
         Net("qlae", depth=2)

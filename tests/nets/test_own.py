@@ -70,7 +70,7 @@ def test_without_the_modules_the_message_says_how(tmp_path):
     with pytest.raises(UsageError, match=r"open it with unweave\.Run\.open\('.*run', net=\(encoder, decoder\)\)"):
         _ = run.model
     other = Run.open(tmp_path / "run", net=(Encoder(), decoder(4)))
-    with pytest.raises(UsageError, match="these modules are not those of the run"):
+    with pytest.raises(UsageError, match="these modules differ from those of the run"):
         _ = other.model
 
 
@@ -152,7 +152,7 @@ GOOD = nn.Sequential(nn.Flatten(), nn.Linear(PIXELS, 5))
         ((GOOD, Odd(lambda z: z).double()), "the decoder's weight is torch.float64; a net is trained in float32"),
         ((nn.Conv2d(3, 4, 2, 2), decoder()), r"but gives \(2, 4, 16, 16\); put nn.Flatten\(\) at its end"),
         ((nn.Conv2d(1, 4, 2, 2), decoder()), r"the encoder fails on images \(2, 3, 32, 32\): .*1 channels"),
-        ((GOOD, decoder(7)), r"the decoder fails on codes \(2, 3\): .*; `latents` says how many latents there are"),
+        ((GOOD, decoder(7)), r"the decoder fails on codes \(2, 3\): .*; `latents` sets the number of latents"),
         ((GOOD, nn.Linear(3, 9)), r"must map codes \(2, 3\) to images \(2, 3, 32, 32\), but gives \(2, 9\)"),
         ((Odd(lambda x: (x, x)), decoder()), r"the encoder must return a tensor of floats, not \(Tensor, Tensor\)"),
         (
@@ -172,7 +172,7 @@ def test_modules_that_do_not_fit_are_refused_before_anything_is_written(tmp_path
 def test_options_that_say_nothing_are_refused(tmp_path):
     with pytest.raises(UsageError, match="width is for nets by name"):
         unweave.train("vae", net=modules(), width=0.5, out=tmp_path / "run", **OPTIONS)
-    with pytest.raises(UsageError, match="two modules of your own are given in Python"):
+    with pytest.raises(UsageError, match="pass two modules of your own in Python"):
         Net("own")
 
 
@@ -199,6 +199,6 @@ def test_a_registered_net_that_fails_is_one_line(tmp_path):
     def make(shape, latents, width):
         raise KeyError("no")
 
-    with pytest.raises(UsageError, match=r"the net failing-net cannot be made for images \(32, 32, 3\): 'no'"):
+    with pytest.raises(UsageError, match=r"the net failing-net cannot be built for images \(32, 32, 3\): 'no'"):
         unweave.train("vae", net="failing-net", out=tmp_path / "run", **OPTIONS)
     assert not (tmp_path / "run").exists()

@@ -187,7 +187,7 @@ def test_traces_that_cannot_be_had(tmp_path: Path, quick_train):
     linear = (nn.Sequential(nn.Flatten(), nn.Linear(1024, 4)), nn.Sequential(nn.Linear(4, 1024)))
     linear[1].append(nn.Unflatten(1, (1, 32, 32)))
     images = np.zeros((200, 32, 32), np.uint8)
-    with refused(unweave.UsageError, match="the decoder Sequential has no hidden layer, and so nothing to trace"):
+    with refused(unweave.UsageError, match="the decoder Sequential has no hidden layer, so there is nothing to trace"):
         quick_train(data=images, net=linear, width=1.0, trace_every=10)
     assert not (tmp_path / "run").exists()
 

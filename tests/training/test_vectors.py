@@ -169,7 +169,7 @@ def test_a_run_refuses_vectors_and_codes_of_another_shape(grid, tmp_path):
     run = unweave.train("vae", data=grid, out=tmp_path / "run", **QUICK)
     with pytest.raises(UsageError, match=r"numbers of shape \(n, 12\), not float64 \(3, 11\)"):
         run.encode(np.zeros((3, 11)))
-    with pytest.raises(UsageError, match="hold a NaN or an infinity"):
+    with pytest.raises(UsageError, match="contain a NaN or an infinity"):
         run.encode(np.full((3, 12), np.nan))
     with pytest.raises(UsageError, match=r"codes must have shape \(n, 4\)"):
         run.decode(np.zeros((3, 5)))

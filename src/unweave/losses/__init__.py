@@ -1,7 +1,7 @@
-"""Reconstruction losses, by name.
+"""Reconstruction losses by name.
 
-To add one: a function in a file and a line in `LOSSES`; one with options, a dataclass with `loss()` and
-`options()`, and a line in `FAMILIES`.
+To add one, write a function and add a line to `LOSSES`. For a loss with options, write a dataclass with `loss()` and
+`options()`, and add a line to `FAMILIES`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A small convolutional auto-encoder of images, as a function of its weights."""
+"""A small convolutional autoencoder of images, as a function of its weights."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from torch.nn.functional import conv2d, conv_transpose2d, pad, relu
 WIDTHS = (16, 32, 32, 32, 32, 32, 32)
 """Channels after each halving of the image."""
 SMALLEST = 4
-"""Halving ends at this height and width or before."""
+"""Halving stops at or before this height and width."""
 KERNEL = 4
 
 Shapes = dict[str, tuple[int, ...]]
 
 
 def autoencoder_shapes(channels: int, depth: int) -> Shapes:
-    """Return the shapes of all weights: `depth` convolutions that halve the image, and as many that double it."""
+    """Return the shapes of all weights: `depth` convolutions that halve the image, and `depth` that double it."""
     widths = (channels, *WIDTHS[:depth])
     shapes: Shapes = {}
     for layer in range(depth):
@@ -37,7 +37,7 @@ def autoencoder_depth(height: int, width: int) -> int:
 
 
 def initial_autoencoder(channels: int, depth: int, generator: torch.Generator) -> dict[str, Tensor]:
-    """Return weights drawn so that values keep their size from layer to layer, and biases of 0."""
+    """Return random weights that preserve the scale of values from layer to layer, and biases of 0."""
     return dict(_initial(autoencoder_shapes(channels, depth), generator))
 
 
@@ -46,13 +46,13 @@ def _initial(shapes: Shapes, generator: torch.Generator) -> Iterator[tuple[str, 
         if name.endswith("bias"):
             yield name, torch.zeros(shape)
             continue
-        # A doubling convolution adds up a quarter of its taps at each pixel.
+        # At each pixel, a doubling convolution sums a quarter of its taps.
         inputs = shape[1] * KERNEL**2 if name.startswith("down") else shape[0] * KERNEL**2 / 4
         yield name, torch.randn(shape, generator=generator) * math.sqrt(2 / inputs)
 
 
 def autoencode(images: Tensor, weights: Mapping[str, Tensor]) -> Tensor:
-    """Return what an auto-encoder makes of images (n, C, H, W), in the same shape; zeros surround them."""
+    """Return the output of an autoencoder for images (n, C, H, W), in the same shape; images are padded with zeros."""
     depth = len(weights) // 4
     height, width = images.shape[-2:]
     right, below = (-side % 2**depth for side in (width, height))

@@ -1,8 +1,8 @@
-"""Blurring images (n, C, H, W) channel by channel; beyond its border an image is zero.
+"""Blur images (n, C, H, W) channel by channel; images are padded with zeros.
 
-A separable kernel is applied as two banded matrices, one from either side: up to images of 256 × 256 that is faster
-than the Fourier transform and than convolving directly, whatever the radius (`python benchmarks/losses.py`). Any other
-kernel goes through the Fourier transform.
+A separable kernel is applied as two banded matrices, one from each side. Up to 256 × 256 pixels this is faster than the
+Fourier transform and than direct convolution, at any radius (`python benchmarks/losses.py`). Other kernels use the
+Fourier transform.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from scipy.fft import next_fast_len
 from torch import Tensor
 
 Weights = tuple[float, ...]
-"""A kernel along one axis, of odd length, its centre in the middle."""
+"""A centred kernel along one axis, of odd length."""
 
 
 def separable_blur(images: Tensor, weights: Weights) -> Tensor:
@@ -24,7 +24,7 @@ def separable_blur(images: Tensor, weights: Weights) -> Tensor:
 
 
 @cache
-@torch.inference_mode(mode=False)  # what is cached may be trained with, though it was first needed for distances alone
+@torch.inference_mode(mode=False)  # the cached tensor may be used in training later
 def band(weights: Weights, size: int, device: torch.device) -> Tensor:
     """Return the matrix (size, size) that convolves a column with `weights`."""
     place = torch.arange(size)[:, None] - torch.arange(size) + len(weights) // 2
@@ -34,20 +34,20 @@ def band(weights: Weights, size: int, device: torch.device) -> Tensor:
 
 
 def fourier_blur(images: Tensor, kernel: Tensor) -> Tensor:
-    """Return the images (n, C, H, W) convolved with a kernel of odd height and width, its centre in the middle."""
+    """Return the images (n, C, H, W) convolved with a centred kernel of odd height and width."""
     height, width = images.shape[-2:]
     kernel = _within(kernel, height, width)
     up, left = kernel.shape[0] // 2, kernel.shape[1] // 2
-    # What wraps around falls on the rows and columns before the ones kept, as long as one radius is added.
+    # With one radius of padding, only rows and columns that are cut off below wrap around.
     padded = (next_fast_len(height + up, real=True), next_fast_len(width + left, real=True))
     spectrum = torch.fft.rfft2(images, s=padded) * torch.fft.rfft2(kernel.to(images), s=padded)
     return torch.fft.irfft2(spectrum, s=padded)[..., up : up + height, left : left + width]
 
 
 def full_fourier_blur(images: Tensor, kernel: Tensor) -> Tensor:
-    """Return the images (n, C, H, W) and what a kernel (a, b) spreads beyond them: (n, C, H + a - 1, W + b - 1).
+    """Return the full convolution of images (n, C, H, W) with a kernel (a, b): (n, C, H + a - 1, W + b - 1).
 
-    Nothing is cut off, so the squared distance of two of them is the same wherever in the image they differ.
+    Nothing is cut off at the border, so the squared distance of two images does not depend on where they differ.
     """
     height, width = (images.shape[-2 + axis] + kernel.shape[axis] - 1 for axis in (0, 1))
     padded = (next_fast_len(height, real=True), next_fast_len(width, real=True))
@@ -56,6 +56,6 @@ def full_fourier_blur(images: Tensor, kernel: Tensor) -> Tensor:
 
 
 def _within(kernel: Tensor, height: int, width: int) -> Tensor:
-    """Return the part of a kernel that two pixels of one image can be apart."""
+    """Return the part of a kernel that reaches from one pixel of an image to another."""
     up, left = max(kernel.shape[0] // 2 - height + 1, 0), max(kernel.shape[1] // 2 - width + 1, 0)
     return kernel[up : kernel.shape[0] - up, left : kernel.shape[1] - left]

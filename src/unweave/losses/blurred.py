@@ -1,4 +1,4 @@
-"""Squared errors of images and, added to them, of blurred images: a loss that feels how far apart two things are."""
+"""Squared errors of images plus squared errors of blurred images: a loss that depends on how far apart objects are."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WIDEST = 1023
 class Blurred(ABC):
     r"""MSE + weight * MSE of blurred images [Michlo2022]_, eq. 3.8 and 6.3: |x - y|^2 + weight |K * x - K * y|^2.
 
-    Both are sums over pixels. The thesis' are means over the same pixels, so its α is our `weight`.
+    Both terms are sums over pixels. In the thesis both are means over the same pixels, so its α is our `weight`.
     """
 
     def loss(self) -> Loss:
@@ -30,7 +30,7 @@ class Blurred(ABC):
         return Loss(self.distance, needs_images=True, features=self.features)
 
     def distance(self, x: Tensor, mean: Tensor) -> Tensor:
-        """Return the loss (n,) of pixels and the decoder's output: summed over pixels."""
+        """Return the loss (n,) between pixels and the decoder's output, summed over pixels."""
         # Blurring is linear: the difference of blurred images is the blurred difference.
         with torch.autocast(x.device.type, enabled=False):
             difference = mean.float() - x
@@ -52,7 +52,7 @@ class Blurred(ABC):
 
     @abstractmethod
     def options(self) -> dict[str, object]:
-        """Return all that decides the loss, by name."""
+        """Return all options that determine the loss, by name."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.alpha < math.inf:
@@ -61,12 +61,12 @@ class Blurred(ABC):
 
 @dataclass(frozen=True)
 class SeparableBlurred(Blurred):
-    """A blur by the same weights along both axes, which add up to one."""
+    """A blur with the same weights along both axes, which add up to one."""
 
     radius: int = 31
-    """Pixels from the kernel's centre to its edge; it is 2 radius + 1 wide."""
+    """Pixels from the kernel's centre to its edge; the kernel is 2 radius + 1 wide."""
     weight: float | None = None
-    """Weight of the blurred term; the number of the kernel's cells unless given."""
+    """Weight of the blurred term; by default the number of cells of the kernel."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -79,7 +79,7 @@ class SeparableBlurred(Blurred):
         return float((2 * self.radius + 1) ** 2) if self.weight is None else self.weight
 
     def options(self) -> dict[str, object]:
-        """Return all that decides the loss, by name."""
+        """Return all options that determine the loss, by name."""
         return {"radius": self.radius, "weight": self.alpha}
 
     def blur(self, images: Tensor) -> Tensor:
@@ -103,7 +103,7 @@ class BoxBlurred(SeparableBlurred):
 
 @dataclass(frozen=True)
 class GaussBlurred(SeparableBlurred):
-    r"""MSE and MSE after a Gaussian blur [Michlo2022]_, section 6.1: its deviation is a quarter of the radius."""
+    r"""MSE and MSE after a Gaussian blur [Michlo2022]_, section 6.1, of standard deviation radius / 4."""
 
     def weights(self) -> Weights:
         """Return the kernel along one axis."""

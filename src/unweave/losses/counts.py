@@ -1,6 +1,6 @@
-"""Losses of counts: the decoder gives the logarithm of the mean, in rows of any total.
+"""Losses for counts: the decoder outputs the logarithm of the mean, for rows of any total.
 
-The encoder is given log(1 + x), for counts spread over orders of magnitude.
+The encoder takes log(1 + x), because counts spread over orders of magnitude.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from unweave.losses.pixelwise import total
 from unweave.losses.spread import first, with_unit_spread
 
 LEAST = 1e-6
-"""What a count of 0 is taken for where its logarithm is needed."""
+"""Replaces a count of 0 where its logarithm is needed."""
 
 
 @dataclass(frozen=True)
 class Counts(ABC):
-    """Counts x_i with means m_i = exp(o_i) sum_j x_j / library, o the decoder's output.
+    """Counts x_i with means m_i = exp(o_i) sum_j x_j / library, with o the decoder's output.
 
-    Rows of a larger total, such as cells that were sequenced more deeply, have larger means in proportion: the code
-    need not hold the total. Decoded, a code gives the counts of a row whose total is `library`.
+    The means are proportional to the total of a row, for example of a cell that was sequenced more deeply, so the code
+    need not encode the total. A decoded row has the total `library`.
     """
 
     library: float | None = None
-    """The total that decoded rows have; by default the data set's median. 0: means are exp(o_i) whatever the total."""
+    """Total of decoded rows; by default the median of the data set. 0: means are exp(o_i), whatever the total."""
 
     def __post_init__(self) -> None:
         if self.library is not None and not 0 <= self.library < math.inf:
@@ -41,17 +41,17 @@ class Counts(ABC):
         """Return the loss."""
 
     def options(self) -> dict[str, object]:
-        """Return all that decides the loss, by name."""
+        """Return all options that determine the loss, by name."""
         return {"library": self.library}
 
     def log_size(self, x: Tensor) -> Tensor | float:
-        """Return log(sum_j x_j / library) of every row, (n, 1); an empty row is taken for one with a single count."""
+        """Return log(sum_j x_j / library) of every row, (n, 1); an empty row is treated as having a single count."""
         if not self.library:
             return 0.0
         return x.sum(1, keepdim=True).clamp(min=1).log() - math.log(self.library)
 
     def log_counts(self, x: Tensor) -> Tensor:
-        """Return the outputs whose means are the counts x in rows of the total `library`."""
+        """Return the outputs whose means are the counts x, in rows with the total `library`."""
         return x.clamp(min=LEAST).log() - self.log_size(x)
 
 
@@ -99,5 +99,5 @@ class NegativeBinomial(Counts):
 
 
 def _wide(values: Tensor) -> Tensor:
-    """Return values in double precision, where there is any: log x! of large counts cancels digits."""
+    """Return values in double precision if the device has it: log x! of large counts cancels digits."""
     return values.float() if values.device.type == "mps" else values.double()

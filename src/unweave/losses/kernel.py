@@ -1,4 +1,4 @@
-"""The loss whose blur is a kernel from a file, such as a learned one."""
+"""The loss with a blur by a kernel from a file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DIGITS = 16
 class KernelBlurred(Blurred):
     r"""MSE and MSE after a convolution with a kernel from a file [Michlo2022]_, eq. 6.3.
 
-    The kernel is taken as it is, not scaled; a file is read once in a process.
+    The kernel is not rescaled. Each process reads a file only once.
     """
 
     path: str = ""
@@ -32,7 +32,7 @@ class KernelBlurred(Blurred):
     weight: float = 1.0
     """Weight of the blurred term."""
     sha256: str = ""
-    """The first digits of the file's SHA-256, where it must be a certain file: a run's record has them."""
+    """First digits of the SHA-256 that the file must have; recorded by a run."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -45,10 +45,10 @@ class KernelBlurred(Blurred):
         return self.weight
 
     def options(self) -> dict[str, object]:
-        """Return all that decides the loss, by name; the file's place and content are looked up."""
+        """Return all options that determine the loss, by name, with the file's absolute path and digest."""
         place = str(Path(self.path).expanduser().resolve())
         if "," in place:
-            raise UsageError(f"a kernel's path may have no comma: '{place}'")
+            raise UsageError(f"the path of a kernel must not contain a comma: '{place}'")
         content = self.content()
         _parse(self.path, content)
         return {"path": place, "weight": self.weight, "sha256": hashlib.sha256(content).hexdigest()[:DIGITS]}
@@ -58,7 +58,7 @@ class KernelBlurred(Blurred):
         return fourier_blur(images, _kernel(self, images.device))
 
     def content(self) -> bytes:
-        """Return the file's bytes, which must be those of `sha256` where it is given."""
+        """Return the file's bytes, which must match `sha256` if it is given."""
         place = Path(self.path).expanduser()
         refuse_special(place)
         try:
@@ -66,7 +66,7 @@ class KernelBlurred(Blurred):
         except OSError as error:
             raise UsageError(f"the kernel '{self.path}' cannot be read: {error.strerror}") from error
         if not hashlib.sha256(content).hexdigest().startswith(self.sha256):
-            raise UsageError(f"the kernel '{self.path}' is not the file of SHA-256 {self.sha256}…; it has changed")
+            raise UsageError(f"the kernel '{self.path}' has changed: its SHA-256 does not begin with {self.sha256}")
         return content
 
 
@@ -81,9 +81,9 @@ def _parse(path: str, content: bytes) -> np.ndarray:
     try:
         array = np.lib.format.read_array(BytesIO(content), allow_pickle=False)
     except (ValueError, EOFError) as error:
-        raise UsageError(f"the kernel '{path}' is no .npy file of numbers") from error
+        raise UsageError(f"the kernel '{path}' is not a .npy file of numbers") from error
     if array.ndim != 2 or not all(side % 2 for side in array.shape):
-        raise UsageError(f"a kernel has an odd height and an odd width, but '{path}' has the shape {array.shape}")
+        raise UsageError(f"a kernel needs an odd height and an odd width, but '{path}' has the shape {array.shape}")
     if array.dtype.kind not in "iuf" or not np.isfinite(array).all():
-        raise UsageError(f"the kernel '{path}' holds values that are no finite numbers")
+        raise UsageError(f"the kernel '{path}' contains values that are not finite numbers")
     return array.astype(np.float32)

@@ -1,4 +1,4 @@
-"""What a reconstruction loss is."""
+"""The interface of reconstruction losses."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ def identity(values: Tensor) -> Tensor:
 
 
 def any_images(shape: tuple[int, ...], standardise: bool) -> None:
-    """Refuse no images."""
+    """Accept all images."""
 
 
 @dataclass(frozen=True)
 class Loss:
-    """A reconstruction loss and the meaning it gives to the decoder's output.
+    """A reconstruction loss, and how it interprets the decoder's output.
 
     Values are those of images (n, C, H, W) or of vectors (n, D).
     """
 
     distance: Callable[[Tensor, Tensor], Tensor]
-    """(values, decoder output) to one number an image or vector, (n,): summed over its values."""
+    """Maps values and the decoder's output to one number for each image or vector, (n,), summed over its values."""
     mean: Transform = identity
-    """Decoder output to the expected values."""
+    """Maps the decoder's output to the expected values."""
     inverse: Transform = identity
-    """Values to a decoder output whose mean they are."""
+    """Maps values to a decoder output with these values as its mean."""
     seen: Transform = identity
-    """Values to what the encoder is given of them."""
+    """Maps values to the encoder's input."""
     domain: str = "real"
-    """What values may be: real (standardised or not), unit (from 0 to 1) or counts (0, 1, 2, …)."""
+    """The values it accepts: real (standardised or not), unit (from 0 to 1) or counts (0, 1, 2, …)."""
     needs_images: bool = False
-    """True where the distance looks at pixels that are neighbours."""
+    """True if the distance compares neighbouring pixels."""
     has_spread: bool = False
-    """True where the output is (n, 2, …): means, and a parameter of their spread, learnt for each value."""
+    """True if the output is (n, 2, …): means, and a learnt parameter of the spread of each value."""
     check: Callable[[tuple[int, ...], bool], None] = any_images
-    """Given the shape of images and whether they are standardised: raises where the distance cannot compare them."""
+    """Raises a `UsageError` for images that it cannot compare, from their shape and whether they are standardised."""
     features: Transform | None = None
-    """Values to features (n, …) whose squared ℓ2 distance is the loss, where there are such: many pairs of a few images
-    are then compared without a blur for each pair."""
+    """Maps values to features (n, …) whose squared ℓ2 distance is the loss, if possible: many pairs of a few images can
+    then be compared without a blur for each pair."""

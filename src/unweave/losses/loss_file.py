@@ -1,4 +1,4 @@
-"""The file of a learnt loss: safetensors, with all that is known of it as JSON below one key of the metadata."""
+"""The file of a learnt loss: safetensors, with its settings as JSON under one key of the metadata."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ KEY = "unweave"
 VERSION = 1
 SUFFIX = ".loss"
 LARGEST = 2**26
-"""Bytes of the largest file that is read."""
+"""Size in bytes of the largest file that is read."""
 KINDS = ("kernel", "autoencoder")
 EXTENTS = ("same", "full")
-"""What of blurred images is compared: the pixels of the image, or all that the kernel reaches."""
+"""The part of blurred images that is compared: the pixels of the image, or the full convolution."""
 
 
 @dataclass(frozen=True)
@@ -36,22 +36,22 @@ class LossFile:
     r"""A learnt loss [Michlo2022]_, eq. 6.3: |x - y|^2 + weight |h(x) - h(y)|^2, both summed over pixels."""
 
     kind: str
-    """What h is: a kernel that is convolved with every channel, or an autoencoder."""
+    """The transformation h: a kernel that is convolved with every channel, or an autoencoder."""
     tensors: dict[str, Tensor]
     weight: float = 1.0
     record: dict[str, Any] = field(default_factory=dict)
-    """What the loss was learnt on, and how: plain JSON."""
+    """The data and settings that the loss was learnt with: plain JSON."""
     extent: str = "same"
-    """Whether what a kernel spreads beyond the border is cut off, or compared too ("full")."""
+    """Whether a blur is cut off at the border of the image ("same") or compared beyond it ("full")."""
 
     @property
     def radius(self) -> int | None:
-        """Pixels from a kernel's centre to its edge; an autoencoder has none."""
+        """Pixels from a kernel's centre to its edge; None for an autoencoder."""
         return self.tensors["kernel"].shape[0] // 2 if self.kind == "kernel" else None
 
     @property
     def channels(self) -> int:
-        """Channels that it compares together: one kernel serves any number of them."""
+        """Number of channels that it compares together; a kernel applies to any number of channels."""
         return 1 if self.kind == "kernel" else self.tensors["up.0.bias"].shape[0]
 
     def augmented(self, images: Tensor) -> Tensor:
@@ -62,7 +62,7 @@ class LossFile:
         return autoencode(images, self.tensors)
 
     def distance(self, x: Tensor, mean: Tensor) -> Tensor:
-        """Return the loss (n,) of pixels and the decoder's output: summed over pixels."""
+        """Return the loss (n,) between pixels and the decoder's output, summed over pixels."""
         with torch.autocast(x.device.type, enabled=False):
             mean = mean.float()
             difference = mean - x
@@ -71,7 +71,7 @@ class LossFile:
             return total(difference.square()) + self.weight * total(seen.square())
 
     def features(self, x: Tensor) -> Tensor:
-        """Return pixels and what h makes of them, weighted, (n, values): their squared distance is the loss."""
+        """Return pixels and their weighted transformation by h, (n, values), whose squared distance is the loss."""
         return torch.cat([x.flatten(1), math.sqrt(self.weight) * self.augmented(x).flatten(1)], 1)
 
     def to(self, device: torch.device) -> LossFile:
@@ -83,34 +83,34 @@ class LossFile:
         known = {"version": VERSION, "kind": self.kind, "radius": self.radius, "channels": self.channels}
         known |= {"extent": self.extent} if self.kind == "kernel" else {}
         text = json.dumps({**known, "weight": self.weight, **self.record}, allow_nan=False, ensure_ascii=False)
-        # One key: safetensors writes several in random order.
+        # A single key, because safetensors writes several keys in random order.
         return save_tensors({name: tensor.contiguous() for name, tensor in self.tensors.items()}, {KEY: text})
 
     def check(self, path: str, shape: tuple[int, ...]) -> None:
-        """Refuse images (H, W, C) that the loss cannot compare."""
+        """Raise a `UsageError` for images (H, W, C) that the loss cannot compare."""
         height, width, channels = shape
         if self.radius is not None and self.radius >= max(height, width):
-            most = f"images of {height} × {width} pixels allow {max(height, width) - 1} at most"
-            raise UsageError(f"the kernel of '{path}' has a radius of {self.radius}, and {most}; learn a smaller one")
+            most = f"images of {height} × {width} pixels allow at most {max(height, width) - 1}"
+            raise UsageError(f"the kernel of '{path}' has a radius of {self.radius}, but {most}; learn a smaller one")
         if self.kind == "autoencoder" and channels != self.channels:
             ours = "1 channel" if self.channels == 1 else f"{self.channels} channels"
-            raise UsageError(f"the loss '{path}' was learnt on images of {ours}, and these have {channels}")
+            raise UsageError(f"the loss '{path}' was learnt on images of {ours}, but these have {channels}")
 
 
 def read_loss_file(path: str) -> bytes:
-    """Return the bytes of what may be a loss file; folders, pipes, devices and what is far too large are refused."""
+    """Return the bytes of a possible loss file; refuse folders, pipes, devices and files that are far too large."""
     place = Path(path).expanduser()
     refuse_special(place)
     try:
         if place.stat().st_size > LARGEST and place.is_file():
-            raise UsageError(f"'{path}' is no loss file: it is too large to be one")
+            raise UsageError(f"'{path}' is not a loss file: it is too large")
         return place.read_bytes()
     except OSError as error:
         raise UsageError(f"the loss '{path}' cannot be read: {error.strerror}") from error
 
 
 def parse_loss_file(path: str, content: bytes) -> LossFile:
-    """Return the loss in a file's bytes, or say in one line why there is none; nothing is unpickled."""
+    """Return the loss in a file's bytes, or raise a `UsageError` that says what is wrong; nothing is unpickled."""
     known = _known(path, content)
     try:
         tensors = load_tensors(content)
@@ -120,9 +120,9 @@ def parse_loss_file(path: str, content: bytes) -> LossFile:
     if kind not in KINDS or extent not in EXTENTS or not _are_weights(kind, tensors):
         raise _no_loss(path)
     if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < math.inf:
-        raise UsageError(f"the loss file '{path}' has a weight that is no number from 0 up: {weight!r}")
+        raise UsageError(f"the loss file '{path}' has a weight that is not a number of at least 0: {weight!r}")
     if not all(tensor.isfinite().all() for tensor in tensors.values()):
-        raise UsageError(f"the loss file '{path}' holds weights that are no finite numbers")
+        raise UsageError(f"the loss file '{path}' contains weights that are not finite numbers")
     if kind == "kernel" and any((tensor < 0).any() for tensor in tensors.values()):
         raise UsageError(f"the loss file '{path}' is damaged: a kernel has no negative weights; learn it again")
     record = {name: value for name, value in known.items() if name not in ("version", "radius", "channels")}
@@ -130,7 +130,7 @@ def parse_loss_file(path: str, content: bytes) -> LossFile:
 
 
 def _known(path: str, content: bytes) -> dict[str, Any]:
-    """Return what the metadata say, after a look at whether there are any of ours."""
+    """Return the file's metadata, after checking that they are those of a loss file."""
     length = int.from_bytes(content[:8], "little")
     try:
         known = json.loads(json.loads(content[8 : 8 + length])["__metadata__"][KEY])
@@ -139,12 +139,12 @@ def _known(path: str, content: bytes) -> dict[str, Any]:
     if not isinstance(known, dict) or "version" not in known:
         raise _no_loss(path)
     if known["version"] != VERSION:
-        raise UsageError(f"the loss file '{path}' is of version {known['version']}, and this unweave reads {VERSION}")
+        raise UsageError(f"the loss file '{path}' has version {known['version']}, but this unweave reads {VERSION}")
     return known
 
 
 def _are_weights(kind: str, tensors: Mapping[str, Tensor]) -> bool:
-    """Tell whether tensors are those of a kind of loss, in name, type and shape."""
+    """Return whether tensors have the names, types and shapes of a kind of loss."""
     if any(tensor.dtype != torch.float32 for tensor in tensors.values()):
         return False
     shapes = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
@@ -156,4 +156,4 @@ def _are_weights(kind: str, tensors: Mapping[str, Tensor]) -> bool:
 
 
 def _no_loss(path: str) -> UsageError:
-    return UsageError(f"'{path}' is no loss file; learn one: unweave learn-loss DATA --out my{SUFFIX}")
+    return UsageError(f"'{path}' is not a loss file; learn one: unweave learn-loss DATA --out my{SUFFIX}")

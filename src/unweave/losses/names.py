@@ -1,4 +1,4 @@
-"""From the name of a loss, with options after a colon, to the loss."""
+"""Find a loss by its name, with options after a colon."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ LOSSES: dict[str, Loss] = {
 
 
 class Family(Protocol):
-    """A loss with options: a dataclass whose fields they are."""
+    """A loss with options, which are the fields of a dataclass."""
 
     def loss(self) -> Loss:
         """Return the loss."""
         ...
 
     def options(self) -> dict[str, object]:
-        """Return all that decides the loss, by name."""
+        """Return all options that determine the loss, by name."""
         ...
 
 
@@ -55,10 +55,20 @@ READERS: tuple[type[int | float | str], ...] = (int, float, str)
 
 @cache
 def loss_of(text: str) -> Loss:
-    """Return the loss of a name such as "mse" or "mse-box:radius=15,weight=961", or of a path such as "my.loss".
+    """Return the loss with this name.
 
-    No file is read yet.
+    Parameters
+    ----------
+    text
+        A name such as "mse" or "mse-box:radius=15,weight=961", or a path such as "my.loss". The file is not read yet.
 
+    Returns
+    -------
+    Loss
+        The loss; a `UsageError` reports an unknown name or option.
+
+    Examples
+    --------
     >>> loss_of("mse-box") is loss_of("mse-box")
     True
     """
@@ -67,10 +77,22 @@ def loss_of(text: str) -> Loss:
 
 
 def full_name(text: str, **of_data: object) -> str:
-    """Return the name with all that decides the loss written out, for the record of a run; files are read and checked.
+    """Return the name of a loss with all its options written out, for the record of a run.
 
-    `of_data` are the values of options that are left to the data set.
+    Parameters
+    ----------
+    text
+        A name, or a path. Files are read and checked.
+    **of_data
+        Values for options that depend on the data set.
 
+    Returns
+    -------
+    str
+        The full name.
+
+    Examples
+    --------
     >>> full_name("mse"), full_name("mse-box"), full_name("nb", library=500.0)
     ('mse', 'mse-box:radius=31,weight=3969', 'nb:library=500')
     """
@@ -84,8 +106,20 @@ def full_name(text: str, **of_data: object) -> str:
 
 
 def content_name(full: str) -> str:
-    """Return the full name of a loss without the place of a learnt one, whose content is known by its digest.
+    """Return the full name of a loss without the path of a learnt one, which its digest identifies.
 
+    Parameters
+    ----------
+    full
+        A full name, as `full_name` gives it.
+
+    Returns
+    -------
+    str
+        The name without the path.
+
+    Examples
+    --------
     >>> content_name("learnt:path=/home/ada/my.loss,weight=1,sha256=0123456789abcdef")
     'learnt:weight=1,sha256=0123456789abcdef'
     """
@@ -96,7 +130,7 @@ def content_name(full: str) -> str:
 
 
 def _is_path(text: str) -> bool:
-    """Tell whether a loss is given by the path of its file alone."""
+    """Return whether a loss is given only by the path of its file."""
     return text.endswith(SUFFIX) and text.partition(":")[0] not in FAMILIES
 
 
@@ -114,11 +148,11 @@ def _read(text: str) -> Loss | Family:
 
 
 def _no_name(text: str, name: str) -> UsageError:
-    """Return what is wrong with a name that no loss has: often it is a file."""
+    """Return the error for an unknown name, which is often that of a file."""
     if text.endswith(".npy") and text == name:
-        return UsageError(f"'{text}' is no name of a loss; a kernel of your own is mse-kernel:path={text}")
+        return UsageError(f"'{text}' is not the name of a loss; for your own kernel write mse-kernel:path={text}")
     if Path(text).expanduser().exists():
-        return UsageError(f"'{text}' is no loss: the file of one that unweave learn-loss wrote ends in {SUFFIX}")
+        return UsageError(f"'{text}' is not a loss: files written by unweave learn-loss end in {SUFFIX}")
     return unknown("reconstruction loss", name, ["auto", *LOSSES, *FAMILIES])
 
 
@@ -131,6 +165,6 @@ def _with_options(family: type[Family], name: str, written: Mapping[str, str]) -
         try:
             options[option] = kinds[option](value)
         except ValueError:
-            kind = "whole number" if kinds[option] is int else "number"
-            raise UsageError(f"the option {option} of {name} must be a {kind}, not '{value}'") from None
+            kind = "an integer" if kinds[option] is int else "a number"
+            raise UsageError(f"the option {option} of {name} must be {kind}, not '{value}'") from None
     return family(**options)

@@ -1,4 +1,4 @@
-"""Losses that compare value by value: for each of them -log p(x|z) in nats, up to a constant.
+"""Losses that compare value by value: the sum of -log p(x|z) in nats, up to a constant.
 
 Values are the pixels of images (n, C, H, W) or the features of vectors (n, D).
 """

@@ -1,7 +1,7 @@
-"""Losses that learn how far each value spreads around its mean: full negative log-likelihoods in nats.
+"""Losses with a learnt spread of each value around its mean: full negative log-likelihoods in nats.
 
-The decoder's output is (n, 2, …): what it says of each value, and a parameter of the spread, learnt for each pixel or
-feature and the same for all codes.
+The decoder's output is (n, 2, …): one number for each value, and a parameter of the spread, which is learnt for each
+pixel or feature and is the same for all codes.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ def gaussian(x: Tensor, output: Tensor) -> Tensor:
 
 
 def first(output: Tensor) -> Tensor:
-    """Return what the decoder says of each value, without the spread."""
+    """Return the decoder's output for each value, without the spread."""
     return output[:, 0]
 
 
 def with_unit_spread(values: Tensor) -> Tensor:
-    """Return the output that says these values, each with a parameter of 0: a variance, or a dispersion, of 1."""
+    """Return the output for these values with a spread parameter of 0: a variance, or a dispersion, of 1."""
     return torch.stack([values, torch.zeros_like(values)], 1)

@@ -1,8 +1,8 @@
-"""Networks: encoders and decoders of images of any size and of vectors, and the model that joins them.
+"""Networks: encoders and decoders for images of any size and for vectors, and the model that joins them.
 
-To add an architecture: one function `(shape, latents, width) -> Body` in a file of its own, one line in `NETS`; its
-keyword-only parameters are options, `name:option=value`. One outside unweave is two modules, or a function that makes
-them under `register`: see `unweave.nets.own`.
+To add an architecture, write a function `(shape, latents, width) -> Body` in a new file and add a line to `NETS`. Its
+keyword-only parameters are options, `name:option=value`. Your own net is two modules, or a function under `register`
+that makes them: see `unweave.nets.own`.
 """
 
 from __future__ import annotations
@@ -74,67 +74,76 @@ NETS: dict[str, Builder] = {
     "tripod": tripod,
 }
 DEEPER = {"additive": additive, "broadcast": broadcast, "conv": conv, "disent": disent, "dlib": dlib, "mlp": mlp}
-"""Those that come in several depths."""
+"""The nets that support `depth`."""
 KIND.builtin = NETS
 
 
 @dataclass(frozen=True)
 class Net:
-    """Which network, and how large: enough to build it again."""
+    """The name and size of a network: enough to build it again."""
 
     name: Annotated[str, OneOf((AUTO,), NETS)] = AUTO
-    """Architecture: conv (the thesis' table A.1), disent (as its code pads it), dlib (disentanglement_lib's), mlp,
-    qlae or tripod (large), additive (a sum over groups of latents; with options after a colon: additive:groups=5),
-    broadcast (a code at every pixel), one that a plugin registers, or auto: conv for images, mlp for vectors."""
+    """Architecture: conv (table A.1 of the thesis), disent (with the padding of its code), dlib (disentanglement_lib),
+    mlp, qlae or tripod (large), additive (a sum over groups of latents; options follow a colon: additive:groups=5),
+    broadcast (the code at every pixel), a net registered by a plugin, or auto: conv for images, mlp for vectors."""
     latents: int = 10
-    """Number of latent units."""
+    """Number of latents."""
     width: float = 1.0
-    """Multiplies the number of channels and hidden units."""
+    """Factor for the number of channels and hidden units."""
     depth: int = later(1)
-    """Multiplies the number of convolutions or hidden layers (of all but qlae and tripod)."""
+    """Factor for the number of convolutions or hidden layers (not for qlae and tripod)."""
     architecture: str = later("")
-    """Of two modules of the user's, a digest of how they print and of the shapes of their tensors."""
+    """For two modules of the user: a digest of their printed form and of the shapes of their tensors."""
     weights: str = later("")
-    """Of two modules of the user's, a digest of the weights that they start from."""
+    """For two modules of the user: a digest of their initial weights."""
 
     def __post_init__(self) -> None:
         if self.name == OWN and not self.architecture:
-            raise UsageError("two modules of your own are given in Python: train(…, net=(encoder, decoder))")
+            raise UsageError("pass two modules of your own in Python: train(…, net=(encoder, decoder))")
         if self.name not in (AUTO, OWN):
             object.__setattr__(self, "name", full_name(self.name))  # raises for an unknown one
         if self.latents < 1:
-            raise UsageError(f"a net needs at least one latent unit, not {self.latents}")
+            raise UsageError(f"a net needs at least one latent, not {self.latents}")
         if not 0 < self.width <= WIDEST:
             raise UsageError(f"a net's width must be positive and at most {WIDEST}, not {self.width}")
 
         if isinstance(self.depth, bool) or not isinstance(self.depth, int) or not 1 <= self.depth <= DEEPEST:
-            raise UsageError(f"a net's depth must be a whole number from 1 to {DEEPEST}, not {self.depth}")
+            raise UsageError(f"a net's depth must be an integer from 1 to {DEEPEST}, not {self.depth}")
         if self.depth > 1 and self._kind not in (AUTO, *DEEPER):
-            raise UsageError(f"the net '{self.name}' has one depth; these have several: {', '.join(DEEPER)}")
+            raise UsageError(f"the net '{self.name}' does not support depth; these do: {', '.join(DEEPER)}")
 
     @classmethod
     def of(cls, modules: Modules, latents: int = 10) -> Net:
-        """Return the net that two modules of the user's are, with digests of their architecture and weights.
+        """Return the net of two modules of the user, with digests of their architecture and weights.
 
         Parameters
         ----------
         modules
             An encoder from images (n, C, H, W) to features (n, F), and a decoder from codes (n, latents) to images.
         latents
-            Number of latent units.
+            Number of latents.
 
         Returns
         -------
         Net
-            A net called "own"; `build` needs the modules.
+            A net with the name "own"; `build` needs the modules.
         """
         modules = checked(modules)
         return cls(OWN, latents, architecture=architecture_of(modules), weights=_weights_of(modules))
 
     def resolve(self, shape: Shape) -> Net:
-        """Return the net for inputs of `shape`: the one that is named, or the one that suits them.
+        """Return the net with its name filled in, and check that it accepts inputs of this shape.
 
-        One of unweave's own that cannot take such inputs is refused.
+        Parameters
+        ----------
+        shape
+            Height, width and channels of the images, or the number of a vector's features.
+
+        Returns
+        -------
+        Net
+            The same net; "auto" becomes conv for images and mlp for vectors. If a built-in net does not accept such
+            inputs, a `UsageError` says so.
         """
         net = self if self.name != AUTO else replace(self, name="conv" if len(shape) == 3 else "mlp")
         if net.is_builtin:
@@ -144,7 +153,7 @@ class Net:
 
     @property
     def is_builtin(self) -> bool:
-        """Whether it is named, and one of unweave's own."""
+        """Whether this is one of unweave's own nets."""
         return self._kind in NETS
 
     def build(
@@ -162,28 +171,28 @@ class Net:
     ) -> Model:
         """Return a new model for images of `shape` (H, W, C), or vectors (D,).
 
-        The layers of unweave's own nets are made on the meta device first, so that torch's own initialisation neither
-        costs time nor touches the global random state.
+        The layers of unweave's own nets are first made on the meta device, so torch's own initialisation neither costs
+        time nor changes the global random state.
 
         Parameters
         ----------
         shape
             Height, width and channels of the images, or the number of a vector's features.
         generator
-            Where weights are drawn from; modules of the user's keep theirs.
+            Generator of the initial weights; modules of the user keep theirs.
         bottleneck
-            The layer between encoder and decoder: a name of `BOTTLENECKS`.
+            The layer between encoder and decoder: a name in `BOTTLENECKS`.
         adversary
-            Makes a network that is trained against the model from the number of the decoder's inputs, mostly one for
-            each latent. A method says which it needs.
+            Function that makes a network to train against the model, from the number of the decoder's inputs (usually
+            one for each latent). The method provides it.
         modules
-            The user's encoder and decoder, where the net is two modules. They are copied.
+            The user's encoder and decoder, if the net is two modules. They are copied.
         seen, has_spread
-            What the encoder is given of an input, and whether each value has a learnt spread: as the loss needs it.
+            Transformation of the encoder's input, and whether each value has a learnt spread, as the loss requires.
         has_decoder
-            Whether the model has a decoder; a method says so.
+            Whether the model has a decoder, as the method requires.
         companion
-            Makes a network that the method's objective alone uses, from the number of latents.
+            Function that makes a network for the method's objective alone, from the number of latents.
         **options
             Options of the bottleneck.
 
@@ -229,11 +238,11 @@ class Net:
         return split_options(self.name)[0]
 
     def _modules(self, shape: Shape, inputs: int, generator: torch.Generator, modules: Modules | None) -> Modules:
-        """Return the user's encoder and decoder, which takes so many inputs, new or copied."""
+        """Return the user's encoder and decoder, new or copied; the decoder takes `inputs` numbers."""
         if self.name != OWN:
             return made(self.name, shape, inputs, self.width, generator)
         if modules is None:
-            raise UsageError("the net is two modules of your own: give net=(encoder, decoder)")
+            raise UsageError("the net consists of two modules of your own: give net=(encoder, decoder)")
         if architecture_of(checked(modules)) != self.architecture:
-            raise UsageError("these modules are not those of the run: they print differently, or have other tensors")
+            raise UsageError("these modules differ from those of the run: they have other layers or other tensors")
         return copied(modules)

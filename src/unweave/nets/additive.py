@@ -1,4 +1,4 @@
-"""An additive decoder: groups of latents are decoded apart, and what comes out is pooled."""
+"""An additive decoder: groups of latents are decoded separately, and the outputs are pooled."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def total(outputs: Tensor) -> Tensor:
 
 
 def log_mean_exp(outputs: Tensor) -> Tensor:
-    """Return log(mean over groups of exp) of (n, groups, …): where groups agree, what they agree on."""
+    """Return log(mean over groups of exp) of (n, groups, …); equal groups give their common value."""
     return outputs.logsumexp(1) - math.log(outputs.shape[1])
 
 
@@ -38,14 +38,14 @@ def additive(
     shared: bool = False,
     narrow: bool = True,
 ) -> Body:
-    r"""Return the pair `conv`, or `mlp` for vectors, with a decoder that is a sum over groups of latents:
+    r"""Return `conv`, or `mlp` for vectors, with a decoder that is a sum over groups of latents:
 
         decoder(z) = pool over groups g of decoder_g(z_g),    z = (z_1, z_2, …) in groups of equal size.
 
-    `groups` are as many as latents by default (0). They are pooled by a sum [Lachapelle2023]_, or by the logarithm of
-    the mean of their exponentials [Moinfar2024]_, so that exp(decoder) is the sum. A group has a decoder of its own, or
-    only its first layer, and the others are `shared`. A `narrow` decoder_g has 1 / sqrt(groups) of the channels and
-    units, so that all together have about as many weights as one decoder of all latents; else it has them all.
+    By default (0) there is one group for each latent. The groups are pooled by a sum [Lachapelle2023]_, or by the
+    logarithm of the mean of their exponentials [Moinfar2024]_, so that exp(decoder) is the sum. Each group has its own
+    decoder or, if `shared`, only its own first layer. A `narrow` decoder_g has 1 / sqrt(groups) of the channels and
+    units, so all groups together have about as many weights as one decoder of all latents.
     """
     count = _checked(latents, groups, pooling, {"shared": shared, "narrow": narrow})
     pair = conv if len(shape) == 3 else mlp
@@ -56,11 +56,11 @@ def additive(
 
 
 class AdditiveDecoder(nn.Module):
-    """Decoders of groups of latents, each given as a list of layers, pooled at their end."""
+    """Decodes groups of latents, each with a list of layers, and pools the outputs."""
 
     def __init__(self, parts: Sequence[Sequence[nn.Module]], shared: bool = False, pooling: str = "sum") -> None:
         super().__init__()
-        # Not shared: without a first layer of its own, every group would do the same.
+        # Never shared: with the same first layer, all groups would compute the same function.
         self.first = nn.ModuleList(part[0] for part in parts)
         self.rest = nn.ModuleList(nn.Sequential(*part[1:]) for part in (parts[:1] if shared else parts))
         self.pooling = pooling
@@ -70,7 +70,7 @@ class AdditiveDecoder(nn.Module):
         return POOLING[self.pooling](self.of_groups(z))
 
     def of_groups(self, z: Tensor) -> Tensor:
-        """Return what each group adds: (n, groups, C, H, W), or (n, groups, D)."""
+        """Return the output of each group: (n, groups, C, H, W), or (n, groups, D)."""
         return torch.stack([part(own) for part, own in zip(self.parts(), self.split(z), strict=True)], 1)
 
     def parts(self) -> list[nn.Sequential]:
@@ -84,12 +84,12 @@ class AdditiveDecoder(nn.Module):
 
 
 def _checked(latents: int, groups: int, pooling: str, flags: Mapping[str, object]) -> int:
-    """Return the number of groups, or say which option is wrong."""
+    """Return the number of groups, or raise a `UsageError` that says which option is wrong."""
     if isinstance(groups, bool) or not isinstance(groups, int) or groups < 0 or (groups and latents % groups):
-        raise UsageError(f"the option groups of additive must divide the {latents} latents, and {groups!r} does not")
+        raise UsageError(f"the option groups of additive must divide the number of latents, {latents}: {groups!r}")
     if pooling not in POOLING:
         raise unknown("pooling", str(pooling), POOLING)
     for name, value in flags.items():
         if not isinstance(value, bool):
-            raise UsageError(f"the option {name} of additive is true or false, not {value!r}")
+            raise UsageError(f"the option {name} of additive must be true or false, not {value!r}")
     return groups or latents

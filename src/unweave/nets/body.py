@@ -1,4 +1,4 @@
-"""What an architecture is: an encoder, a decoder, and how their weights are drawn."""
+"""The parts of an architecture: an encoder, a decoder, and the initialisation of their weights."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Draw = Callable[[Tensor, torch.Generator], Tensor]
 
 @dataclass(frozen=True)
 class Body:
-    """An encoder from images or vectors to features and a decoder from codes back, not yet initialised."""
+    """An encoder from images or vectors to features, and a decoder from codes back; not yet initialised."""
 
     encoder: nn.Module  # (n, C, H, W) or (n, D) -> (n, features)
     decoder: nn.Module  # (n, latents) -> (n, C, H, W) or (n, D)
@@ -29,16 +29,16 @@ class Body:
 
 
 Builder = Callable[..., Body]
-"""Makes a body from the shape of an input, a number of latents and a width; what is keyword-only is an option."""
+"""Makes a body from the shape of an input, a number of latents and a width; keyword-only parameters are options."""
 
 
 def tensor_shape(shape: Shape) -> Shape:
-    """Return the shape of one input as tensors have it: channels first, or the features of a vector."""
+    """Return the shape of one input as a tensor: channels first, or the features of a vector."""
     return (shape[-1], *shape[:-1])
 
 
 def image_shape(shape: Shape) -> tuple[int, int, int]:
-    """Return height, width and channels; vectors, which have none, are refused."""
+    """Return height, width and channels; for vectors, raise a `UsageError`."""
     if len(shape) != 3:
         raise UsageError(f"a convolutional net takes images, not vectors of {shape[0]:,} features: use the net 'mlp'")
     return shape[0], shape[1], shape[2]

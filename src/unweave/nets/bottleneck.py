@@ -1,4 +1,4 @@
-"""Bottlenecks between encoder and decoder: what each offers, a diagonal Gaussian posterior, or a single point."""
+"""Bottlenecks between encoder and decoder: their interface, a diagonal Gaussian posterior, and a single point."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from torch import Tensor, nn
 
 
 class Posterior(Protocol):
-    """What the encoder says of the codes of images, one row an image."""
+    """The encoder's output for a batch of images, with one row for each image."""
 
     @property
     def mean(self) -> Tensor:
-        """The codes (n, latents) that stand for the images; of a categorical latent, the number of its category."""
+        """The codes (n, latents) of the images; for a categorical latent, the index of its category."""
         ...
 
     def sample(self, noise: torch.Generator) -> Tensor:
-        """Draw one z a row, as the decoder takes it: (n, inputs), mostly one number for each latent."""
+        """Draw one z for each row, as the decoder's input (n, inputs), usually one number for each latent."""
         ...
 
     def rows(self, which: slice | Tensor) -> Self:
-        """Return the same of some of the images."""
+        """Return the posteriors of some of the images."""
         ...
 
     def kl(self) -> Tensor:
@@ -32,13 +32,13 @@ class Posterior(Protocol):
 
 @dataclass(frozen=True)
 class Gaussian:
-    """q(z|x) = N(mean, diag(exp(log_variance))), one row an image."""
+    """q(z|x) = N(mean, diag(exp(log_variance))), with one row for each image."""
 
     mean: Tensor  # (n, latents)
     log_variance: Tensor  # (n, latents)
 
     def sample(self, noise: torch.Generator) -> Tensor:
-        """Draw one z a row, differentiable in mean and log_variance."""
+        """Draw one z for each row, differentiable in mean and log_variance."""
         epsilon = torch.empty_like(self.mean).normal_(generator=noise)
         return self.mean + (0.5 * self.log_variance).exp() * epsilon
 
@@ -53,7 +53,7 @@ class Gaussian:
 
 @dataclass(frozen=True)
 class Point:
-    """A deterministic code: all mass on `mean`, so that there is no variance."""
+    """A deterministic code: all mass is on `mean`, and there is no variance."""
 
     mean: Tensor  # (n, latents)
 
@@ -66,32 +66,32 @@ class Point:
         return Point(self.mean[which])
 
     def kl(self) -> Tensor:
-        """Return zeros: a point has no divergence to speak of."""
+        """Return zeros: the divergence of a point is not defined."""
         return torch.zeros_like(self.mean)
 
 
 class Head(nn.Module):
-    """The layer between encoder and decoder: features (n, F) to a posterior, and codes to what the decoder takes.
+    """The layer between encoder and decoder: maps features (n, F) to a posterior, and codes to the decoder's input.
 
-    A latent is a number, unless `categories` says otherwise. The class methods take the options that the layer is made
-    with: a net asks them before there is a layer.
+    A latent is a number, unless `categories` says otherwise. The class methods take the options of the layer, because a
+    net calls them before the layer exists.
     """
 
     @classmethod
     def inputs(cls, latents: int, **options: Any) -> int:
-        """Return how many numbers the decoder takes: by default, one for each latent."""
+        """Return the number of the decoder's inputs: by default, one for each latent."""
         return latents
 
     @classmethod
     def categories(cls, latents: int, **options: Any) -> tuple[int, ...]:
-        """Return how many categories each latent has: 0 for a number, which by default all are."""
+        """Return the number of categories of each latent: 0 for a numeric latent, the default."""
         return (0,) * latents
 
     def initialise(self, generator: torch.Generator) -> None:
-        """Draw what starts neither at zero nor as a weight matrix does: by default, nothing."""
+        """Draw parameters that need an initialisation of their own: by default, none."""
 
     def embed(self, codes: Tensor) -> Tensor:
-        """Return what the decoder takes, (n, inputs), for codes (n, latents): by default, the codes."""
+        """Return the decoder's input (n, inputs) for codes (n, latents): by default, the codes."""
         return codes
 
 

@@ -1,4 +1,4 @@
-"""The table of bottlenecks: to add one, a layer, and a line here."""
+"""The table of bottlenecks; to add one, write a layer and add a line here."""
 
 from __future__ import annotations
 
@@ -17,4 +17,4 @@ BOTTLENECKS: dict[str, type[Head]] = {
     "vectors": VectorHead,
     "relaxed": RelaxedHead,
 }
-"""From the number of features and of latents, and options, to the layer between encoder and decoder."""
+"""The layers between encoder and decoder, made from the numbers of features and latents, and options."""

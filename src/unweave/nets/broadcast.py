@@ -1,4 +1,4 @@
-"""The spatial broadcast decoder: every pixel is computed from the code and from its own place."""
+"""The spatial broadcast decoder: every pixel is computed from the code and the pixel's coordinates."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ LAYERS = 2
 def broadcast(shape: Shape, latents: int, width: float, depth: int = 1) -> Body:
     """Return the encoder of `conv` with a spatial broadcast decoder [Watters2019b]_.
 
-    The code is repeated at every pixel, beside the pixel's two coordinates from -1 to 1; 3 × 3 convolutions of stride 1
-    follow: 64, 64, C. With a larger depth there are `depth` for each of the hidden ones.
+    The code is repeated at every pixel, together with the pixel's two coordinates from -1 to 1, and 3 × 3 convolutions
+    of stride 1 follow: 64, 64, C. `depth` multiplies the number of hidden convolutions.
     """
     height, breadth, channels = image_shape(shape)
     whole, hidden = conv(shape, latents, width, depth), scaled(CHANNELS, width)
@@ -29,7 +29,7 @@ def broadcast(shape: Shape, latents: int, width: float, depth: int = 1) -> Body:
 
 
 class BroadcastDecoder(nn.Module):
-    """Layers that keep the picture's size, on codes at every pixel and its coordinates."""
+    """Applies layers that keep the size of the picture to the code and the coordinates at every pixel."""
 
     def __init__(self, layers: nn.Module, sides: tuple[int, int]) -> None:
         super().__init__()
@@ -41,13 +41,13 @@ class BroadcastDecoder(nn.Module):
         return self.render(z, self.places(z))
 
     def render(self, z: Tensor, places: Tensor) -> Tensor:
-        """Return images (n, C, H, W) whose pixels are at `places` (2, H, W)."""
+        """Return images (n, C, H, W) whose pixels have the coordinates `places` (2, H, W)."""
         grid = (len(z), *places.shape[1:], -1)
         codes, at = z[:, None, None].expand(grid), places.permute(1, 2, 0).expand(grid)
-        # Channels last in memory, as the weights are.
+        # Channels last in memory, like the weights.
         return self.layers(torch.cat([codes, at], 3).permute(0, 3, 1, 2))
 
     def places(self, z: Tensor) -> Tensor:
-        """Return the coordinates (2, H, W) of all pixels, down and across, on the codes' device."""
+        """Return the vertical and horizontal coordinates (2, H, W) of all pixels, on the device of the codes."""
         down, across = (torch.linspace(-1, 1, side, dtype=z.dtype, device=z.device) for side in self.sides)
         return torch.stack(torch.meshgrid(down, across, indexing="ij"))

@@ -1,4 +1,4 @@
-"""A bottleneck of numbers beside categories: Gaussian latents, and categorical ones relaxed by Gumbel-softmax."""
+"""A bottleneck with Gaussian latents and categorical latents, which are relaxed by Gumbel-softmax."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from torch.nn import functional
 from unweave.nets.bottleneck import Gaussian, GaussianHead, Head
 
 CATEGORICAL = 1
-"""Latents that are categorical, by default."""
+"""Default number of categorical latents."""
 CATEGORIES = 10
-"""Categories that each of them has, by default."""
+"""Default number of categories of each."""
 TEMPERATURE = 0.67
-"""Of the relaxation, by default, as the authors' code has it."""
+"""Default temperature of the relaxation, as in the authors' code."""
 
 
 @dataclass(frozen=True)
 class Joint:
-    """q(z, c|x): Gaussian latents, and behind them categorical ones, all independent given the image."""
+    """q(z, c|x): Gaussian latents followed by categorical latents, all independent given the image."""
 
     numbers: Gaussian  # (n, numbers)
     logits: Tensor  # (n, categorical, categories)
@@ -30,17 +30,17 @@ class Joint:
 
     @property
     def mean(self) -> Tensor:
-        """The posterior means of the numbers, and the most likely category of the others."""
+        """The posterior means of the Gaussian latents, and the most likely categories of the others."""
         return torch.cat([self.numbers.mean, self.logits.argmax(-1).to(self.numbers.mean)], 1)
 
     @property
     def log_variance(self) -> Tensor:
-        """Those of the numbers; the number of a category is exact: -inf."""
+        """The log-variances of the Gaussian latents, and -inf for the categorical ones."""
         exact = torch.full_like(self.logits[..., 0], -math.inf)
         return torch.cat([self.numbers.log_variance, exact], 1)
 
     def sample(self, noise: torch.Generator) -> Tensor:
-        """Draw the numbers, and a relaxed one-hot vector for each category: (n, numbers + categorical * categories)."""
+        """Draw Gaussian latents and relaxed one-hot vectors: (n, numbers + categorical * categories)."""
         drawn = self.numbers.sample(noise)
         return torch.cat([drawn, relaxed(self.logits, self.temperature, noise).flatten(1)], 1)
 
@@ -49,7 +49,7 @@ class Joint:
         return Joint(self.numbers.rows(which), self.logits[which], self.temperature)
 
     def kl(self) -> Tensor:
-        """Return the divergence of each latent from its prior, N(0, 1) or equally likely categories: (n, latents)."""
+        """Return the divergence of each latent from its prior, N(0, 1) or uniform: (n, latents)."""
         return torch.cat([self.numbers.kl(), kl_to_uniform(self.logits)], 1)
 
 
@@ -84,14 +84,14 @@ class JointHead(Head):
 
     @classmethod
     def inputs(cls, latents: int, categorical: int = CATEGORICAL, categories: int = CATEGORIES, **options: Any) -> int:
-        """Return one input for each number, and one for each category."""
+        """Return one input for each Gaussian latent, and one for each category."""
         return latents - categorical + categorical * categories
 
     @classmethod
     def categories(
         cls, latents: int, categorical: int = CATEGORICAL, categories: int = CATEGORIES, **options: Any
     ) -> tuple[int, ...]:
-        """Return zeros for the numbers, and the number of categories of the others."""
+        """Return 0 for each Gaussian latent, and the number of categories for each of the others."""
         return (0,) * (latents - categorical) + (categories,) * categorical
 
     def forward(self, features: Tensor) -> Joint:
@@ -100,12 +100,12 @@ class JointHead(Head):
         return Joint(self.numbers(features), logits, self._temperature)
 
     def embed(self, codes: Tensor) -> Tensor:
-        """Return the numbers, and a one-hot vector for each category."""
+        """Return the Gaussian latents, and a one-hot vector for each categorical one."""
         numbers, categories = codes.tensor_split([codes.shape[1] - self._shape[0]], dim=1)
         return torch.cat([numbers, one_hot(categories, self._shape[1]).flatten(1)], 1)
 
 
 def one_hot(codes: Tensor, categories: int) -> Tensor:
-    """Return the numbers of categories (...) as one-hot vectors (..., categories); any number is the nearest one's."""
+    """Return category indices (...) as one-hot vectors (..., categories); numbers are rounded to the nearest index."""
     places = codes.round().clamp(0, categories - 1).long()
     return functional.one_hot(places, categories).to(codes.dtype)

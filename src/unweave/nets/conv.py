@@ -1,7 +1,8 @@
-"""Convolutional encoders and decoders: the thesis' (table A.1), as its code pads it too, and disentanglement_lib's.
+"""Convolutional encoders and decoders: table A.1 of the thesis, the same with the padding of its code, and dlib's.
 
-All halve the image until a side is at most four pixels, or odd: four times at 64 × 64, three at 32, five at 128. Where
-that is not even twice, as at 50 × 50, sides are halved and rounded down instead, until one is below eight: 25, 12, 6.
+All halve the image until a side is at most four pixels, or odd: four times at 64 × 64, three at 32, five at 128. If
+that allows fewer than two halvings, as at 50 × 50, sides are halved and rounded down until one is below eight (25, 12,
+6).
 """
 
 from __future__ import annotations
@@ -20,16 +21,16 @@ LEAST = 16
 
 
 def conv(shape: Shape, latents: int, width: float, depth: int = 1) -> Body:
-    """Return the net of the thesis' table A.1 [Michlo2022]_: every kernel 4 × 4, stride 2, padding 1.
+    """Return the net of table A.1 of the thesis [Michlo2022]_: every kernel 4 × 4, stride 2, padding 1.
 
-    Glorot normal weights and zero biases, as the thesis' code draws them.
+    Glorot normal weights and zero biases, as in the code of the thesis.
     """
     encoder, decoder, features = _pair(shape, latents, width, depth, kernels=(4, 4, 4, 4))
     return Body(encoder, decoder, features, glorot_normal)
 
 
 def disent(shape: Shape, latents: int, width: float, depth: int = 1) -> Body:
-    """Return `conv` with the padding of the thesis' code: by two pixels, so that 64 × 64 ends as 5 × 5 × 64 = 1600."""
+    """Return `conv` with the padding of the thesis' code: two pixels, so 64 × 64 becomes 5 × 5 × 64 = 1600 features."""
     encoder, decoder, features = _pair(shape, latents, width, depth, kernels=(4, 4, 4, 4), more_padding=1)
     return Body(encoder, decoder, features, glorot_normal)
 
@@ -46,9 +47,9 @@ def dlib(shape: Shape, latents: int, width: float, depth: int = 1) -> Body:
 def _pair(
     shape: Shape, latents: int, width: float, depth: int, kernels: Sequence[int], more_padding: int = 0
 ) -> tuple[nn.Module, nn.Module, int]:
-    """Return encoder, decoder and the number of features; padding beyond an exact half is the encoder's alone.
+    """Return encoder, decoder and the number of features; `more_padding` applies only to the encoder.
 
-    Behind each convolution that halves the image, and before each that doubles it, are `depth` - 1 of 3 × 3.
+    There are `depth` - 1 convolutions of 3 × 3 after each that halves the image, and before each that doubles it.
     """
     height, breadth, channels = image_shape(shape)
     count = halvings(height, breadth)
@@ -85,7 +86,7 @@ def _pair(
 
 
 def _more(channels: int, depth: int) -> list[nn.Module]:
-    """Return the convolutions that make a stage deeper, at the image's size."""
+    """Return the convolutions that make a stage deeper, which keep the size of the image."""
     pairs = [(nn.Conv2d(channels, channels, 3, 1, 1), nn.ReLU(inplace=True)) for _ in range(depth - 1)]
     return [layer for pair in pairs for layer in pair]
 
@@ -93,7 +94,7 @@ def _more(channels: int, depth: int) -> list[nn.Module]:
 def halvings(height: int, breadth: int) -> int:
     """Return how often a convolutional net halves an image: until a side is at most four pixels, or odd.
 
-    Where that is less than twice, sides are rounded down, and halved until one is below eight.
+    If that is less than twice, sides are halved and rounded down until one is below eight.
     """
     count = 0
     while math.gcd(height, breadth) % 2 ** (count + 1) == 0 and min(height, breadth) >> count > SMALLEST:
@@ -102,19 +103,19 @@ def halvings(height: int, breadth: int) -> int:
         return count
     if min(height, breadth) < LEAST:
         raise UsageError(
-            f"a convolutional net needs sides of {LEAST} pixels or more, not {height} × {breadth}: "
+            f"a convolutional net needs sides of at least {LEAST} pixels, not {height} × {breadth}: "
             "resize the images, or use the net 'mlp'"
         )
     return int(math.log2(min(height, breadth) / SMALLEST))
 
 
 def doubled(height: int, breadth: int, count: int) -> list[tuple[int, int]]:
-    """Return height and width after each stage of a decoder, up to those of the image."""
+    """Return height and width after each stage of a decoder, the last being those of the image."""
     return [(height >> stage, breadth >> stage) for stage in range(count - 1, -1, -1)]
 
 
 def odd(sides: tuple[int, int]) -> tuple[int, int]:
-    """Return the pixel that doubling leaves out of sides that are odd."""
+    """Return, for each side, the pixel to add after doubling: 1 if the side is odd, otherwise 0."""
     return sides[0] % 2, sides[1] % 2
 
 

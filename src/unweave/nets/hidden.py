@@ -1,4 +1,4 @@
-"""The hidden layers of any decoder: what comes out of its non-linearities."""
+"""The hidden layers of any decoder: the outputs of its non-linearities."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from unweave.nets.additive import AdditiveDecoder
 from unweave.nets.modulated import ModulatedDecoder
 
 Keep = Callable[[Tensor], Tensor]
-"""What is kept of a layer's output: a copy, since a later layer may write over it."""
+"""Copies the part of a layer's output to keep; a copy, because a later layer may overwrite it."""
 
 
 def hidden_activations(decoder: nn.Module, z: Tensor, keep: Keep) -> dict[str, Tensor]:
-    """Return what is kept of each hidden layer for codes (n, latents), in the order of computation.
+    """Return the kept part of each hidden layer for codes (n, latents), in the order of computation.
 
-    A hidden layer is called by its non-linearity, as `named_modules` names it; one that is used again has `:2` and so
-    on behind its name. In a decoder that has non-linearities of torch's nowhere (they may be functions), it is a layer
-    with parameters instead. What the decoder returns is its output, and no hidden layer. A decoder that codes modulate
-    has its conditions, and what comes out of each stage but the last. A layer of an additive decoder is that of all
-    groups, one after another.
+    A hidden layer has the name of its non-linearity in `named_modules`; if a module is used again, `:2` and so on is
+    appended. If the decoder has no torch modules that are non-linearities (they may be functions), its layers with
+    parameters count instead. The decoder's output is not a hidden layer. For a modulated decoder, the hidden layers are
+    the conditions and the output of each stage but the last. For an additive decoder, a layer concatenates those of all
+    groups.
     """
     if isinstance(decoder, AdditiveDecoder):
         groups = zip(decoder.parts(), decoder.split(z), strict=True)
@@ -33,11 +33,11 @@ def hidden_activations(decoder: nn.Module, z: Tensor, keep: Keep) -> dict[str, T
     for modules in _candidates(decoder):
         if found := _outputs(decoder, modules, z, keep):
             return found
-    raise UsageError(f"the decoder {type(decoder).__name__} has no hidden layer, and so nothing to trace")
+    raise UsageError(f"the decoder {type(decoder).__name__} has no hidden layer, so there is nothing to trace")
 
 
 def _candidates(decoder: nn.Module) -> list[dict[str, nn.Module]]:
-    """Return the modules whose outputs are hidden layers: the second kind where the first gives none."""
+    """Return the modules whose outputs are hidden layers; the second group applies if the first is empty."""
     if isinstance(decoder, ModulatedDecoder):
         stages = {f"stages.{number}": stage for number, stage in enumerate(decoder.stages)}
         return [{"condition": decoder.condition, **stages}]
@@ -49,12 +49,12 @@ def _candidates(decoder: nn.Module) -> list[dict[str, nn.Module]]:
 
 
 def _is_non_linear(module: nn.Module) -> bool:
-    """Tell whether a module is an activation function of torch's."""
+    """Return whether a module is an activation function of torch."""
     return type(module).__module__ == nn.ReLU.__module__ and not isinstance(module, nn.MultiheadAttention)
 
 
 def _outputs(decoder: nn.Module, modules: dict[str, nn.Module], z: Tensor, keep: Keep) -> dict[str, Tensor]:
-    """Return what is kept of the outputs of these modules, without that which is the decoder's output."""
+    """Return the kept part of the outputs of these modules, except for the decoder's own output."""
     found: dict[str, Tensor] = {}
     memory: dict[str, int] = {}
 
@@ -76,6 +76,6 @@ def _outputs(decoder: nn.Module, modules: dict[str, nn.Module], z: Tensor, keep:
         for handle in handles:
             handle.remove()
     last = next(reversed(found), None)
-    if last is not None and memory[last] == end.data_ptr():  # a view of it too, or one that was changed in place
+    if last is not None and memory[last] == end.data_ptr():  # also if it is a view, or was changed in place
         del found[last]
     return found

@@ -15,9 +15,9 @@ HIDDEN = 1200
 
 
 def mlp(shape: Shape, latents: int, width: float, depth: int = 1) -> Body:
-    """Return the fully connected pair of [Higgins2017]_: 1200-1200 ReLU, and back 1200-1200-1200 tanh.
+    """Return the fully connected nets of [Higgins2017]_: encoder 1200-1200 ReLU, decoder 1200-1200-1200 tanh.
 
-    With a larger depth there are `depth` layers for each of these.
+    `depth` multiplies the number of these layers.
     """
     values, hidden = math.prod(shape), scaled(HIDDEN, width)
     down, up = [values, *[hidden] * (2 * depth)], [latents, *[hidden] * (3 * depth)]

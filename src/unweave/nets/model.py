@@ -1,4 +1,4 @@
-"""The model every method trains: encoder, bottleneck, most often a decoder, and the scale of its inputs."""
+"""The model that every method trains: encoder, bottleneck, usually a decoder, and the scale of its inputs."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from unweave.nets.bottleneck import Head, Posterior
 
 
 class NoDecoder(nn.Module):
-    """Stands in the place of a decoder where there is none."""
+    """Replaces the decoder in a model that has none."""
 
     def forward(self, z: Tensor) -> Tensor:
-        """Refuse: nothing can be drawn from codes."""
-        raise UsageError("this model has no decoder: its method learns codes alone, and nothing can be drawn from them")
+        """Raise a `UsageError`: codes cannot be decoded."""
+        raise UsageError("this model has no decoder: its method learns only codes, which cannot be decoded")
 
 
 class Model(nn.Module):
-    """Images to posteriors and codes to images.
+    """Maps images to posteriors, and codes to images.
 
-    Inside the model a pixel is (value / 255 - pixel_mean) / pixel_deviation, per channel; the two buffers
-    are 0 and 1 unless images are standardised, and are saved with the weights.
+    Inside the model a pixel is (value / 255 - pixel_mean) / pixel_deviation, per channel. The two buffers are 0 and 1
+    unless images are standardised, and are saved with the weights.
     """
 
     pixel_mean: Tensor
@@ -43,9 +43,9 @@ class Model(nn.Module):
         has_decoder: bool = True,
         companion: nn.Module | None = None,
     ) -> None:
-        """Join the parts; a reconstruction loss says what of the pixels is `seen`, and whether it `has_spread`.
+        """Join the parts; the reconstruction loss determines `seen` and `has_spread`.
 
-        A method says whether the model `has_decoder`, and which `companion` its objective needs.
+        The method determines `has_decoder`, and the `companion` that its objective needs.
         """
         super().__init__()
         self.shape = shape
@@ -63,17 +63,17 @@ class Model(nn.Module):
 
     @property
     def device(self) -> torch.device:
-        """Where the model's weights are."""
+        """The device of the model's weights."""
         return self.pixel_mean.device
 
     def own_parameters(self) -> list[nn.Parameter]:
-        """Return the weights of the model without those of its adversary."""
+        """Return the weights of the model, without those of its adversary."""
         return [weight for name, weight in self.named_parameters() if not name.startswith("adversary.")]
 
     def initialise(self, draw: Draw, generator: torch.Generator, keep: tuple[str, ...] = ()) -> None:
-        """Draw every weight matrix from `generator`, set biases to zero and pixels to be taken as they are.
+        """Draw every weight matrix from `generator`, set biases to zero, and leave pixels unscaled.
 
-        Parameters whose names begin with one of `keep` stay as they are.
+        Parameters whose names begin with one of `keep` do not change.
         """
         for name, parameter in self.named_parameters():
             if name.startswith(keep):
@@ -88,25 +88,25 @@ class Model(nn.Module):
         self.set_pixel_scale([0.0], [1.0])
 
     def set_pixel_scale(self, mean: list[float], deviation: list[float]) -> None:
-        """Standardise by these constants: of each channel, for values in [0, 1], or of each feature of vectors."""
+        """Standardise by these constants, one for each channel (for values in [0, 1]) or feature of vectors."""
         for buffer, values in ((self.pixel_mean, mean), (self.pixel_deviation, deviation)):
             constants = torch.tensor(values, dtype=buffer.dtype)
             buffer.copy_(constants.view(-1, *buffer.shape[1:]).expand_as(buffer))
 
     def checked(self, images: np.ndarray) -> np.ndarray:
-        """Return images as `pixels` takes them, or say what they must be."""
+        """Return images in the form that `pixels` accepts, or raise a `UsageError` that says what they must be."""
         images = np.ascontiguousarray(images)
         if images.dtype != np.uint8 or images.shape[1:] != self.shape:
             raise UsageError(f"images must be uint8 of shape {self._expected}, not {images.dtype} {images.shape}")
         return images
 
     def pixels(self, images: np.ndarray) -> Tensor:
-        """Return uint8 images (n, H, W, C) as the model sees them: float (n, C, H, W), channels last in memory."""
+        """Return uint8 images (n, H, W, C) as the model's input: float (n, C, H, W), channels last in memory."""
         x = torch.from_numpy(images).to(self.device).permute(0, 3, 1, 2)
         return x.float().mul_(self._scale).sub_(self._shift)
 
     def images(self, pixels: Tensor) -> np.ndarray:
-        """Return the model's pixels as uint8 images: the inverse of `pixels`, clipped to what can be shown."""
+        """Return the model's pixels as uint8 images: the inverse of `pixels`, clipped to 0 … 255."""
         values = pixels.float() * self.pixel_deviation + self.pixel_mean
         values = values.mul(255).round_().clamp_(0, 255).to(torch.uint8)
         return values.permute(0, 2, 3, 1).cpu().numpy()
@@ -116,16 +116,16 @@ class Model(nn.Module):
         return self.bottleneck(self.encoder(self._seen(x)))
 
     def embed(self, codes: Tensor) -> Tensor:
-        """Return codes (n, latents) as the decoder takes them, (n, inputs): the number of a category as its vector."""
+        """Return the decoder's input (n, inputs) for codes (n, latents): a category becomes its vector."""
         return self.bottleneck.embed(codes)
 
     def decode(self, z: Tensor) -> Tensor:
-        """Return the decoder's output (n, C, H, W): logits or means, as the reconstruction loss reads it.
+        """Return the decoder's output (n, C, H, W): logits or means, depending on the reconstruction loss.
 
-        What is decoded, (n, inputs), are samples of posteriors, or what `embed` makes of codes. A model without a
-        decoder raises a `UsageError`.
+        The input (n, inputs) is a sample of posteriors, or the result of `embed` for codes. A model without a decoder
+        raises a `UsageError`.
 
-        With a spread it is (n, 2, C, H, W): beside the output the parameter of each pixel's spread.
+        With a learnt spread the output is (n, 2, C, H, W): it also contains the parameter of each pixel's spread.
         """
         output = self.decoder(z)
         return output if self.spread is None else torch.stack([output, self.spread.expand_as(output)], 1)
@@ -144,22 +144,22 @@ class Model(nn.Module):
 
 
 class VectorModel(Model):
-    """Vectors (n, D) to posteriors and codes to vectors: the "pixels" are features, with a scale each."""
+    """Maps vectors (n, D) to posteriors, and codes to vectors: the "pixels" are features, each with its own scale."""
 
     def checked(self, images: np.ndarray) -> np.ndarray:
-        """Return vectors as float32, or say what they must be."""
+        """Return vectors as float32, or raise a `UsageError` that says what they must be."""
         rows = np.asarray(images)
         if rows.dtype.kind not in "biuf" or rows.shape[1:] != self.shape:
             raise UsageError(f"vectors must be numbers of shape {self._expected}, not {rows.dtype} {rows.shape}")
         rows = np.ascontiguousarray(rows, dtype=np.float32)
         if not np.isfinite(rows).all():
-            raise UsageError("vectors must be finite numbers: they hold a NaN or an infinity")
+            raise UsageError("vectors must be finite numbers: they contain a NaN or an infinity")
         return rows
 
     def pixels(self, images: np.ndarray) -> Tensor:
-        """Return vectors (n, D) as the model sees them."""
+        """Return vectors (n, D) as the model's input."""
         return (torch.from_numpy(images).to(self.device) - self.pixel_mean) / self.pixel_deviation
 
     def images(self, pixels: Tensor) -> np.ndarray:
-        """Return what the model sees as vectors in their own units, float32: the inverse of `pixels`."""
+        """Return the model's values as float32 vectors in their original units: the inverse of `pixels`."""
         return (pixels.float() * self.pixel_deviation + self.pixel_mean).cpu().numpy()

@@ -1,4 +1,4 @@
-"""Decoders that codes steer from the side: a constant picture, shaped stage by stage, as styles do in StyleGAN."""
+"""Decoders that are modulated by codes: a constant picture is shaped stage by stage, as by the styles of StyleGAN."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ class Modulation(nn.Module):
         self.eps = eps
 
     def forward(self, x: Tensor, condition: Tensor) -> Tensor:
-        """Return (offset + scale) * (x - mean) / deviation + shift, moments over the pixels of each channel."""
+        """Return (offset + scale) * (x - mean) / deviation + shift, with moments over the pixels of each channel."""
         scale, shift = self.styles(condition)[:, :, None, None].chunk(2, 1)
         return functional.group_norm(x, x.shape[1], eps=self.eps) * (self.offset + scale) + shift
 
 
 class Steered(nn.ModuleList):
-    """Layers one after another; those that take a condition are given it."""
+    """A sequence of layers; those that take a condition get it."""
 
     def forward(self, x: Tensor, condition: Tensor) -> Tensor:
-        """Return what comes out of the last layer."""
+        """Return the output of the last layer."""
         for layer in self:
             x = layer(x, condition) if isinstance(layer, Steered | Modulation) else layer(x)
         return x
 
 
 class SteeredResidual(Steered):
-    """Layers one after another, whose result is added to what went in."""
+    """A sequence of layers with a skip connection."""
 
     def forward(self, x: Tensor, condition: Tensor) -> Tensor:
-        """Return x plus what comes out of the last layer."""
+        """Return x plus the output of the last layer."""
         return x + super().forward(x, condition)
 
 
 class ModulatedDecoder(nn.Module):
-    """Turns codes into conditions, and under them a learned constant picture into images, by stages [Karras2019]_."""
+    """Turns codes into conditions, which shape a learnt constant picture into images, by stages [Karras2019]_."""
 
     def __init__(
         self, condition: nn.Module, stages: Iterable[Steered], start: tuple[int, int, int], value: float
@@ -54,12 +54,12 @@ class ModulatedDecoder(nn.Module):
         super().__init__()
         self.condition = condition
         self.stages = nn.ModuleList(stages)
-        # What is learned is how far the picture has moved, for all parameters but weight matrices start at zero.
+        # The parameter is the offset from the initial picture: all parameters but weight matrices start at zero.
         self.moves = nn.Parameter(torch.empty(start))
         self.value = value
 
     def hidden(self, z: Tensor) -> list[Tensor]:
-        """Return the conditions, and what comes out of every stage but the last, for codes (n, latents)."""
+        """Return the conditions, and the output of every stage but the last, for codes (n, latents)."""
         return self._walk(z)[:-1]
 
     def forward(self, z: Tensor) -> Tensor:

@@ -1,8 +1,8 @@
-"""Nets of the user's own: two modules, or a registered function that makes them.
+"""Nets of the user: two modules, or a registered function that makes them.
 
-The contract is that of unweave's own nets. The encoder maps images, float32 (n, C, H, W), to features (n, F), any F:
-the method puts its own layer on top of them, for the mean and the log-variance of each latent, say. The decoder maps
-codes (n, latents) to (n, C, H, W): logits for the loss bce, means for the others.
+They follow the same rules as unweave's own nets. The encoder maps images, float32 (n, C, H, W), to features (n, F),
+with any F. The method adds its own layer on top, for example for the mean and the log-variance of each latent. The
+decoder maps codes (n, latents) to (n, C, H, W): logits for the loss bce, means for the others.
 """
 
 from __future__ import annotations
@@ -29,29 +29,29 @@ Factory = Callable[..., Modules]
 """Makes an encoder and a decoder from the shape of the images (H, W, C), the number of latents and a width."""
 F = TypeVar("F", bound=Factory)
 OWN = "own"
-"""The name of a net that is two modules."""
+"""The name of a net that consists of two modules."""
 ROWS = 2
-"""Images that a net is tried on."""
+"""Number of images that a net is tested on."""
 KIND: Kind[Callable[..., Any]] = Kind("net")
-"""The nets by name: unweave's make a `Body`, those of users an encoder and a decoder."""
+"""The nets by name: unweave's own make a `Body`, those of users an encoder and a decoder."""
 
 
 def register(name: str) -> Callable[[F], F]:
-    """Give a function that makes an encoder and a decoder a name, so that it is a net as unweave's own are.
+    """Register a function that makes an encoder and a decoder, so that it can be used by name like a built-in net.
 
-    A run of such a net can be opened again wherever the function is defined: in Python, or by a plugin.
+    A run with such a net can be opened wherever the function is defined: in Python, or through a plugin.
 
     Parameters
     ----------
     name
-        What `train(net=…)` and `--net` call it: lower-case letters and digits, with dashes between.
+        The name for `train(net=…)` and `--net`: lower-case letters and digits, separated by dashes.
 
     Returns
     -------
     callable
         A decorator for a function `(shape, latents, width) -> (encoder, decoder)`. The shape is that of the images,
-        (H, W, C). Further parameters, each with a default, are options: `--net my-net:depth=3`. torch's own
-        initialisation stays, and comes from the run's seed.
+        (H, W, C). Further parameters, each with a default, are options: `--net my-net:depth=3`. The modules keep
+        torch's own initialisation, which depends on the run's seed.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def register(name: str) -> Callable[[F], F]:
 
     def decorate(factory: F) -> F:
         if name == OWN:
-            raise UsageError(f"a net cannot be called '{OWN}': that is what two modules are called")
+            raise UsageError(f"a net cannot be called '{OWN}': the name is reserved for nets of two modules")
         KIND.define(name, factory)
         return factory
 
@@ -77,13 +77,13 @@ def register(name: str) -> Callable[[F], F]:
 
 
 def full_name(text: str) -> str:
-    """Return the name of a net with all of its options written out, for the record of a run."""
+    """Return the name of a net with all its options written out, for the record of a run."""
     name, _ = split_options(text)
     return data_name({"name": name, **options_of(text)})
 
 
 def made(text: str, shape: Shape, latents: int, width: float, generator: torch.Generator) -> Modules:
-    """Return the modules of a registered net; what torch draws for them comes from `generator`."""
+    """Return the modules of a registered net; torch's random numbers for them come from `generator`."""
     name, _ = split_options(text)
     seed = int(torch.randint(2**62, (1,), generator=generator))
     with torch.random.fork_rng(devices=[]):
@@ -93,17 +93,17 @@ def made(text: str, shape: Shape, latents: int, width: float, generator: torch.G
         except UsageError:
             raise
         except Exception as error:
-            raise UsageError(f"the net {name} cannot be made for images {shape}: {_words(error)}") from error
+            raise UsageError(f"the net {name} cannot be built for images {shape}: {_words(error)}") from error
     return checked(modules, f"the net {name}")
 
 
 def checked(modules: object, what: str = "net") -> Modules:
-    """Return what should be an encoder and a decoder, if it is."""
+    """Return an encoder and a decoder, or raise a `UsageError` if these are not two trainable float32 modules."""
     if not isinstance(modules, tuple | list) or len(modules) != 2 or not all(isinstance(m, nn.Module) for m in modules):
         raise UsageError(f"{what} must be two torch modules, (encoder, decoder), not {_described(modules)}")
     for role, module in zip(("encoder", "decoder"), modules, strict=True):
         if next(module.parameters(), None) is None:
-            raise UsageError(f"the {role} {type(module).__name__} has no parameters: there is nothing to train in it")
+            raise UsageError(f"the {role} {type(module).__name__} has no parameters, so there is nothing to train")
         for name, parameter in module.named_parameters():
             if parameter.dtype != torch.float32:
                 raise UsageError(
@@ -113,7 +113,7 @@ def checked(modules: object, what: str = "net") -> Modules:
 
 
 def copied(modules: Modules) -> Modules:
-    """Return a copy on the CPU, weights that both share still shared, so that the user's modules stay as they are."""
+    """Return a copy on the CPU, so that the user's modules do not change; shared weights stay shared."""
     try:
         encoder, decoder = deepcopy(modules)
     except Exception as error:
@@ -122,7 +122,7 @@ def copied(modules: Modules) -> Modules:
 
 
 def body_of(modules: Modules, shape: Shape, latents: int) -> Body:
-    """Return two modules as a body, tried on a batch of zeros: what does not fit is said in one line."""
+    """Return two modules as a body after testing them on a batch of zeros; a `UsageError` reports a mismatch."""
     encoder, decoder = modules
     encoder.register_forward_pre_hook(_plain_layout)
     pixels = torch.zeros(ROWS, shape[-1], *shape[:-1])
@@ -139,12 +139,12 @@ def body_of(modules: Modules, shape: Shape, latents: int) -> Body:
 
 
 def _plain_layout(module: nn.Module, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-    """Give images to an encoder row by row: unweave's own are channels last in memory, which `view` does not take."""
+    """Make an encoder's input contiguous: unweave's images are channels last in memory, which `view` rejects."""
     return tuple(x.contiguous() for x in inputs)
 
 
 def architecture_of(modules: Modules) -> str:
-    """Return a digest of the architecture: how the modules print, and the shapes of their tensors."""
+    """Return a digest of the architecture: the printed form of the modules, and the shapes of their tensors."""
     shapes = [[name, list(value.shape), str(value.dtype)] for name, value in _tensors(modules).items()]
     return hashlib.sha256(json.dumps([[repr(m) for m in modules], shapes]).encode()).hexdigest()[:16]
 
@@ -159,22 +159,22 @@ def weights_of(modules: Modules) -> str:
 
 
 def _tensors(modules: Modules) -> dict[str, Tensor]:
-    """Return the tensors of both modules by name; anything else in their state could not be saved."""
+    """Return the tensors of both modules by name; nothing else in their state can be saved."""
     found = nn.ModuleList(modules).state_dict()
     for name, value in found.items():
         if not isinstance(value, Tensor):
-            raise UsageError(f"the state of a net holds tensors only, and its {name} is {_described(value)}")
+            raise UsageError(f"the state of a net may hold only tensors, but its {name} is {_described(value)}")
     return found
 
 
 def _tried(module: nn.Module, x: Tensor, role: str, what: str) -> Tensor:
-    """Return what a module makes of a batch, in evaluation mode, so that nothing in it changes."""
+    """Return a module's output for a batch, in evaluation mode, so that the module does not change."""
     training = module.training
     try:
         with torch.no_grad(), torch.random.fork_rng(devices=[]):
             y = module.eval()(x)
     except Exception as error:
-        latents = "; `latents` says how many latents there are" if what == "codes" else ""
+        latents = "; `latents` sets the number of latents" if what == "codes" else ""
         raise UsageError(f"the {role} fails on {what} {_shape(x)}: {_words(error)}{latents}") from error
     finally:
         module.train(training)
@@ -184,11 +184,11 @@ def _tried(module: nn.Module, x: Tensor, role: str, what: str) -> Tensor:
 
 
 def options_of(text: str) -> dict[str, Any]:
-    """Return every option of a net: those written, and the defaults of the others."""
+    """Return all options of a net: the given ones, and the defaults of the others."""
     name, written = split_options(text)
     known = _defaults(name)
     if written and not known:
-        raise UsageError(f"the net '{name}' takes no options, and '{text}' has some")
+        raise UsageError(f"the net '{name}' has no options, but '{text}' gives some")
     for option in written:
         if option not in known:
             raise unknown(f"option of {name}", option, known)
@@ -196,7 +196,7 @@ def options_of(text: str) -> dict[str, Any]:
 
 
 def _defaults(name: str) -> Mapping[str, Any]:
-    """Return the options of a net: the keyword-only parameters of unweave's, all behind the width of the user's."""
+    """Return the options of a net: keyword-only parameters of a built-in net, all after the width of a user's net."""
     parameters = list(inspect.signature(KIND.find(name)).parameters.values())
     if name in KIND.builtin:
         parameters = [parameter for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY]

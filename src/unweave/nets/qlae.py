@@ -1,4 +1,4 @@
-"""The networks of QLAE: three convolutions a stage, and a decoder that codes modulate."""
+"""The networks of QLAE: three convolutions per stage, and a decoder that is modulated by codes."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ HIDDEN = 256
 SLOPE = 0.2
 EPS = 1e-6
 START = 0.1
-"""The constant picture's first value."""
+"""Initial value of the constant picture."""
 
 
 def qlae(shape: Shape, latents: int, width: float) -> Body:
-    """Return the pair of [Hsu2023]_ as the authors' code has it, for images of any size.
+    """Return encoder and decoder of [Hsu2023]_, after the authors' code, for images of any size.
 
-    Encoder: in each stage two 3 × 3 convolutions and a 4 × 4 one of stride 2, each normalised per image and channel;
-    then 256, 256. Decoder: 256, 256, and the stages in reverse, each convolution followed by a modulation.
+    Encoder: each stage has two 3 × 3 convolutions and a 4 × 4 convolution of stride 2, each normalised per image and
+    channel; then 256 and 256 units. Decoder: 256 and 256 units, then the stages in reverse order, with a modulation
+    after each convolution.
     """
     height, breadth, channels = image_shape(shape)
     count = halvings(height, breadth)
@@ -46,7 +47,7 @@ def qlae(shape: Shape, latents: int, width: float) -> Body:
 
 
 def _up(before: int, after: int, units: int, more: tuple[int, int]) -> Steered:
-    """Return a stage of the decoder, which doubles the picture's sides and adds `more`."""
+    """Return a stage of the decoder, which doubles the sides of the picture and adds `more` pixels."""
     layers: list[nn.Module] = []
     widening = nn.ConvTranspose2d(after, after, 4, 2, 1, more, bias=False)
     for layer in (_conv(before, after), _conv(after, after), widening):

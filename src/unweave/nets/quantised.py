@@ -1,4 +1,4 @@
-"""Bottlenecks whose codes take few values: learned ones, or the levels of a fixed grid."""
+"""Bottlenecks whose latents take few values: learnt values, or the levels of a fixed grid."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from torch.nn import functional
 from unweave.nets.bottleneck import Head
 
 VALUES = 10
-"""Learned values a latent can take, by default."""
+"""Default number of learnt values of a latent."""
 LEVELS = 12
-"""Levels of the fixed grid, by default."""
+"""Default number of levels of the fixed grid."""
 
 
 @dataclass(frozen=True)
 class Quantised:
-    """A deterministic code, each latent one of a few values; there is no variance."""
+    """A deterministic code whose latents take one of a few values; there is no variance."""
 
-    continuous: Tensor  # (n, latents): what the encoder says
-    nearest: Tensor  # (n, latents): the value next to it, differentiable in the codebook, if that is learned
+    continuous: Tensor  # (n, latents): the encoder's outputs
+    nearest: Tensor  # (n, latents): the values nearest to them, differentiable in a learnt codebook
     values: int | Sequence[int]
-    """How many values a latent can take: each of them, or all."""
+    """Number of values of a latent: one number for all, or one for each."""
 
     @property
     def mean(self) -> Tensor:
-        """The nearest values; gradients go straight through to the continuous code."""
-        # The difference is zero, exactly: codes are codebook values to the last bit.
+        """The nearest values; the gradient passes straight through to the encoder's outputs."""
+        # The difference is exactly zero, so codes are codebook values bit for bit.
         return self.nearest.detach() + (self.continuous - self.continuous.detach())
 
     def sample(self, noise: torch.Generator) -> Tensor:
@@ -42,38 +42,38 @@ class Quantised:
         return Quantised(self.continuous[which], self.nearest[which], self.values)
 
     def kl(self) -> Tensor:
-        """Return the divergence from a prior that takes all values for equally likely: log(values) each."""
+        """Return the divergence from a uniform prior over the values: log(values) for each latent."""
         each = [self.values] if isinstance(self.values, int) else self.values
         return self.continuous.new_tensor([math.log(values) for values in each]).expand_as(self.continuous)
 
 
 class CodebookHead(Head):
-    """A linear head, and learned values for each latent [Hsu2023]_: at first even steps of [-1/2, 1/2]."""
+    """A linear head, and learnt values for each latent [Hsu2023]_, which start evenly spaced in [-1/2, 1/2]."""
 
     def __init__(self, features: int, latents: int, values: int = VALUES) -> None:
         super().__init__()
         self.mean = nn.Linear(features, latents)
-        # What is learned is how far the values have moved, for all parameters but weight matrices start at zero.
+        # The parameter is the offset from the initial values, because all parameters but weight matrices start at zero.
         self.moves = nn.Parameter(torch.empty(latents, values))
 
     @property
     def codebook(self) -> Tensor:
-        """The values (latents, values) that codes take."""
+        """The values (latents, values) that latents can take."""
         return torch.linspace(-0.5, 0.5, self.moves.shape[1], device=self.moves.device) + self.moves
 
     def forward(self, features: Tensor) -> Quantised:
         """Return the code, in float32 whatever the precision of the features."""
         continuous, codebook = self.mean(features).float(), self.codebook
         places = (continuous.detach()[..., None] - codebook.detach()).abs().argmin(-1)  # (n, latents)
-        # Picked by a product, whose gradient is the same every time on every device.
+        # Selected by a product, because its gradient is deterministic on every device.
         nearest = (functional.one_hot(places, codebook.shape[1]) * codebook).sum(-1)
         return Quantised(continuous, nearest, codebook.shape[1])
 
 
 class GridHead(Head):
-    """A linear head, squashed by tanh and rounded to one of `levels` even steps of [-1, 1] [Mentzer2024]_.
+    """A linear head, squashed by tanh and rounded to one of `levels` evenly spaced values in [-1, 1] [Mentzer2024]_.
 
-    Several numbers of levels are those of the latents in turn, from the first again where there are more latents.
+    A list gives the number of levels of each latent; it repeats if there are more latents.
     """
 
     def __init__(self, features: int, latents: int, levels: int | Sequence[int] = LEVELS) -> None:

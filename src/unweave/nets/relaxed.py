@@ -1,4 +1,4 @@
-"""A bottleneck whose latents are scalars of one learned codebook, mixed by Gumbel-softmax while it is trained."""
+"""A bottleneck whose latents are scalars of one learnt codebook, mixed by Gumbel-softmax during training."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from unweave.nets.bottleneck import Head
 from unweave.nets.categorical import kl_to_uniform, one_hot, relaxed
 
 VALUES = 64
-"""Scalars in the codebook, by default."""
+"""Default number of scalars in the codebook."""
 TEMPERATURE = 1.0
 
 
 @dataclass(frozen=True)
 class Relaxed:
-    """q(k|x) = softmax over k of -(c - e_k)^2 for each latent: c is what the encoder says, e the codebook."""
+    """q(k|x) = softmax over k of -(c - e_k)^2 for each latent: c is the encoder's output, e the codebook."""
 
     continuous: Tensor  # (n, latents): c
     codebook: Tensor  # (values,): e
@@ -31,7 +31,7 @@ class Relaxed:
 
     @property
     def mean(self) -> Tensor:
-        """The most likely scalars (n, latents): those next to what the encoder says."""
+        """The most likely scalars (n, latents): those nearest to the encoder's outputs."""
         return self.values(one_hot(self.logits.argmax(-1).to(self.continuous), len(self.codebook)))
 
     def weights(self, noise: torch.Generator) -> Tensor:
@@ -39,11 +39,11 @@ class Relaxed:
         return relaxed(self.logits, self.temperature, noise)
 
     def values(self, weights: Tensor) -> Tensor:
-        """Return the scalars (n, latents) that weights (n, latents, values) mix."""
+        """Return the mixtures of scalars (n, latents) with weights (n, latents, values)."""
         return weights @ self.codebook
 
     def sample(self, noise: torch.Generator) -> Tensor:
-        """Draw the scalars (n, latents), each a mixture by relaxed one-hot weights."""
+        """Draw mixtures of scalars (n, latents) with relaxed one-hot weights."""
         return self.values(self.weights(noise))
 
     def rows(self, which: slice | Tensor) -> Relaxed:
@@ -51,20 +51,20 @@ class Relaxed:
         return Relaxed(self.continuous[which], self.codebook, self.temperature)
 
     def kl(self) -> Tensor:
-        """Return the divergence of each latent from equally likely scalars: (n, latents)."""
+        """Return the divergence of each latent from the uniform distribution: (n, latents)."""
         return kl_to_uniform(self.logits)
 
 
 class RelaxedHead(Head):
     """A linear head, and a codebook of scalars that all latents share [Baykal2024]_.
 
-    At first these are the quantiles of N(0, 1), in even steps of probability.
+    The scalars start at evenly spaced quantiles of N(0, 1).
     """
 
     def __init__(self, features: int, latents: int, values: int = VALUES, temperature: float = TEMPERATURE) -> None:
         super().__init__()
         self.mean = nn.Linear(features, latents)
-        # What is learned is how far the values have moved, for all parameters but weight matrices start at zero.
+        # The parameter is the offset from the initial values, because all parameters but weight matrices start at zero.
         self.moves = nn.Parameter(torch.empty(values))
         self._start = [NormalDist().inv_cdf((place + 0.5) / values) for place in range(values)]
         self._temperature = temperature

@@ -1,4 +1,4 @@
-"""The networks of Tripod: residual blocks, and a decoder that codes modulate."""
+"""The networks of Tripod: residual blocks, and a decoder that is modulated by codes."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ FIRST, LAST = 32, 512
 CONDITION = 256
 EPS = 1e-5
 START = 1.0
-"""The constant picture's first value."""
+"""Initial value of the constant picture."""
 
 
 class Residual(nn.Module):
-    """Two normalised convolutions, whose result is added to what went in, its channels adjusted where they differ."""
+    """Two normalised convolutions with a skip connection, which adjusts the number of channels if necessary."""
 
     def __init__(self, before: int, after: int) -> None:
         super().__init__()
@@ -26,16 +26,16 @@ class Residual(nn.Module):
         self.skip = nn.Identity() if before == after else nn.Conv2d(before, after, 1)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return x plus what the layers make of it."""
+        """Return x plus the output of the layers."""
         return self.skip(x) + self.layers(x)
 
 
 def tripod(shape: Shape, latents: int, width: float) -> Body:
-    """Return the pair of [Hsu2024]_ as the authors' code has it, for images of any size.
+    """Return encoder and decoder of [Hsu2024]_, after the authors' code, for images of any size.
 
-    Encoder: in each stage two residual blocks of two 3 × 3 convolutions, and a 2 × 2 one of stride 2; the mean over
-    pixels, then 512. Decoder: 256, 256, and in each stage two modulated residual blocks, the picture doubled, and a
-    3 × 3 convolution.
+    Encoder: each stage has two residual blocks of two 3 × 3 convolutions, and a 2 × 2 convolution of stride 2; then the
+    mean over pixels and 512 units. Decoder: 256 and 256 units; each stage has two modulated residual blocks, doubles
+    the picture, and ends with a 3 × 3 convolution.
     """
     height, breadth, channels = image_shape(shape)
     count = halvings(height, breadth)
@@ -48,7 +48,7 @@ def tripod(shape: Shape, latents: int, width: float) -> Body:
         down += [Residual(size if stage else channels, size), Residual(size, size), nn.Conv2d(size, after, 2, 2)]
     encoder = nn.Sequential(*down, nn.AdaptiveAvgPool2d(1), nn.Flatten(), *_dense(sizes[-1], features))
 
-    # At 64 × 64 the decoder's stages are 512, 256, 128, 64: the encoder's but for its first.
+    # At 64 × 64 the decoder's stages are 512, 256, 128, 64: those of the encoder without its first.
     widths = sizes[:0:-1]
     up = [
         Steered([_block(size, units), _block(size, units), nn.Upsample(sides), nn.Conv2d(size, after, 3, 1, 1)])

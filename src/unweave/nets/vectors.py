@@ -1,4 +1,4 @@
-"""A bottleneck that takes each latent for one of a few learned vectors: categories, each with a place of its own."""
+"""A bottleneck whose latents are categories, each represented by one of a few learnt vectors."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from unweave.nets.bottleneck import Head
 from unweave.nets.categorical import one_hot
 
 CATEGORIES = 16
-"""Vectors in the codebook of a latent, by default."""
+"""Default number of vectors in the codebook of a latent."""
 SIZE = 8
-"""Numbers in a vector, by default."""
+"""Default length of a vector."""
 
 
 @dataclass(frozen=True)
 class Vectors:
-    """A deterministic code: each latent is the number of the vector that is next to what the encoder says."""
+    """A deterministic code: each latent is the index of the vector that is nearest to the encoder's output."""
 
-    places: Tensor  # (n, latents): which vectors
-    continuous: Tensor  # (n, latents, size): what the encoder says
-    nearest: Tensor  # (n, latents, size): the vectors next to it, differentiable in the codebook
+    places: Tensor  # (n, latents): indices of the vectors
+    continuous: Tensor  # (n, latents, size): the encoder's outputs
+    nearest: Tensor  # (n, latents, size): the vectors nearest to them, differentiable in the codebook
     categories: int
 
     @property
     def mean(self) -> Tensor:
-        """The numbers of the vectors, as floats."""
+        """The indices of the vectors, as floats."""
         return self.places.to(self.continuous)
 
     def sample(self, noise: torch.Generator) -> Tensor:
-        """Return the vectors side by side, (n, latents * size); gradients go straight through to the encoder's."""
-        # The difference is zero, exactly: what is decoded are codebook vectors to the last bit.
+        """Return the concatenated vectors (n, latents * size); the gradient passes straight through to the encoder."""
+        # The difference is exactly zero, so the decoder gets the codebook vectors bit for bit.
         return (self.nearest.detach() + (self.continuous - self.continuous.detach())).flatten(1)
 
     def rows(self, which: slice | Tensor) -> Vectors:
@@ -42,12 +42,12 @@ class Vectors:
         return Vectors(self.places[which], self.continuous[which], self.nearest[which], self.categories)
 
     def kl(self) -> Tensor:
-        """Return the divergence from a prior that takes all vectors for equally likely: log(categories) each."""
+        """Return the divergence from a uniform prior over the vectors: log(categories) for each latent."""
         return torch.full_like(self.mean, math.log(self.categories))
 
 
 class VectorHead(Head):
-    """A linear head, and learned vectors: a codebook for each latent, or one that all share [Oord2017]_."""
+    """A linear head, and learnt vectors: a codebook for each latent, or one that all share [Oord2017]_."""
 
     def __init__(
         self, features: int, latents: int, categories: int = CATEGORIES, size: int = SIZE, shared: bool = False
@@ -58,30 +58,30 @@ class VectorHead(Head):
 
     @classmethod
     def inputs(cls, latents: int, categories: int = CATEGORIES, size: int = SIZE, **options: Any) -> int:
-        """Return the numbers of all vectors."""
+        """Return the total length of all vectors."""
         return latents * size
 
     @classmethod
     def categories(cls, latents: int, categories: int = CATEGORIES, **options: Any) -> tuple[int, ...]:
-        """Return the number of vectors, for each latent."""
+        """Return the number of vectors for each latent."""
         return (categories,) * latents
 
     def initialise(self, generator: torch.Generator) -> None:
-        """Draw vectors of about the length 1."""
+        """Draw vectors of length about 1."""
         nn.init.normal_(self.vectors, std=self.vectors.shape[2] ** -0.5, generator=generator)
 
     def forward(self, features: Tensor) -> Vectors:
-        """Return the code, in float32 whatever the precision of the features."""
+        """Return the code, in float32 for features of any precision."""
         continuous = self.mean(features).float().unflatten(1, (-1, self.vectors.shape[2]))
         apart = continuous.detach()[:, :, None] - self.vectors.detach()  # (n, latents, categories, size)
         places = apart.square().sum(-1).argmin(-1)
         return Vectors(places, continuous, self._vectors(places.float()), self.vectors.shape[1])
 
     def embed(self, codes: Tensor) -> Tensor:
-        """Return the vectors of codes (n, latents), side by side."""
+        """Return the concatenated vectors of codes (n, latents)."""
         return self._vectors(codes).flatten(1)
 
     def _vectors(self, codes: Tensor) -> Tensor:
         """Return the vectors (n, latents, size) of codes (n, latents)."""
-        # Picked by a product, whose gradient is the same every time on every device.
+        # Selected by a product, because its gradient is deterministic on every device.
         return (one_hot(codes, self.vectors.shape[1])[:, :, None] @ self.vectors).squeeze(2)

@@ -1,6 +1,6 @@
-"""Penalties as functions of plain tensors: each can be used alone, in any training loop.
+"""Penalties as functions of plain tensors, for use in any training loop.
 
-To add one: a file with one function, and a line in `__all__`.
+To add one, write a file with one function and add a line to `__all__`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a penalty asks of its tensors, and the one line for what is wrong with them."""
+"""Checks of a penalty's tensors, with one clear line for each mistake."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from unweave.errors import UsageError
 
 
 class NotFinite(UsageError):
-    """Codes that hold a NaN or an infinity; while training, a sign that it has diverged."""
+    """Codes contain a NaN or an infinity; during training, a sign that it has diverged."""
 
 
 def check_codes(codes: Tensor, name: str = "codes", rows: int = 2, vectors: bool = False) -> None:
-    """Refuse all but finite floats of shape (n, latents), with at least so many rows; `vectors`: or (n, latents, k).
+    """Raise a `UsageError` unless codes are finite floats (n, latents), or with `vectors` also (n, latents, k).
 
-    Whether they are finite is asked on the CPU alone. A GPU would have to be waited for: there a NaN gives a NaN.
+    Only codes on the CPU are checked for finite values, because the check would have to wait for a GPU; there a NaN
+    gives a NaN.
     """
     if not isinstance(codes, Tensor) or not codes.is_floating_point():
         kind = codes.dtype if isinstance(codes, Tensor) else type(codes).__name__
@@ -27,11 +28,11 @@ def check_codes(codes: Tensor, name: str = "codes", rows: int = 2, vectors: bool
     if len(codes) < rows:
         raise UsageError(f"{name} must have at least {rows} rows, not {len(codes)}")
     if codes.device.type == "cpu" and not torch.isfinite(codes.detach()).all():
-        raise NotFinite(f"{name} must be finite, and hold a NaN or an infinity")
+        raise NotFinite(f"{name} must be finite, but contain a NaN or an infinity")
 
 
 def check_posteriors(mean: Tensor, log_variance: Tensor | None, z: Tensor | None = None) -> None:
-    """Refuse means, log-variances and samples of a batch's posteriors that are no codes, or of different shapes."""
+    """Raise a `UsageError` unless means, log-variances and samples are codes of the same shape."""
     given = {"mean": mean, "log_variance": log_variance, "z": z}
     for name, tensor in given.items():
         if tensor is None:
@@ -42,12 +43,12 @@ def check_posteriors(mean: Tensor, log_variance: Tensor | None, z: Tensor | None
 
 
 def check_count(value: int, name: str, least: int = 1) -> None:
-    """Refuse what is not a whole number of at least so many."""
+    """Raise a `UsageError` unless the value is an integer of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise UsageError(f"{name} must be a whole number of at least {least}, not {value!r}")
+        raise UsageError(f"{name} must be an integer of at least {least}, not {value!r}")
 
 
 def check_positive(value: float, name: str) -> None:
-    """Refuse what is not a positive, finite number."""
+    """Raise a `UsageError` unless the value is a positive, finite number."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
         raise UsageError(f"{name} must be a positive number, not {value!r}")

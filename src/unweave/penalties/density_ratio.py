@@ -1,4 +1,4 @@
-"""Total correlation by a discriminator: the log-odds that codes are codes and not shuffled ones."""
+"""Total correlation by a discriminator: the log-odds that codes are not shuffled."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ def density_ratio(discriminator: nn.Module, codes: Tensor) -> Tensor:
 
         KL(q(z) || prod_j q(z_j)) ≈ E_q(z)[log D(z) - log (1 - D(z))]
 
-    where D(z) is the probability that z is a code and not a row of shuffled latents, as a discriminator that is trained
-    beside the model estimates it (`density_ratio_loss`).
+    where D(z) is the probability that z is a code and not a row of shuffled latents. A discriminator that is trained
+    together with the model estimates it (`density_ratio_loss`).
 
     Parameters
     ----------
     discriminator
-        Codes (n, latents) to two logits (n, 2): that they are codes, and that they are shuffled.
+        Maps codes (n, latents) to two logits (n, 2): for actual codes, and for shuffled ones.
     codes
-        Floats (n, latents): samples of the posteriors, with a gradient; or (n, latents, k), where a latent is k numbers
-        that stay together, such as the weights of its categories.
+        Floats (n, latents): samples of the posteriors, with a gradient; or (n, latents, k), if a latent is k numbers
+        that belong together, such as the weights of its categories.
 
     Returns
     -------
     Tensor
-        A scalar with a gradient by the codes, and none by the discriminator's weights.
+        A scalar with a gradient for the codes, but none for the discriminator's weights.
 
     Notes
     -----
-    Unchanged by the order of rows. The estimate is as good as the discriminator, and can be negative.
+    Invariant to the order of rows. The estimate is only as good as the discriminator, and can be negative.
 
     References
     ----------
@@ -56,21 +56,21 @@ def density_ratio(discriminator: nn.Module, codes: Tensor) -> Tensor:
 
 
 def density_ratio_loss(discriminator: nn.Module, codes: Tensor, others: Tensor) -> Tensor:
-    """What the discriminator of `density_ratio` minimises: the cross-entropy of telling codes from shuffled ones.
+    """Loss of the discriminator for `density_ratio`: the cross-entropy of distinguishing codes from shuffled codes.
 
     Parameters
     ----------
     discriminator
-        Codes (n, latents) to two logits (n, 2).
+        Maps codes (n, latents) to two logits (n, 2).
     codes
         Floats (n, latents), detached from the encoder: class 0.
     others
-        Codes of other images, (n, latents): class 1, once their latents are shuffled. The paper takes another batch.
+        Codes of other images, (n, latents), whose latents are shuffled: class 1. The paper uses another batch.
 
     Returns
     -------
     Tensor
-        A scalar in nats with a gradient by the discriminator's weights; log 2 where it cannot tell them apart.
+        A scalar in nats with a gradient for the discriminator's weights; log 2 if it cannot distinguish the two.
 
     Examples
     --------
@@ -92,10 +92,10 @@ def density_ratio_loss(discriminator: nn.Module, codes: Tensor, others: Tensor) 
 
 
 def shuffle_latents(codes: Tensor) -> Tensor:
-    """Codes whose latents come from different images each: latent j of row i is that of row i + j.
+    """Shuffle latents across images: latent j of row i is taken from row i + j.
 
-    Rows are independent draws, so that any permutations of the columns do. These need no randomness, and no two
-    latents of a row share an image as long as there are as many rows as latents.
+    Rows are independent draws, so any permutation of each column works. This one needs no randomness, and no two
+    latents of a row come from the same image as long as there are at least as many rows as latents.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def shuffle_latents(codes: Tensor) -> Tensor:
 
 
 def _two_logits(logits: Tensor, codes: Tensor) -> Tensor:
-    """Return a discriminator's logits, if there are two for each code."""
+    """Return a discriminator's logits after checking that there are two for each code."""
     if logits.shape != (len(codes), 2):
         raise UsageError(f"the discriminator must give two logits for each code, not {tuple(logits.shape)}")
     return logits

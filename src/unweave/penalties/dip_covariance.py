@@ -1,4 +1,4 @@
-"""DIP's penalties: codes whose covariance is that of the prior, the identity."""
+"""The penalties of DIP-VAE: the covariance of codes should be that of the prior, the identity."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from unweave.penalties.checks import check_posteriors
 
 
 class DIPCovariance(NamedTuple):
-    """How far a covariance is from the identity: two scalars."""
+    """Distance of a covariance from the identity, as two scalars."""
 
     off_diagonal: Tensor
     """sum_{i≠j} C_ij^2."""
@@ -20,7 +20,7 @@ class DIPCovariance(NamedTuple):
 
 
 def dip_covariance(mean: Tensor, log_variance: Tensor | None = None) -> DIPCovariance:
-    r"""How far the covariance C of the codes is from the identity [Kumar2018]_, eq. 6 and 7.
+    r"""Distance of the covariance C of codes from the identity [Kumar2018]_, eq. 6 and 7.
 
         off_diagonal = sum_{i≠j} C_ij^2        diagonal = sum_i (C_ii - 1)^2
 
@@ -37,12 +37,12 @@ def dip_covariance(mean: Tensor, log_variance: Tensor | None = None) -> DIPCovar
     Returns
     -------
     DIPCovariance
-        `off_diagonal` and `diagonal`: scalars with a gradient. The objective is a VAE's plus lambda_od times the first
-        and lambda_d times the second.
+        `off_diagonal` and `diagonal`: scalars with a gradient. DIP-VAE adds lambda_od times the first and lambda_d
+        times the second to the objective of a VAE.
 
     Notes
     -----
-    Unchanged by the order of rows and of latents, and by shifts.
+    Invariant to the order of rows and latents, and to shifts.
 
     References
     ----------

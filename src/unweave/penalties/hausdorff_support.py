@@ -1,4 +1,4 @@
-"""Factorised support: every combination of two latents' values is near a code."""
+"""Factorised support: every combination of two latents' values should be near a code."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from unweave.penalties.latent_pairs import draw_pairs
 
 
 def hausdorff_support(codes: Tensor, *, pairs: int | None = None, generator: torch.Generator | None = None) -> Tensor:
-    r"""How far the support of codes is from the product of the supports of its latents [Roth2023]_, eq. 3.
+    r"""Distance of the support of codes from the product of the supports of single latents [Roth2023]_, eq. 3.
 
         sum_{i<j} max_{(a, b) in Z_i x Z_j} min_{z in Z} |(a, b) - (z_i, z_j)|^2
 
-    Z are the codes, Z_i their values of latent i: the squared Hausdorff distance between the codes of two latents and
-    the grid that their values span, summed over pairs of latents.
+    Z are the codes, Z_i their values of latent i. This is the squared Hausdorff distance between the codes of two
+    latents and the grid that their values span, summed over pairs of latents.
 
     Parameters
     ----------
     codes
         Floats (n, latents): the posterior means of a batch.
     pairs
-        How many pairs of latents are drawn at each call, without replacement; the authors' code draws 25. None: all.
+        Number of pairs of latents to draw at each call, without replacement; the authors' code draws 25. None: all.
     generator
-        A generator on the CPU, from which these come. By default torch's own.
+        Generator of these pairs, on the CPU; by default torch's own.
 
     Returns
     -------
     Tensor
-        A scalar from 0 up, with a gradient: 0 where every combination of two latents' values is there, however
-        unevenly; and where there is a single latent.
+        A scalar of at least 0, with a gradient. It is 0 if every combination of two latents' values occurs, even if
+        unevenly, and if there is a single latent.
 
     Notes
     -----
-    Three codes of each pair have a gradient. Unchanged by the order of rows, shifts and, with all pairs, the order of
-    latents. Memory and time grow with n^3; `soft_hausdorff_support` is smoother, and faster.
+    For each pair, three codes have a gradient. Invariant to the order of rows, to shifts and, with all pairs, to the
+    order of latents. Memory and time grow with n^3; `soft_hausdorff_support` is smoother and faster.
 
     References
     ----------
@@ -57,10 +57,10 @@ def hausdorff_support(codes: Tensor, *, pairs: int | None = None, generator: tor
 
 
 def support_distances(codes: Tensor, pairs: Tensor) -> Tensor:
-    """Return for each pair (i, j) the largest squared distance of a point of Z_i x Z_j from the nearest code.
+    """Return for each pair (i, j) the largest squared distance of a point of Z_i x Z_j from its nearest code.
 
-    Only the two codes that make the farthest point, and the one nearest to it, have a gradient: they are found first,
-    without one.
+    Only three codes have a gradient: the two that form the farthest point, and the code nearest to it. They are found
+    first, without a gradient.
     """
     first, second = codes.T[pairs]  # (pairs, n) each
     a, b, c = _farthest(first.detach(), second.detach())
@@ -68,7 +68,7 @@ def support_distances(codes: Tensor, pairs: Tensor) -> Tensor:
 
 
 def _farthest(first: Tensor, second: Tensor) -> Tensor:
-    """Return for each pair a and b of the point (first_a, second_b) farthest from all codes, and its nearest code c."""
+    """Return for each pair the point (first_a, second_b) farthest from all codes, and its nearest code c: a, b, c."""
     places = first.new_empty((3, len(first), 1), dtype=torch.long)
     for pair, (x, y) in enumerate(zip(first, second, strict=True)):  # one at a time: a pair takes n^3 numbers
         distances = (x[:, None] - x).square()[:, None] + (y[:, None] - y).square()  # (a, b, c)

@@ -7,7 +7,7 @@ from torch import Tensor
 
 
 def draw_pairs(latents: int, count: int | None, generator: torch.Generator | None) -> Tensor:
-    """Return `count` distinct pairs of latents (2, count) on the CPU; all, if there are no more or `count` is None."""
+    """Return `count` distinct pairs of latents (2, count) on the CPU; at most all pairs, and all if it is None."""
     every = torch.triu_indices(latents, latents, offset=1)
     if count is None:
         return every

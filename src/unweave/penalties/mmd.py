@@ -1,4 +1,4 @@
-"""Maximum mean discrepancy between codes and the prior, whose expectations are exact."""
+"""Maximum mean discrepancy between codes and the prior, with exact expectations over the prior."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from unweave.penalties.checks import check_codes, check_positive
 KERNELS = ("imq", "gaussian")
 NODES = 64
 TAIL = 18.0
-"""How far the quadrature goes: exp(-18) is below the precision of float32."""
+"""Range of the quadrature: exp(-18) is below the precision of float32."""
 
 
 def mmd(codes: Tensor, *, kernel: str = "imq", bandwidth: float = 1.0) -> Tensor:
-    r"""Squared maximum mean discrepancy between codes and N(0, I), as InfoVAE has it [Zhao2019]_; without bias.
+    r"""Squared maximum mean discrepancy between codes and N(0, I), as in InfoVAE [Zhao2019]_; unbiased.
 
         E k(z, z') - 2 E k(z, y) + E k(y, y'),    y, y' from N(0, I)
 
@@ -36,12 +36,12 @@ def mmd(codes: Tensor, *, kernel: str = "imq", bandwidth: float = 1.0) -> Tensor
     Returns
     -------
     Tensor
-        A scalar with a gradient; 0 on average for codes from the prior, so that it can be a little negative.
+        A scalar with a gradient. Its mean is 0 for codes from the prior, so it can be slightly negative.
 
     Notes
     -----
-    Nothing is sampled from the prior: its expectations have closed forms (gaussian), or a quadrature of them (imq).
-    Unchanged by the order of rows and of latents, and by rotations.
+    The prior is not sampled: its expectations have closed forms (gaussian), or a quadrature of them (imq). Invariant to
+    the order of rows and latents, and to rotations.
 
     References
     ----------
@@ -72,11 +72,11 @@ def mmd(codes: Tensor, *, kernel: str = "imq", bandwidth: float = 1.0) -> Tensor
 
 
 def smoothed(kernel: str, norms: Tensor, scale: float, latents: int, noise: float) -> Tensor:
-    """Return the kernel's expected value between 0 and points of these squared norms (n,) plus N(0, noise I)."""
+    """Return the expected kernel between 0 and points with these squared norms (n,) plus N(0, noise I)."""
     if kernel == "gaussian":
         return log_smoothed_gaussian(norms, torch.full_like(norms, 1 / scale), latents, noise).exp()
     # scale / (scale + d^2) is the integral of scale exp(-t (scale + d^2)) over t > 0: Gaussians of every width.
-    # By log t the integrand is smooth and dies out at both ends, where the trapezoidal rule is at its best.
+    # In log t the integrand is smooth and vanishes at both ends, where the trapezoidal rule is very accurate.
     first = -(scale + norms.detach()).log()[:, None] - TAIL
     last = math.log(2 * TAIL / scale)
     log_t = first + (last - first) * torch.linspace(0, 1, NODES, device=norms.device)  # (n, NODES)
@@ -86,6 +86,6 @@ def smoothed(kernel: str, norms: Tensor, scale: float, latents: int, noise: floa
 
 
 def log_smoothed_gaussian(norms: Tensor, t: Tensor, latents: int, noise: float) -> Tensor:
-    """Return log E exp(-t |z + e|^2) for points z of these squared norms and e from N(0, noise I)."""
+    """Return log E exp(-t |z + e|^2) for points z with these squared norms, and e from N(0, noise I)."""
     spread = 1 + 2 * noise * t
     return -latents / 2 * spread.log() - t * norms / spread

@@ -1,4 +1,4 @@
-"""Normalisation layers whose derivatives of every order are right."""
+"""Normalisation layers with correct derivatives of every order."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from torch.overrides import TorchFunctionMode
 
 
 class WrittenOut(TorchFunctionMode):
-    """Within it layer and instance normalisation are written out in terms of other functions.
+    """Context in which layer and instance normalisation are written out in terms of other functions.
 
-    Torch takes the moments in the derivatives of its own two as constants: the gradient of a function of a Jacobian
-    would be wrong, without a word. All other layers that the tests try are right, group normalisation among them.
+    In the derivatives of these two layers, torch treats the moments as constants, so the gradient of a function of a
+    Jacobian would be silently wrong. All other layers that the tests try are correct, including group normalisation.
     """
 
     def __torch_function__(
         self, func: Callable[..., Any], types: object, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        """Call a function of torch, or what stands for it."""
+        """Call a function of torch, or its replacement."""
         kwargs = kwargs or {}
         if func is functional.layer_norm:
             return layer_norm(*args, **kwargs)
@@ -36,7 +36,7 @@ def layer_norm(
     bias: Tensor | None = None,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Return (input - mean) / sqrt(variance + eps) * weight + bias, moments over the last axes."""
+    """Return (input - mean) / sqrt(variance + eps) * weight + bias, with moments over the last axes."""
     axes = tuple(range(-len(normalized_shape), 0))
     centred = input - input.mean(axes, keepdim=True)
     scaled = centred / (centred.square().mean(axes, keepdim=True) + eps).sqrt()

@@ -1,4 +1,4 @@
-"""Orthogonal columns of a decoder's Jacobian: each latent moves the image in a direction of its own."""
+"""Orthogonal columns of a decoder's Jacobian: each latent should move the image in a different direction."""
 
 from __future__ import annotations
 
@@ -19,34 +19,34 @@ def orthogonal_jacobian(
     columns: int | None = None,
     generator: torch.Generator | None = None,
 ) -> Tensor:
-    r"""How far the columns of a decoder's Jacobian are from orthogonal, in [0, 1].
+    r"""Deviation of the columns of a decoder's Jacobian from orthogonality, in [0, 1].
 
         mean over images and pairs i < j of cos^2(J_i, J_j),    J_i = d decode(z) / d z_i
 
-    0 where the columns are orthogonal, 1 where they are all parallel. A VAE with a diagonal posterior prefers
-    orthogonal columns [Rolinek2019]_; [Wei2021]_ add their products as a penalty.
+    It is 0 if the columns are orthogonal, 1 if they are all parallel. A VAE with a diagonal posterior prefers
+    orthogonal columns [Rolinek2019]_; [Wei2021]_ add the products of columns as a penalty.
 
     Parameters
     ----------
     decode
-        Codes (n, latents) to outputs (n, …), each row from its own code alone: a decoder, or `model.decode`.
+        Maps codes (n, latents) to outputs (n, …), each row only from its own code: a decoder, or `model.decode`.
     z
-        Floats (n, latents), where the Jacobian is taken.
+        Floats (n, latents): the codes at which the Jacobian is computed.
     columns
-        How many latents are drawn at each call: the cost of a call is in proportion. None: all.
+        Number of latents to draw at each call; the cost is proportional to it. None: all.
     generator
-        A generator on the CPU, from which these come. By default torch's own.
+        Generator of these draws, on the CPU; by default torch's own.
 
     Returns
     -------
     Tensor
-        A scalar with a gradient by the decoder's weights, and by z where z has one. 0 with a single latent.
+        A scalar with a gradient for the decoder's weights, and for z if z requires one. 0 with a single latent.
 
     Notes
     -----
-    Unchanged by the scale and order of latents and of outputs. A column that vanishes counts as orthogonal to the
-    others, with a gradient of zero. The columns are exact. The decoder's layers need second derivatives, as nearly all
-    of torch's have.
+    Invariant to the order and scale of latents, and to the order and common scale of outputs. A zero column counts as
+    orthogonal to the others, with a gradient of zero. The columns are exact. The decoder's layers need second
+    derivatives, which nearly all torch layers have.
 
     References
     ----------
@@ -80,10 +80,10 @@ def orthogonal_jacobian(
 
 
 def jacobian_columns(decode: Callable[[Tensor], Tensor], z: Tensor, chosen: Tensor) -> Tensor:
-    """Return the derivatives of a decoder's outputs by some latents: (latents chosen, n, outputs).
+    """Return the derivatives of a decoder's outputs with respect to some latents: (latents chosen, n, outputs).
 
-    The gradient of u · decode(z) by z_i is J_i · u, whose gradient by u is the column J_i: two reverse passes, at about
-    the cost of torch's forward mode, which fewer layers have.
+    The gradient of u · decode(z) with respect to z_i is J_i · u, whose gradient with respect to u is the column J_i.
+    The two reverse passes cost about as much as torch's forward mode, which fewer layers support.
     """
     with torch.enable_grad(), WrittenOut():
         z = z if z.requires_grad else z.detach().requires_grad_()
@@ -100,11 +100,11 @@ def jacobian_columns(decode: Callable[[Tensor], Tensor], z: Tensor, chosen: Tens
 
 
 def _unit_columns(jacobian: Tensor) -> Tensor:
-    """Return columns (chosen, n, outputs) at length 1; those that vanish stay zero."""
+    """Return columns (chosen, n, outputs) scaled to length 1; zero columns stay zero."""
     largest = jacobian.detach().abs().amax(2, keepdim=True)
     alive = largest > 0
-    # Lengths are taken at a common scale, where no square underflows. The scale does not change a cosine, so it needs
-    # no gradient.
+    # Lengths are computed at a common scale, where no square underflows. The scale does not change a cosine, so it
+    # needs no gradient.
     scaled = jacobian / torch.where(alive, largest, 1.0)
     squared = scaled.square().sum(2, keepdim=True)
     return torch.where(alive, scaled, 0.0) / torch.where(alive, squared, 1.0).sqrt()

@@ -1,4 +1,4 @@
-"""Sketched isotropic Gaussian regularisation: codes that look standard normal in every direction."""
+"""Sketched isotropic Gaussian regularisation: codes should be standard normal in every direction."""
 
 from __future__ import annotations
 
@@ -16,36 +16,36 @@ def sigreg(
     limit: float = 5.0,
     generator: torch.Generator | None = None,
 ) -> Tensor:
-    r"""How far codes are from N(0, I): the Epps-Pulley statistic of random projections [Balestriero2025]_.
+    r"""Deviation of codes from N(0, I): the Epps-Pulley statistic of random projections [Balestriero2025]_.
 
         mean over directions u of  n ∫ |1/n sum_k exp(i t u·z_k) - exp(-t^2 / 2)|^2 exp(-t^2 / 2) dt
 
-    over t from -limit to limit, by the trapezoid rule. A projection of standard normal codes is standard normal, so
-    that the empirical characteristic function is near exp(-t^2 / 2). Mean, scale, correlation and shape all count.
+    over t from -limit to limit, by the trapezoid rule. A projection of standard normal codes is standard normal, so its
+    empirical characteristic function is near exp(-t^2 / 2). Mean, scale, correlation and shape all count.
 
     Parameters
     ----------
     codes
         Floats (n, latents): samples or means of any encoder.
     directions
-        Unit vectors to project on, drawn at each call.
+        Number of unit vectors to project on, drawn at each call.
     points
-        Nodes of the trapezoid rule.
+        Number of nodes of the trapezoid rule.
     limit
-        Where the integral ends; beyond 5 its weight is below 1e-5.
+        End of the integral; beyond 5 its weight is below 1e-5.
     generator
-        A generator on the CPU, from which the directions come: the same on every device. By default torch's own.
+        Generator of the directions, on the CPU, so they are the same on every device; by default torch's own.
 
     Returns
     -------
     Tensor
-        A scalar from 0 up, with a gradient. For codes from N(0, I) its expected value is near ∫ (1 - exp(-t^2))
+        A scalar of at least 0, with a gradient. For codes from N(0, I) its expected value is near ∫ (1 - exp(-t^2))
         exp(-t^2 / 2) dt = 1.06, for any n: the factor n makes it a test statistic.
 
     Notes
     -----
-    Unchanged by the order of the rows, and in expectation by rotations of the codes. 17 points on [-5, 5] are the
-    paper's listing; the authors' package has since taken 33 on [-3, 3]: `points=33, limit=3`.
+    Invariant to the order of rows, and in expectation to rotations of the codes. The paper's listing uses 17 points on
+    [-5, 5]; later versions of the authors' package use 33 on [-3, 3]: `points=33, limit=3`.
 
     References
     ----------

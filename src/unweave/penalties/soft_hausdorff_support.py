@@ -1,4 +1,4 @@
-"""Factorised support with soft extremes: every code has a gradient."""
+"""Factorised support with soft extremes: every code gets a gradient."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from unweave.penalties.checks import check_codes, check_count, check_positive
 from unweave.penalties.latent_pairs import draw_pairs
 
 STEEPEST = 60.0
-"""The largest distance, in units of the temperature, whose exponential a product of float32 still holds."""
+"""Largest distance, in units of the temperature, whose exponential can still be represented in float32 products."""
 
 
 def soft_hausdorff_support(
@@ -26,29 +26,29 @@ def soft_hausdorff_support(
         sum_{i<j} sum_ab s_ab m_ab,    m_ab = sum_c w_abc d_abc
         w_abc = softmax over c of -d_abc / T,    s_ab = softmax over (a, b) of m_ab / T
 
-    that is a softmax-weighted mean in the place of the minimum, and then of the maximum.
+    that is, softmax-weighted means replace the minimum and then the maximum.
 
     Parameters
     ----------
     codes
         Floats (n, latents): the posterior means of a batch.
     temperature
-        T, in units of squared distances. The smaller, the nearer to `hausdorff_support`.
+        T, in units of squared distances. Smaller values are closer to `hausdorff_support`.
     pairs, generator
         As in `hausdorff_support`.
 
     Returns
     -------
     Tensor
-        A scalar from 0 up, with a gradient by every code. Unlike the hard distance it does not vanish on a full grid:
-        the soft minimum is above the minimum.
+        A scalar of at least 0, with a gradient for every code. Unlike the hard distance it does not vanish on a full
+        grid, because the soft minimum is above the minimum.
 
     Notes
     -----
-    The weights factorise, w_abc ∝ exp(-(z_ai - z_ci)^2 / T) exp(-(z_bj - z_cj)^2 / T), so that all m_ab are three
-    matrix products: memory n^2 for each pair instead of n^3. Codes that are far apart against T are computed in
-    logarithms, one pair after another. Unchanged as `hausdorff_support` is. The authors' code has a temperature for
-    each extreme, both 1 by default; here they are one.
+    The weights factorise, w_abc ∝ exp(-(z_ai - z_ci)^2 / T) exp(-(z_bj - z_cj)^2 / T), so all m_ab take three matrix
+    products, and memory n^2 for each pair instead of n^3. Codes that are far apart compared with T are computed in
+    logarithms, one pair after another. It has the invariances of `hausdorff_support`. The authors' code has a separate
+    temperature for each extreme, both 1 by default; here there is one.
 
     Examples
     --------
@@ -71,9 +71,10 @@ def soft_hausdorff_support(
 
 
 def _is_near(first: Tensor, second: Tensor, temperature: float) -> bool:
-    """Tell whether exponentials of all smallest distances can be held.
+    """Return whether the exponentials of all smallest distances can be represented.
 
-    The point (a, b) is no farther from the code a than the second latent is wide, and from b than the first.
+    The distance of the point (a, b) from the code a is at most the range of the second latent, and from b that of the
+    first.
     """
     if not first.numel():
         return True
@@ -90,7 +91,7 @@ def _near(first: Tensor, second: Tensor, temperature: float) -> Tensor:
 
 
 def _far(first: Tensor, second: Tensor, temperature: float) -> Tensor:
-    """Return the same by softmax, whatever the distances."""
+    """Return the same by softmax, for any distances."""
     found = []
     for x, y in zip(_squares(first), _squares(second), strict=True):  # one at a time: a pair takes n^3 numbers
         distances = x[:, None] + y  # (a, b, c)

@@ -1,4 +1,4 @@
-"""The KL term in three parts, one of them the total correlation, estimated from a batch of Gaussian posteriors."""
+"""The KL term split into three parts, including the total correlation, from a batch of Gaussian posteriors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LOG_2PI = math.log(2 * math.pi)
 
 
 class KLParts(NamedTuple):
-    """The parts of the mean KL(q(z|x) || N(0, I)), scalars in nats. They add up to it."""
+    """The three parts of the mean KL(q(z|x) || N(0, I)), scalars in nats that add up to it."""
 
     information: Tensor
     """I(x; z)."""
@@ -25,7 +25,7 @@ class KLParts(NamedTuple):
 
 
 def total_correlation(z: Tensor, mean: Tensor, log_variance: Tensor, *, data_size: int | None = None) -> Tensor:
-    r"""Total correlation of the codes of Gaussian posteriors [Chen2018]_, in nats.
+    r"""Total correlation of the latents of Gaussian posteriors [Chen2018]_, in nats.
 
         KL(q(z) || prod_j q(z_j)) = E_q(z)[log q(z) - sum_j log q(z_j)],    q(z) = mean over images of q(z|x)
 
@@ -43,7 +43,7 @@ def total_correlation(z: Tensor, mean: Tensor, log_variance: Tensor, *, data_siz
     mean, log_variance
         The posteriors q(z|x_i) = N(mean_i, diag(exp(log_variance_i))): (n, latents) each.
     data_size
-        N: stratified sampling among so many images. None: minibatch weighting.
+        N, for stratified sampling. None: minibatch weighting.
 
     Returns
     -------
@@ -52,10 +52,10 @@ def total_correlation(z: Tensor, mean: Tensor, log_variance: Tensor, *, data_siz
 
     Notes
     -----
-    Unchanged by the order of rows and of latents, and where a latent is scaled and shifted. The paper divides the
-    weighted sum by N n: a constant without a gradient, which would add (latents - 1) log N here. Its stratified sum
-    gives one other image, drawn at random, a weight of its own; this is the mean over that choice. Both estimates are
-    biased by the batch. Memory and time grow with n^2 latents.
+    Invariant to the order of rows and latents, and to shift and scale of a latent. The paper divides the weighted sum
+    by N n: a constant without a gradient, which would add (latents - 1) log N here. Its stratified sum gives one random
+    other image a different weight; this is the mean over that choice. Both estimates are biased by the batch. Memory
+    and time grow with n^2 latents.
 
     References
     ----------
@@ -75,12 +75,12 @@ def total_correlation(z: Tensor, mean: Tensor, log_variance: Tensor, *, data_siz
 
 
 def kl_parts(z: Tensor, mean: Tensor, log_variance: Tensor, *, data_size: int | None = None) -> KLParts:
-    r"""The KL term of a VAE in three parts [Chen2018]_, in nats.
+    r"""Split the KL term of a VAE into three parts [Chen2018]_, in nats.
 
         mean KL(q(z|x) || N(0, I)) = I(x; z) + KL(q(z) || prod_j q(z_j)) + sum_j KL(q(z_j) || N(0, 1))
 
-    The first two are estimated from the batch, as `total_correlation` says. The KL term is exact, and the last part is
-    what they leave of it.
+    The first two are estimated from the batch, as described in `total_correlation`. The KL term is exact, and the last
+    part is the remainder.
 
     Parameters
     ----------
@@ -124,11 +124,11 @@ def log_densities(z: Tensor, mean: Tensor, log_variance: Tensor) -> Tensor:
 
 
 def _log_weights(n: int, data_size: int | None, like: Tensor) -> Tensor:
-    """Return the logarithm of what the posterior of image i counts in q(z) at the sample of image k: (k, i)."""
+    """Return the log-weight of the posterior of image i in q(z) at the sample of image k: (k, i)."""
     kind = {"device": like.device, "dtype": torch.promote_types(like.dtype, torch.float32)}
     if data_size is None:
         return torch.full((n, n), -math.log(n), **kind)
-    # A sample's own image is one of all; the others of the batch stand for all the rest.
+    # A sample's own image counts once; the others of the batch represent the rest of the data set.
     own, others = 1 / data_size, (1 - 1 / data_size) / (n - 1)
     weights = torch.full((n, n), others, **kind)
     return weights.fill_diagonal_(own).log()
