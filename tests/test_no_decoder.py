@@ -116,7 +116,7 @@ def test_choosing_without_labels_says_which_scores_cannot_be_had(folder):
 
 
 def test_it_cannot_be_traced(tmp_path):
-    with pytest.raises(UsageError, match="lejepa has no decoder whose layers could be traced"):
+    with pytest.raises(UsageError, match="lejepa has no decoder to trace"):
         unweave.train("lejepa", **TINY, trace_every=10, trace_samples=4, out=tmp_path / "run")
     assert not (tmp_path / "run").exists()
 

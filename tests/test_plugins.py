@@ -98,13 +98,13 @@ def test_a_class_attribute_names_a_method_and_the_last_definition_counts():
 
 
 def test_a_name_of_unweave_s_own_is_refused():
-    with pytest.raises(UsageError, match="unweave has a method called 'beta-vae' already: give yours another name"):
+    with pytest.raises(UsageError, match="unweave already has a method called 'beta-vae': give yours another name"):
         type("BetaVAE", (Method,), {})
     with pytest.raises(UsageError, match="a method cannot be called 'my_vae'"):
         type("Mine", (BetaVAE,), {"name": "my_vae"})
-    with pytest.raises(UsageError, match="unweave has a net called 'conv' already"):
+    with pytest.raises(UsageError, match="unweave already has a net called 'conv'"):
         unweave.nets.register("conv")(lambda shape, latents, width: (nn.Flatten(), nn.Flatten()))
-    with pytest.raises(UsageError, match="unweave has a data set called 'shapes2d' already"):
+    with pytest.raises(UsageError, match="unweave already has a data set called 'shapes2d'"):
         type("Mine", (unweave.data.Dataset,), {"name": "shapes2d"})
 
 
@@ -158,7 +158,7 @@ def test_a_plugin_finds_the_modules_beside_it(tmp_path, monkeypatch):
         ("import no_such_module\n", r"bad\.py', line 1: ModuleNotFoundError: No module named 'no_such_module'"),
         ("x = 1\n", r"bad\.py' defines no method, net, metric or data set"),
         ("import sys\nsys.exit(3)\n", r"bad\.py', line 2: SystemExit: 3"),
-        (METHOD.replace("PowerVAE", "BetaVAE"), r"bad\.py', line \d+: unweave has a method called 'beta-vae' already"),
+        (METHOD.replace("PowerVAE", "BetaVAE"), r"bad\.py', line \d+: unweave already has a method called 'beta-vae'"),
         (METHOD.replace("frozen=True", ""), r"bad\.py', line 5: TypeError: cannot inherit non-frozen dataclass"),
     ],
 )

@@ -421,7 +421,7 @@ def test_weights_without_a_step_are_one_clear_line(run, step):
 
 @pytest.mark.parametrize("factor", [float("nan"), float("inf")])
 def test_weights_that_are_no_numbers_are_one_clear_line(run, factor):
-    with pytest.raises(UsageError, match=r"weights.safetensors' holds weights that are no finite numbers"):
+    with pytest.raises(UsageError, match=r"weights.safetensors' contains weights that are not finite"):
         _ = rewrite_weights(run, factor).model
 
 

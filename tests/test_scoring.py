@@ -120,7 +120,7 @@ def test_codes_that_are_points_have_no_scores_of_posteriors(points):
 
 @pytest.mark.parametrize("name", ["elbo", "total-correlation-sampled"])
 def test_by_name_they_are_refused_in_one_line(points, name):
-    with pytest.raises(UsageError, match=f"the metric '{name}' needs posteriors, and the codes of this model"):
+    with pytest.raises(UsageError, match=f"the metric '{name}' needs posteriors, but the codes of this model"):
         score_run(points, request(name), **FEW)
 
 

@@ -1,4 +1,4 @@
-"""The configuration of a run: all that decides its result, and nothing else."""
+"""The configuration of a run: all settings that determine its result, and no others."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ PRECISIONS = ("fp32", "bf16")
 
 @dataclass(frozen=True)
 class Training:
-    """How a model is trained: Adam at a constant rate on independent draws from the data set."""
+    """How a model is trained: Adam at a constant learning rate on independent draws from the data set."""
 
     steps: int = 20_000
     """Number of updates."""
     batch: int = 64
-    """Images a step."""
+    """Images per step."""
     lr: float = 1e-3
     """Learning rate of Adam."""
     seed: int = 0
-    """Seed of all that is random: initialisation, batches, noise, labels."""
+    """Seed of all random choices: initialisation, batches, noise, labels."""
     standardise: bool = False
-    """Give every channel mean 0 and deviation 1 (the thesis' table A.2); needs the loss mse."""
+    """Scale every channel to mean 0 and standard deviation 1 (table A.2 of the thesis); needs the loss mse."""
     precision: Annotated[str, OneOf(PRECISIONS)] = "fp32"
     """Arithmetic of the network: fp32 or bf16 (autocast)."""
     weight_decay: float = later(0.0)
-    """Weight decay of AdamW: a step takes lr * weight_decay of each weight away, not of biases; 0: Adam."""
+    """Weight decay of AdamW: a step subtracts lr * weight_decay times each weight (not biases); 0: Adam."""
     clip: float = later(0.0)
-    """Cut every entry of the gradient to [-clip, clip]; 0: not at all."""
+    """Clip every entry of the gradient to [-clip, clip]; 0: no clipping."""
 
     def __post_init__(self) -> None:
         if self.steps < 1 or self.batch < 1:
@@ -51,7 +51,7 @@ class Training:
         if not 0 < self.lr < math.inf:
             raise UsageError(f"the learning rate must be positive, not {self.lr}")
         if self.seed < 0:
-            raise UsageError(f"a seed is 0 or more, not {self.seed}")
+            raise UsageError(f"seed must be 0 or more, not {self.seed}")
         if self.precision not in PRECISIONS:
             raise unknown("precision", self.precision, PRECISIONS)
         require_not_negative(self, "weight_decay", "clip")
@@ -59,7 +59,7 @@ class Training:
 
 @dataclass(frozen=True)
 class Config:
-    """A method, a data set, a net, a way of training, and terms beside the method's: a few labels, a Jacobian."""
+    """A method, a data set, a net, training settings, and optional additional terms: labels, a Jacobian."""
 
     method: Method
     data: Mapping[str, Any]
@@ -102,15 +102,27 @@ class Config:
         return hashlib.sha256(canonical.encode()).hexdigest()[:16]
 
     def _contents(self) -> dict[str, Any]:
-        """Return the configuration with what decides the result, wherever the data and a learnt loss lie."""
+        """Return the configuration without paths of the data and of a learnt loss, which do not affect the result."""
         plain = self.to_json()
         method = {**plain["method"], "loss": content_name(self.method.loss)}
         return {**plain, "method": method, "data": data_identity(self.data)}
 
     def build(self, shape: Shape, generator: torch.Generator, modules: Modules | None = None) -> Model:
-        """Return the model that this method trains, its weights drawn from `generator`.
+        """Return a new model for this configuration.
 
-        `modules` are the user's encoder and decoder, where the net is two modules.
+        Parameters
+        ----------
+        shape
+            Height, width and channels of the images, or the number of a vector's features.
+        generator
+            Generator of the initial weights.
+        modules
+            The user's encoder and decoder, if the net is two modules.
+
+        Returns
+        -------
+        Model
+            The model, on the CPU.
         """
         method, loss = self.method, loss_of(self.method.loss)
         return self.net.build(
@@ -127,7 +139,7 @@ class Config:
         )
 
     def differences(self, other: Config) -> list[str]:
-        """Return, as readable text, every setting in which `other` differs."""
+        """Return readable text for every setting in which `other` differs."""
         ours, theirs = (_flat(each._contents()) for each in (self, other))
         keys = [*ours, *(key for key in theirs if key not in ours)]
         return [
@@ -138,9 +150,9 @@ class Config:
 
 
 def _plain(settings: Method | Net | Training | Labels | OrthogonalJacobian) -> dict[str, Any]:
-    """Return a dataclass's fields as JSON has them: a schedule as text, and in a field for floats a float always.
+    """Return a dataclass's fields as JSON values: schedules as text, and fields for floats always as floats.
 
-    So 4 and 4.0 are one run.
+    So 4 and 4.0 are the same run.
     """
     kind = type(settings)
     types, earlier = types_of(kind), earlier_values(kind)
@@ -159,16 +171,16 @@ def _as_json(value: Any, types: frozenset[type]) -> Any:
 
 
 def _group(values: Mapping[str, Any], part: str) -> dict[str, Any]:
-    """Return a part of a configuration, which is an object with settings."""
+    """Return a part of a configuration, which must be an object with settings."""
     if not isinstance(values[part], Mapping):
         raise TypeError(f"{part} is {values[part]!r}")
     return dict(values[part])
 
 
 def _read(kind: type[T], values: Mapping[str, Any]) -> T:
-    """Return the dataclass that `_plain` wrote, schedules read, and what came after it as it was then.
+    """Return the dataclass that `_plain` wrote; fields that did not exist yet get their earlier values.
 
-    Each field must have its type: a file may hold anything.
+    Each field must have the right type, because a file may hold anything.
     """
     types = types_of(kind)
     settings = {**earlier_values(kind), **values}

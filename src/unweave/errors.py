@@ -1,4 +1,4 @@
-"""The one exception for a user's mistake, the way a misspelt name is answered, and warnings that point at the user."""
+"""The exception for a user's mistake, suggestions for misspelt names, and warnings at the user's line."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from difflib import get_close_matches
 
 
 class UsageError(ValueError):
-    """A mistake of the user's. Its message is one line that says what is wrong and what to do.
+    """A mistake of the user. Its message is one line that says what is wrong and what to do.
 
     The command line prints that line and exits with code 2; it never shows a traceback for it.
     """
 
 
 class UnknownName(UsageError):
-    """A name that is not in a table of names; `kind` says in which: "method", "net", "data set" …"""
+    """A name that is not in a table of names; `kind` is what it should name: "method", "net", "data set" …"""
 
     def __init__(self, message: str, kind: str) -> None:
         super().__init__(message)
@@ -28,7 +28,7 @@ class UnknownName(UsageError):
 def unknown(kind: str, name: str, known: Iterable[str]) -> UnknownName:
     """Return the error for a name that is not in a table, with the nearest match.
 
-    That is the first of which it is the beginning, or else the most similar.
+    The nearest match is the first name that begins with it, or else the most similar one.
 
     >>> str(unknown("data set", "shape2d", ["shapes2d", "xysquares"]))
     "no data set is called 'shape2d'; did you mean 'shapes2d'? (known: shapes2d, xysquares)"
@@ -42,7 +42,7 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UnknownName:
 
 @contextmanager
 def called(name: str) -> Iterator[None]:
-    """Say of whose inputs a mistake is."""
+    """Prefix the message of a mistake with a name, to say whose inputs are wrong."""
     try:
         yield
     except UsageError as error:
@@ -54,7 +54,7 @@ _said: ContextVar[set[str] | None] = ContextVar("_said", default=None)
 
 @contextmanager
 def saying_once() -> Iterator[None]:
-    """Within it a warning with the same text is given once: several codes have the same factors."""
+    """Within this context, give a warning with the same text only once: several codes may have the same factors."""
     before = _said.get()
     token = _said.set(set() if before is None else before)
     try:
@@ -64,7 +64,7 @@ def saying_once() -> Iterator[None]:
 
 
 def warn_user(text: str, category: type[Warning]) -> None:
-    """Warn at the line of the user's that led here: the first one that is not in this package."""
+    """Warn at the user's line that led here: the first one outside this package."""
     said = _said.get()
     if said is not None and text in said:
         return

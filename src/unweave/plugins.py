@@ -1,9 +1,9 @@
-"""What users define, methods, nets, metrics and data sets of their own, found by name; and the files it comes from.
+"""Users' own methods, nets, metrics and data sets: find them by name, and load the files that define them.
 
-A subclass of `Method` or `Dataset`, a function under `@metric` or `@unweave.nets.register` is known once it is defined:
-Python code needs no more. A plugin is a file or a module that is imported for what it defines: `unweave.plugins.load`,
-or `--plugin` on the command line. A package names its modules in the entry points `unweave.plugins`; they are imported
-when a name is not found otherwise.
+A subclass of `Method` or `Dataset`, or a function under `@metric` or `@unweave.nets.register`, is available as soon as
+it is defined. A plugin is a file or module that is imported for its definitions: `unweave.plugins.load`, or `--plugin`
+on the command line. A package lists its modules in the entry points `unweave.plugins`; they are imported when a name is
+not found otherwise.
 """
 
 from __future__ import annotations
@@ -28,43 +28,43 @@ from unweave.errors import UsageError, unknown
 
 T = TypeVar("T")
 GROUP = "unweave.plugins"
-"""The group of entry points in which packages name their plugins."""
+"""The group of entry points in which packages list their plugins."""
 FILE = "unweave_plugin"
-"""How the names of modules begin that are loaded from files."""
+"""Prefix of the names of modules that are loaded from files."""
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 KINDS: list[Kind[Any]] = []
 LOADED: dict[str, str] = {}
-"""The plugins that were loaded so far, as they were called, by their files."""
+"""The plugins loaded so far: file to the name that the user gave."""
 
 
 @dataclass(eq=False)
 class Kind(Generic[T]):
-    """All things of one kind by name: unweave's own, and those that users define."""
+    """All objects of one kind by name: built-in ones, and those that users define."""
 
     noun: str
     builtin: Mapping[str, T] = field(default_factory=dict)
     own: dict[str, T] = field(default_factory=dict)
-    """What users have defined so far; of a name that is defined again, as notebooks do, the last one counts."""
+    """Users' definitions so far; if a name is defined again, as in notebooks, the last definition counts."""
 
     def __post_init__(self) -> None:
         KINDS.append(self)
 
     def define(self, name: str, thing: T) -> None:
-        """Remember what a user defined under a name that is free."""
+        """Register a user's definition under a free name."""
         if NAME.fullmatch(str(name)) is None:
             raise UsageError(
-                f"a {self.noun} cannot be called '{name}': lower-case letters and digits, with dashes between"
+                f"a {self.noun} cannot be called '{name}': use lower-case letters and digits, separated by dashes"
             )
         if name in self.builtin:
-            raise UsageError(f"unweave has a {self.noun} called '{name}' already: give yours another name")
+            raise UsageError(f"unweave already has a {self.noun} called '{name}': give yours another name")
         self.own[name] = thing
 
     def get(self, name: str) -> T | None:
-        """Return the thing of this name that is known so far, or None."""
+        """Return the object with this name, or None if it is not known so far."""
         return self.builtin.get(name, self.own.get(name))
 
     def find(self, name: str) -> T:
-        """Return the thing of this name, which may be that of an installed package's plugin."""
+        """Return the object with this name; also look in the plugins of installed packages."""
         if self.get(name) is None:
             load_packages()
         if (found := self.get(name)) is None:
@@ -73,12 +73,12 @@ class Kind(Generic[T]):
 
 
 def is_builtin(thing: object) -> bool:
-    """Tell whether a class or a function is unweave's own."""
+    """Return whether a class or a function is unweave's own."""
     return (getattr(thing, "__module__", None) or "").partition(".")[0] == "unweave"
 
 
 def dashed(name: str) -> str:
-    """Return the name that a class or a function of this name has on the command line.
+    """Return the command-line name for the name of a class or function.
 
     >>> dashed("MyMethod"), dashed("AdaGVAE"), dashed("best_correlation")
     ('my-method', 'ada-gvae', 'best-correlation')
@@ -88,17 +88,17 @@ def dashed(name: str) -> str:
 
 
 def load(plugin: str | Path) -> dict[str, list[str]]:
-    """Import a plugin, so that what it defines is known by name.
+    """Import a plugin, so that its definitions are available by name.
 
     Parameters
     ----------
     plugin
-        A Python file, such as "my_method.py", or the name of a module that can be imported.
+        A Python file, such as "my_method.py", or the name of an importable module.
 
     Returns
     -------
     dict
-        What it defines: the names of each kind, such as {"method": ["my-method"]}.
+        The names that it defines, by kind, such as {"method": ["my-method"]}.
     """
     before = {id(thing) for kind in KINDS for thing in kind.own.values()}
     module = _import(str(plugin))
@@ -116,14 +116,14 @@ def load(plugin: str | Path) -> dict[str, list[str]]:
 
 
 def loaded() -> tuple[str, ...]:
-    """Return what another process loads to know what is known here: files by their whole paths, and modules."""
+    """Return the plugins that another process must load to have the same names: absolute paths, and modules."""
     own = [thing for kind in KINDS for thing in kind.own.values()]
     needed = {module.__file__ for module in list(sys.modules.values()) if _defines(module, own)}
     return tuple(file if _is_file(called) else called for file, called in LOADED.items() if file in needed)
 
 
 def _defines(module: ModuleType, things: Iterable[Any]) -> bool:
-    """Tell whether a module is a plugin that was loaded, and defines or imports any of these things."""
+    """Return whether a module is a loaded plugin that defines or imports any of these objects."""
     if getattr(module, "__file__", None) not in LOADED:
         return False
     shared = {id(value) for value in vars(module).values()}
@@ -132,7 +132,7 @@ def _defines(module: ModuleType, things: Iterable[Any]) -> bool:
 
 @cache
 def load_packages() -> None:
-    """Import the plugins of all installed packages, once; one that fails is warned of."""
+    """Import the plugins of all installed packages once; warn about those that fail."""
     for entry in entry_points(group=GROUP):
         try:
             load(entry.module)
@@ -142,11 +142,11 @@ def load_packages() -> None:
 
 
 def _import(plugin: str) -> ModuleType:
-    """Return the module of a plugin; whatever goes wrong in it becomes one line, with the line of the file."""
+    """Return the module of a plugin; any error in it becomes a `UsageError` with the line of the file."""
     path = Path(plugin).expanduser()
     if _is_file(plugin):
         if path.suffix != ".py" or not path.is_file():
-            raise UsageError(f"there is no plugin '{plugin}': a plugin is a Python file, or a module's name")
+            raise UsageError(f"there is no plugin '{plugin}': give a Python file, or the name of a module")
         source = str(path.resolve())
     else:
         source = _source_of_module(plugin)
@@ -157,12 +157,12 @@ def _import(plugin: str) -> ModuleType:
 
 
 def _is_file(plugin: str) -> bool:
-    """Tell whether a plugin is called by its file, and not by the name of a module."""
+    """Return whether a plugin is given by its file, and not by the name of a module."""
     return plugin.endswith(".py") or "/" in plugin
 
 
 def _import_file(file: Path) -> ModuleType:
-    """Return the module in a file, which finds the modules beside it as a script does; a changed file is read again."""
+    """Return the module in a file, which can import modules from its folder; a changed file is read again."""
     digest = hashlib.sha256(str(file).encode() + file.read_bytes()).hexdigest()[:8]
     name = f"{FILE}_{re.sub(r'[^a-zA-Z0-9]', '_', file.stem)}_{digest}"
     if name in sys.modules:
@@ -184,15 +184,15 @@ def _import_file(file: Path) -> ModuleType:
 def _source_of_module(name: str) -> str:
     try:
         spec = find_spec(name)
-    except (ImportError, ValueError):  # of the package around it, or of a name that can be no module's
+    except (ImportError, ValueError):  # its package cannot be imported, or it is not a valid name of a module
         spec = None
     if spec is None:
-        raise UsageError(f"there is no plugin '{name}': a plugin is a Python file, or a module that can be imported")
+        raise UsageError(f"there is no plugin '{name}': give a Python file, or the name of an importable module")
     return spec.origin or ""
 
 
 def mistake_in_plugin(error: BaseException) -> str | None:
-    """Return what went wrong in the code of a plugin, in one line with the place; None if it was not in one."""
+    """Return one line, with the line number, for an error in the code of a plugin; None if it was elsewhere."""
     for frame in reversed(extract_tb(error.__traceback__)):
         if frame.filename in LOADED:
             return f"the plugin '{LOADED[frame.filename]}', line {frame.lineno}: {_said(error)}"
@@ -205,7 +205,7 @@ def _said(error: BaseException) -> str:
 
 
 def _line(error: BaseException, source: str) -> str:
-    """Return where in the plugin's own file an error came up, in words."""
+    """Return the line of the plugin's file in which an error occurred, as text."""
     lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == source]
     if isinstance(error, SyntaxError) and error.filename == source:
         lines.append(error.lineno)

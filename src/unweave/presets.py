@@ -1,7 +1,7 @@
-"""Published settings, by name: network, optimiser and a method's fields as a paper has them.
+"""Published settings by name: network, optimiser and a method's fields as in a paper.
 
-To add one: an entry in `PRESETS`. What is given beside a preset wins over it. A run's record holds the settings and not
-the preset's name, so that it means the same for ever.
+To add one, add an entry to `PRESETS`. Options that the user gives override a preset. A run records the settings and not
+the preset's name, so its meaning never changes.
 """
 
 from __future__ import annotations
@@ -16,37 +16,44 @@ from unweave.errors import UsageError, unknown
 from unweave.methods import METHODS, Schedule, method_of
 
 Settings = Mapping[str, Any]
-"""Options by name; a value that is a function is called with the data set once that is known."""
+"""Options by name; a value that is a function is called with the data set."""
 
 
 @dataclass(frozen=True)
 class Preset:
-    """Where settings come from, what they are, and for which methods."""
+    """Settings, their source, and the methods that they are for."""
 
     about: str
     options: Settings
     """Options of `unweave.train`."""
     methods: Mapping[str, Settings]
-    """The fields of every method that the settings are for, and its own options where they differ."""
+    """The fields of every method that the settings are for, and its options where they differ."""
 
 
 def preset(name: str, method: str, data: Dataset | str | None = None, **given: Any) -> dict[str, Any]:
-    """Return the arguments of `unweave.train` for published settings of a method; what is `given` wins.
-
-    >>> found = preset("dlib", "beta-vae", "shapes2d", beta=8, seed=1)
-    >>> found["method"].beta, found["lr"], found["seed"]
-    (8, 0.0001, 1)
+    """Return the arguments of `unweave.train` for published settings of a method.
 
     Parameters
     ----------
     name
-        A name of `PRESETS`.
+        A name in `PRESETS`.
     method
-        A name of `unweave.methods.METHODS`.
+        A name in `unweave.methods.METHODS`.
     data
         A data set, or its name. Without it, settings that depend on the data are left out.
-    given
-        Fields of the method and options of `unweave.train`.
+    **given
+        Fields of the method and options of `unweave.train`, which override the preset.
+
+    Returns
+    -------
+    dict
+        The arguments, including the method.
+
+    Examples
+    --------
+    >>> found = preset("dlib", "beta-vae", "shapes2d", beta=8, seed=1)
+    >>> found["method"].beta, found["lr"], found["seed"]
+    (8, 0.0001, 1)
     """
     found = _found(name, method)
     settings = {"data": data, **found.options, **found.methods[method], **given}
@@ -61,7 +68,18 @@ def preset(name: str, method: str, data: Dataset | str | None = None, **given: A
 
 
 def presets_for(method: str) -> dict[str, Preset]:
-    """Return the presets that a method has."""
+    """Return the presets for a method.
+
+    Parameters
+    ----------
+    method
+        A name in `unweave.methods.METHODS`.
+
+    Returns
+    -------
+    dict
+        The presets by name.
+    """
     return {name: found for name, found in PRESETS.items() if method in found.methods}
 
 
@@ -82,17 +100,17 @@ def twice_factors(data: Dataset) -> int:
     """Return twice the number of factors that vary."""
     varying = sum(size > 1 for size in data.factors.sizes)
     if not varying:
-        raise UsageError(f"the preset takes twice as many latents as factors, but '{data.name}' has none; give latents")
+        raise UsageError(f"the preset uses twice as many latents as factors, but '{data.name}' has none; give latents")
     return 2 * varying
 
 
 def one_a_pixel(data: Dataset) -> float:
-    """Return the clip of 1 that a paper whose loss is a mean over pixels has, where it is a sum."""
+    """Return the equivalent, for a loss summed over pixels, of a clip of 1 for a loss averaged over pixels."""
     return float(math.prod(data.shape))
 
 
 def blurred_squares(data: Dataset) -> str:
-    """Return the loss of the thesis' figure 5.7: mse, and with a box blur on xysquares."""
+    """Return the loss of figure 5.7 of the thesis: mse, on xysquares with a box blur."""
     return "mse-box:radius=31" if data.name == "xysquares" else "mse"
 
 
@@ -102,12 +120,12 @@ def tuned(usual: float, mpi3d: float) -> Callable[[Dataset], float]:
 
 
 def without_order(data: Dataset) -> str:
-    """Return the factors whose values have no order, which the pairs of [Klindt2021]_ share."""
+    """Return the factors without an order, which never change within the pairs of [Klindt2021]_."""
     return ",".join(name for name in data.factors.names if name in UNORDERED)
 
 
 def _thesis(about: str, methods: Mapping[str, Settings], **options: Any) -> Preset:
-    """Return settings of an experiment in [Michlo2022]_: those of appendix A.3, and what its table adds."""
+    """Return the settings of an experiment in [Michlo2022]_: those of appendix A.3, and those of its table."""
     common = {"net": "disent", "latents": 25, "batch": 256, "lr": 1e-3, "standardise": True, "loss": "mse"}
     return Preset(f"Michlo 2022, section {about}", {**common, **options}, methods)
 
@@ -123,7 +141,7 @@ TRIPLET_VAE = {**TRIPLETS, "beta": 0.01, "normalise_beta": True}
 ADAPTIVE = {**TRIPLET_VAE, "omega": Schedule(1.0, 0.5, share=1.0), "eta": 0.5, "difference": "absolute"}
 
 UNORDERED = ("shape", "category", "instance", "object")
-"""Of dSprites, 3D Shapes and MPI3D, of SmallNORB, and of Cars3D."""
+"""Factors without an order: of dSprites, 3D Shapes and MPI3D, of SmallNORB, and of Cars3D."""
 STUDY = {"net": "dlib", "latents": 10, "batch": 64, "lr": 1e-4, "steps": 300_000, "loss": "bce"}
 
 PRESETS: dict[str, Preset] = {
@@ -134,7 +152,7 @@ PRESETS: dict[str, Preset] = {
             "vae": {},
             "beta-vae": {"beta": 4.0},
             "annealed-vae": {"gamma": 1000.0, "capacity": Schedule(0.0, 25.0, 100_000)},
-            # Both optimisers advance its step counter, so that 300,000 steps are half as many updates of the model.
+            # In the library both optimisers advance the step counter: 300,000 steps are 150,000 updates of the model.
             "factor-vae": {"gamma": 30.0, "same_batch": True, "adversary_lr": 1e-4, "steps": 150_000},
             "dip-vae": {"kind": "I", "lambda_od": 10.0, "lambda_d": 100.0},
             "beta-tcvae": {"beta": 6.0},
@@ -142,7 +160,7 @@ PRESETS: dict[str, Preset] = {
     ),
     "dlib-labels": Preset(
         "Locatello et al. 2020: a few labels by disentanglement_lib",
-        # The library sums over the batch of 64, so that its weight of 4 is one of 256.
+        # The library sums over the batch of 64, so its weight of 4 corresponds to 256.
         {**STUDY, "labels": Labels(count=1000, weight=256.0, term="cross-entropy")},
         {
             "beta-vae": {"beta": 4.0},

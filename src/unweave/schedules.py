@@ -1,4 +1,4 @@
-"""A hyper-parameter that moves while the model is trained."""
+"""Hyper-parameters that change during training."""
 
 from __future__ import annotations
 
@@ -19,17 +19,19 @@ PARTS: dict[str, Callable[[float], float]] = {
     "step": lambda time: float(time >= 1),
     "cycle": lambda time: min(2 * (time % 1), 1.0),
 }
-"""From the time, in lengths of the schedule, to the part of the way from its start to its end."""
+"""Maps the time, in lengths of the schedule, to the fraction of the way from its start to its end."""
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """A number that goes from `start` to `end` in a straight line over `steps` steps, and stays there.
+    """A number that goes linearly from `start` to `end` over `steps` steps, and then stays there.
 
-    With the shape "step" it jumps instead, after `steps` steps; with "cycle" it begins again every `steps` steps, of
-    which the line takes the first half [Fu2019]_. Its length may also be a `share` of the run, which becomes a number
-    of steps when the run is set up.
+    With the shape "step" it jumps after `steps` steps instead; with "cycle" it repeats every `steps` steps, and the
+    line takes the first half of each cycle [Fu2019]_. The length may also be a `share` of the run, which is converted
+    to steps when the run is set up.
 
+    Examples
+    --------
     >>> Schedule(1.0, 4.0, 300).at(100)
     2.0
     >>> str(Schedule.read("1:4@300"))
@@ -44,7 +46,7 @@ class Schedule:
     end: float
     steps: int | None = None
     share: float | None = None
-    """The part of the run that it takes, above 0 and at most 1, instead of `steps`."""
+    """The length as a fraction of the run, above 0 and at most 1, instead of `steps`."""
     shape: str = "line"
     """How it goes from start to end: line, step or cycle."""
 
@@ -52,7 +54,7 @@ class Schedule:
         if self.shape not in PARTS:
             raise unknown("shape of a schedule", self.shape, PARTS)
         if (self.steps is None) == (self.share is None):
-            raise UsageError("a schedule takes either a number of steps or a share of the run")
+            raise UsageError("a schedule needs either a number of steps or a share of the run")
         if not (math.isfinite(self.start) and math.isfinite(self.end) and (self.steps is None or self.steps >= 1)):
             raise UsageError(f"a schedule goes between two finite numbers in at least one step, not '{self}'")
         if self.share is not None and not 0 < self.share <= 1:
@@ -60,7 +62,7 @@ class Schedule:
 
     @classmethod
     def read(cls, text: str) -> Schedule:
-        """Return the schedule written as START:END@STEPS or START:END@SHARE%, with :step or :cycle behind it or not."""
+        """Return the schedule written as START:END@STEPS or START:END@SHARE%, optionally with :step or :cycle."""
         found = WRITTEN.fullmatch(text)
         try:
             if found is None:
@@ -82,11 +84,11 @@ class Schedule:
     def at(self, step: int) -> float:
         """Return the number before step `step`, counted from 0."""
         if self.steps is None:
-            raise ValueError(f"'{self}' is a share of a run; in_steps says of which")
+            raise ValueError(f"'{self}' is a share of a run; call in_steps(steps) first")
         return self.start + (self.end - self.start) * PARTS[self.shape](step / self.steps)
 
     def in_steps(self, run: int) -> Schedule:
-        """Return the schedule in steps, for a run of this many."""
+        """Return the schedule in steps, for a run of `run` steps."""
         if self.share is None:
             return self
         return replace(self, steps=max(round(self.share * run), 1), share=None)
@@ -97,17 +99,35 @@ Scheduled = float | Schedule
 
 
 def value_at(value: Scheduled, step: int) -> float:
-    """Return the number that a hyper-parameter is at a step."""
+    """Return the value of a hyper-parameter at a step.
+
+    Parameters
+    ----------
+    value
+        A number or a schedule.
+    step
+        The step, counted from 0.
+
+    Returns
+    -------
+    float
+        The value at that step.
+
+    Examples
+    --------
+    >>> value_at(4, 100), value_at(Schedule(1.0, 4.0, 300), 100)
+    (4.0, 2.0)
+    """
     return value.at(step) if isinstance(value, Schedule) else float(value)
 
 
 def extremes(value: Scheduled) -> tuple[float, float]:
-    """Return the least and the largest number a hyper-parameter takes."""
+    """Return the smallest and the largest value of a hyper-parameter."""
     return (min(value.start, value.end), max(value.start, value.end)) if isinstance(value, Schedule) else (value, value)
 
 
 def in_steps(settings: Settings, run: int) -> Settings:
-    """Return a dataclass with all its schedules in steps, for a run of this many."""
+    """Return a dataclass with all its schedules in steps, for a run of `run` steps."""
     instance: Any = settings
     values = {spec.name: getattr(instance, spec.name) for spec in fields(instance)}
     moving = {name: value.in_steps(run) for name, value in values.items() if isinstance(value, Schedule)}
@@ -115,7 +135,7 @@ def in_steps(settings: Settings, run: int) -> Settings:
 
 
 def require_not_negative(settings: object, *names: str) -> None:
-    """Refuse hyper-parameters, numbers or schedules, that are ever negative or not finite."""
+    """Raise a `UsageError` if a hyper-parameter, a number or a schedule, is ever negative or not finite."""
     for name in names:
         value: Scheduled = getattr(settings, name)
         low, high = extremes(value)

@@ -1,4 +1,4 @@
-"""The scores of a run: its images encoded once, what the metrics ask of the model gathered, the table computed."""
+"""Score a run: encode its images once, gather what the metrics need from the model, and compute the table."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ if TYPE_CHECKING:
     import polars
 
 JACOBIANS = 64
-"""Samples at which the decoder's Jacobian is taken."""
+"""Number of samples at which the decoder's Jacobian is computed."""
 CHUNK = 1024
-"""Images drawn at once."""
+"""Number of images drawn at once."""
 SHARED = 0.05
-"""The share of test rows that may also be among the train rows."""
+"""Largest fraction of test rows that may also be train rows."""
 
 
 class Unfinished(UserWarning):
-    """A run is scored that has not finished training."""
+    """The scored run has not finished training."""
 
 
 class Collapsed(UserWarning):
-    """A model is scored that uses none of its latents."""
+    """The scored model uses none of its latents."""
 
 
 def score_run(
@@ -54,7 +54,7 @@ def score_run(
     on_progress: OnProgress | None = None,
     on_result: OnScores | None = None,
 ) -> polars.DataFrame:
-    """Score a run on random images of its data set, encoding each distinct one once; see `Run.evaluate`."""
+    """Score a run on random images of its data set; see `Run.evaluate`."""
     inputs = gather_run(run, request, samples, test_samples, on_progress)
     return score(inputs, request, on_progress, on_result)
 
@@ -68,7 +68,7 @@ def compare_runs(
     on_progress: OnProgress | None = None,
     on_result: OnScores | None = None,
 ) -> polars.DataFrame:
-    """Compare runs of one data set on the same random images, each with the first; see `unweave.compare`."""
+    """Compare runs on one data set with the first of them, on the same random images; see `unweave.compare`."""
     _check_comparable(runs)
     inputs = {}
     for name, run in runs.items():
@@ -79,14 +79,14 @@ def compare_runs(
 
 
 def _check_comparable(runs: Mapping[str, Run]) -> None:
-    """Refuse fewer than two runs, one that is there twice, and runs of several data sets."""
+    """Raise a `UsageError` for fewer than two runs, a run given twice, and runs of several data sets."""
     if len(runs) < 2:
         raise UsageError(f"compare takes two or more runs, got {len(runs)}")
     folders: dict[Path, str] = {}
     (first, baseline), *others = runs.items()
     for name, run in runs.items():
         if (earlier := folders.setdefault(run.path.resolve(), name)) != name:
-            raise UsageError(f"'{run.path}' is there twice, as {earlier} and {name}: compare it with another run")
+            raise UsageError(f"'{run.path}' is given twice, as {earlier} and {name}: compare it with another run")
     for name, run in others:
         if data_identity(run.settings.data) != data_identity(baseline.settings.data):
             ours, theirs = (data_name(each.settings.data) for each in (baseline, run))
@@ -105,12 +105,12 @@ def gather_run(
     on_progress: OnProgress | None = None,
     name: str = "",
 ) -> dict[str, Any]:
-    """Return all inputs of the metrics asked for; a warning calls the run by `name`.
+    """Return all inputs of the requested metrics; warnings refer to the run by `name`.
 
     Runs of one data set get the same images for the same seed.
     """
     if len(request.categorical):
-        raise UsageError("a run knows which of its latents are categorical: categorical is for codes of your own")
+        raise UsageError("leave out categorical, which is for codes of your own: a run knows its categorical latents")
     request = replace(request, categorical=tuple(np.flatnonzero(run.categories).tolist()))
     preset = PRESETS[request.preset]
     rows = preset.samples if samples is None else samples
@@ -118,7 +118,7 @@ def gather_run(
     if rows < 2 or test_rows < 2:
         raise UsageError("scores need at least two samples, and two test samples")
     if len(run.data) < 4:
-        raise UsageError(f"scores need four images or more, and the data set has {len(run.data)}")
+        raise UsageError(f"scores need at least four images, but the data set has {len(run.data)}")
     _check_named(run, [name for name in request.by_name if name not in GROUPS])
     needs = {need for name in request.choose() for need in metric_of(name).needs}
     labelled = run.data.is_labelled
@@ -153,24 +153,24 @@ def gather_run(
 
 
 def _check_named(run: Run, names: Sequence[str]) -> None:
-    """Refuse metrics, asked for by name, that the run cannot have; a group does without them."""
+    """Raise a `UsageError` for metrics requested by name that the run does not support; a group leaves them out."""
     for name in names:
         if metric_of(name).supervised:
             require_factors(run.data, f"the metric '{name}'")
         if "encode" in metric_of(name).needs:
             require_grid(run.data, "a metric that intervenes on factors")
         if not run.has_decoder and not {"jacobians", "reconstruction"}.isdisjoint(metric_of(name).needs):
-            raise UsageError(f"the metric '{name}' needs a decoder, and this model has none: it learns codes alone")
+            raise UsageError(f"the metric '{name}' needs a decoder, but this model has none: it learns only codes")
         if not run.has_posterior and (
             metric_of(name).representation == "sampled" or "log_variances" in metric_of(name).needs
         ):
-            raise UsageError(f"the metric '{name}' needs posteriors, and the codes of this model are points")
+            raise UsageError(f"the metric '{name}' needs posteriors, but the codes of this model are points")
         if any(run.categories) and ("jacobians" in metric_of(name).needs or metric_of(name).categories == "none"):
-            raise UsageError(f"the metric '{name}' needs codes that are numbers, and some latents are categorical")
+            raise UsageError(f"the metric '{name}' needs numeric codes, but some latents are categorical")
 
 
 def _warn_of_left_out(run: Run, request: Request) -> None:
-    """Say which metrics a group does without because the data set has no factors."""
+    """Warn how many metrics of a group are left out because the data set has no factors."""
     left_out = sum(metric_of(name).supervised for name in request.choose())
     if left_out:
         text = f"{run.data.name} has no factors: {left_out} metrics that compare codes with factors are left out"
@@ -178,7 +178,7 @@ def _warn_of_left_out(run: Run, request: Request) -> None:
 
 
 def _warn(run: Run, means: np.ndarray, log_variances: np.ndarray | None, name: str) -> None:
-    """Warn of a run whose scores will change, and of a model that uses none of its latents, or hardly any."""
+    """Warn about a run that has not finished, and about a model that uses none of its latents, or hardly any."""
     if run.state != "finished":
         planned = run.settings.training.steps
         state = f"{'has' if run.state == 'failed' else 'is'} {run.state}, at step {run.step:,} of {planned:,}"
@@ -189,11 +189,11 @@ def _warn(run: Run, means: np.ndarray, log_variances: np.ndarray | None, name: s
 
 
 def _draw(images: int, rows: int, test_rows: int, pooled: int, seed: int) -> tuple[np.ndarray, int, int]:
-    """Return the indices of random images, and how many of them are train rows and, after these, test rows.
+    """Return the indices of random images, the number of train rows, and the number of test rows that follow.
 
-    Of a large data set they are drawn independently, as in the published studies. Where more than `SHARED` of the test
-    rows would be among the train rows too, and predicted from memory, each image is taken once: of a data set with
-    fewer than are asked for, all, in the same proportion. Behind them come images for the pool alone.
+    From a large data set, images are drawn independently, as in the published studies. If more than `SHARED` of the
+    test rows would also be train rows, and could be predicted from memory, each image is used at most once; a data set
+    with fewer images than requested is used completely, in the same proportion. Images for the pool alone come last.
     """
     rng = np.random.default_rng(seed)
     if rows <= SHARED * images:
@@ -206,7 +206,7 @@ def _draw(images: int, rows: int, test_rows: int, pooled: int, seed: int) -> tup
 
 
 def _encode_rows(run: Run, indices: np.ndarray, on_progress: OnProgress | None) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return the posterior means and log-variances of images, each distinct one encoded once.
+    """Return the posterior means and log-variances of images; each distinct image is encoded once.
 
     Codes that are points have no log-variances.
     """

@@ -108,7 +108,7 @@ def test_mistakes_in_python_are_one_line(run):
     opened = Run.open(run)
     mistakes = {
         "compare takes two or more runs, got 1": ([opened],),
-        f"'{run}' is there twice, as a and b: compare it with another run": ({"a": opened, "b": opened},),
+        f"'{run}' is given twice, as a and b: compare it with another run": ({"a": opened, "b": opened},),
         "compare takes two runs, a list of runs, or codes; not one run alone, nor a run and codes": (opened,),
     }
     for line, arguments in mistakes.items():
@@ -145,7 +145,7 @@ def test_a_run_without_weights_and_a_point_code_are_named(cli, run, other, tmp_p
     points = tmp_path / "points"
     main(["train", "ae", *TINY, "--steps", "20", "--out", str(points)])
     assert cli("compare", run, points, "--metrics", "elbo", *FEW).err.startswith(
-        "unweave: points: the metric 'elbo' needs posteriors, and the codes of this model are points"
+        "unweave: points: the metric 'elbo' needs posteriors, but the codes of this model are points"
     )
 
 

@@ -122,7 +122,7 @@ def test_own_images_get_what_can_be_had(cli, own, name, line):
         (["xysquares", "--traversals", "0"], "--traversals must be 1 or more, not 0"),
         (["xysquares", "--run", "nowhere"], "there is no folder 'nowhere'"),
         (["OWN/one.npz"], "distances need two images or more, and 'npz' has 1"),
-        (["OWN/vectors.npz", "--loss", "mse-box"], "blurs images, and 'vectors' holds vectors"),
+        (["OWN/vectors.npz", "--loss", "mse-box"], "is for images, but 'vectors' holds vectors"),
         (["OWN/own.npz", "--out", "OWN/own.npz"], "--out must be a folder"),
         (["xysquares", "--loss", "OWN/k.npy"], "for your own kernel write mse-kernel:path="),
         (

@@ -36,7 +36,7 @@ def test_weights_that_are_no_numbers_are_one_line(cli, run, tmp_path):
     for command in ("report", "evaluate"):
         code, out, err = cli(command, folder)
         assert (code, out) == (2, "")
-        assert err == f"unweave: '{path}' holds weights that are no finite numbers; train again, with a smaller lr\n"
+        assert err == f"unweave: '{path}' contains weights that are not finite; train again with a smaller lr\n"
 
 
 def test_own_data_are_called_by_the_name_of_their_file(cli, tiny, tmp_path):

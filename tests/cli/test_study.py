@@ -203,7 +203,7 @@ def test_a_failure_is_shown_at_once_and_counted(cli: Cli, file: Path):
     )
     code, out, _ = cli("study", "run", file, "--workers", 1)
     assert code == 0
-    assert " failed: the loss or a weight is no longer a finite number after step" in out
+    assert " failed: the loss or a weight is no longer finite after step" in out
     assert "0 done, 2 failed, 0 to do" in out
     assert "--redo failed" in out
     (first, *_) = sorted(Path("studies/sweep/failures").iterdir())

@@ -93,7 +93,7 @@ def test_more_steps_train_a_finished_run_further(cli, tiny, tmp_path):
     )
     code, out, err = cli(*words, "--steps", "5")
     assert (code, out) == (2, "")
-    assert err.startswith(f"unweave: '{tmp_path / 'run'}' has been trained for 6 steps already, more than 5; choose")
+    assert err.startswith(f"unweave: '{tmp_path / 'run'}' has already been trained for 6 steps, more than 5; choose")
     code, out, err = cli(*words, "--steps", "5", "--overwrite")
     assert (code, err) == (0, "")
     assert out.startswith(f"{tmp_path / 'run'} has finished: beta-vae on xysquares, 5 steps in ")
@@ -140,7 +140,7 @@ def test_a_warning_is_one_line(cli, tiny, tmp_path):
     )
     code, _, err = cli("train", "vae", *words)
     assert code == 0
-    assert err.startswith("unweave: warning: the loss bce takes pixels for probabilities, but 'xysquares'")
+    assert err.startswith("unweave: warning: the loss bce treats pixels as probabilities, but 'xysquares'")
     assert err.count("\n") == 1
 
 

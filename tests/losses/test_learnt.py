@@ -299,5 +299,5 @@ def test_images_that_a_loss_cannot_compare_are_refused():
     with pytest.raises(UsageError, match="learnt on images of 3 channels, but these have 1"):
         loss_of("coder.loss").distance(images(channels=1), images(channels=1))
     vectors = unweave.data.Vectors(np.random.default_rng(0).random((20, 3)))
-    with pytest.raises(UsageError, match=r"the loss my\.loss blurs images, and 'table' holds vectors"):
+    with pytest.raises(UsageError, match=r"the loss my\.loss is for images, but 'table' holds vectors"):
         resolve_loss("my.loss", vectors, standardise=False)

@@ -100,7 +100,7 @@ def test_modules_that_start_elsewhere_are_another_run_unless_one_insists(tmp_pat
     unweave.train("vae", net=modules(), out=tmp_path / "whole", **options)
     with pytest.raises(Interrupted):
         unweave.train("vae", net=modules(), out=tmp_path / "parts", on_result=stop_after(2), **options)
-    with pytest.raises(UsageError, match="started from other weights; resume=True goes on from its checkpoint"):
+    with pytest.raises(UsageError, match="started from other weights; resume=True continues from its checkpoint"):
         unweave.train("vae", net=modules(seed=1), out=tmp_path / "parts", **options)
     unweave.train("vae", net=modules(seed=1), out=tmp_path / "parts", resume=True, **options)
     whole, parts = ((tmp_path / name / "weights.safetensors").read_bytes() for name in ("whole", "parts"))
@@ -170,7 +170,7 @@ def test_modules_that_do_not_fit_are_refused_before_anything_is_written(tmp_path
 
 
 def test_options_that_say_nothing_are_refused(tmp_path):
-    with pytest.raises(UsageError, match="width is for nets by name"):
+    with pytest.raises(UsageError, match="width applies only to nets given by name"):
         unweave.train("vae", net=modules(), width=0.5, out=tmp_path / "run", **OPTIONS)
     with pytest.raises(UsageError, match="pass two modules of your own in Python"):
         Net("own")

@@ -208,7 +208,7 @@ def test_ground_truth_distances_are_unscaled_unless_factors_have_units():
         (lambda: correlations("xysquares", seed=-1), "seed must be a whole number"),
         (lambda: correlations("xysquares", self_pairs=1.5), "self_pairs is a share"),
         (lambda: importance(IMAGES[:1]), "two images or more, and 'table' has 1"),
-        (lambda: importance(np.eye(4), "mse-box"), "blurs images, and 'table' holds vectors"),
+        (lambda: importance(np.eye(4), "mse-box"), "is for images, but 'table' holds vectors"),
         (lambda: importance(np.array([[0.0, np.nan], [1, 2]])), "finite numbers"),
         (lambda: importance(IMAGES, "nb"), "vectors of counts, not for images"),
         (lambda: perceived_distance(IMAGES, IMAGES[:2]), "must have one shape"),

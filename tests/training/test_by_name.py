@@ -50,7 +50,7 @@ def test_fields_are_arguments_of_a_method_by_name(given, method):
         ("beta-vae", {"beta": "high"}, "'high' is neither a number nor a schedule"),
         ("beta-vae", {"beta": -1}, "beta must be a number that is not negative, not -1"),
         ("beta-va", {"beta": 1}, "no method is called 'beta-va'; did you mean 'beta-vae'?"),
-        (BetaVAE(), {"beta": 1}, "beta is a field of the method: give it as BetaVAE(beta=…)"),
+        (BetaVAE(), {"beta": 1}, "beta is a field of the method: write BetaVAE(beta=…)"),
         (BetaVAE(), {"step": 1}, "no argument of train is called 'step'; did you mean 'steps'?"),
     ],
 )
@@ -67,7 +67,7 @@ def test_a_method_whose_field_train_has_too_must_be_given_itself(monkeypatch):
         steps: int = 3
 
     monkeypatch.setitem(METHODS, "slow", Slow)
-    with pytest.raises(UsageError, match=re.escape("slow has a field steps, as train has: give Slow(steps=…) itself")):
+    with pytest.raises(UsageError, match=re.escape("steps of slow is also an argument of train: pass Slow(steps=…)")):
         chosen_method("slow", {}, ARGUMENTS)
     assert chosen_method(Slow(steps=5), {}, ARGUMENTS) == Slow(steps=5)
 

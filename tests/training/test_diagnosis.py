@@ -34,15 +34,15 @@ ROW = {"step": 5000, "kl": 12.0}
         (Point(torch.zeros(64, 10)), {}, {"collapse": "no latent varies"}),
         (Point(1000 * FINE.mean), {}, {}),
         (Quantised(FINE.mean, FINE.mean.round(), 10), {}, {}),
-        (FAR, {}, {"kl": r"the KL term is 5\d\d nats, where 12 tell all images apart.*Try a larger weight"}),
+        (FAR, {}, {"kl": r"the KL term is 5\d\d nats, but 12 distinguish all images.*Try a larger weight"}),
         (FAR, {"kl": 0.0}, {}),
-        (FINE, {"diagnostics/adversary": 0.9}, {"adversary": "more often wrong than a coin.*higher --adversary-lr"}),
+        (FINE, {"diagnostics/adversary": 0.9}, {"adversary": "worse than chance.*higher --adversary-lr"}),
         (
             FAR,
             {"diagnostics/adversary": 0.65},
             {
                 "kl": "the KL term is",
-                "adversary": "tells nothing apart .*, while codes are far .*higher --adversary-lr",
+                "adversary": "cannot keep up with the model .*, while codes are far .*higher --adversary-lr",
             },
         ),
         (FINE, {"diagnostics/adversary": 0.01}, {"adversary": "hardly ever wrong.*larger --gamma"}),

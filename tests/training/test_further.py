@@ -87,8 +87,8 @@ def test_what_depends_on_the_number_of_steps_cannot_go_on(quick_train):
     run = quick_train(method=method, steps=12)
     before = files(run)
     message = (
-        r"was trained for 12 steps, and what it did depends on that number "
-        r"\(method.capacity 0:25@4 → 0:25@8\): it cannot be trained further; choose another folder, or --overwrite"
+        r"was trained for 12 steps, and settings depend on that number "
+        r"\(method.capacity 0:25@4 → 0:25@8\), so it cannot be trained further; choose another folder, or --overwrite"
     )
     with pytest.raises(UsageError, match=message):
         quick_train(method=method, steps=24)
@@ -100,13 +100,13 @@ def test_what_depends_on_the_number_of_steps_cannot_go_on(quick_train):
 def test_a_weight_of_labels_that_depends_on_the_number_of_steps(quick_train):
     labels = Labels(20, kind="partial", weight=Schedule(0.0, 5.0, share=0.5))
     quick_train(labels=labels, steps=12)
-    with pytest.raises(UsageError, match=r"depends on that number \(labels.weight 0:5@6 → 0:5@12\)"):
+    with pytest.raises(UsageError, match=r"depend on that number \(labels.weight 0:5@6 → 0:5@12\)"):
         quick_train(labels=labels, steps=24)
 
 
 def test_fewer_steps_than_it_has_is_one_line(quick_train):
     quick_train(steps=20)
-    with pytest.raises(UsageError, match=r"has been trained for 20 steps already, more than 15; choose another folder"):
+    with pytest.raises(UsageError, match=r"has already been trained for 20 steps, more than 15; choose another folder"):
         quick_train(steps=15)
 
 
@@ -154,7 +154,7 @@ def test_a_configuration_that_is_not_ours_is_left_alone(quick_train, tmp_path, c
 
 def test_a_run_is_not_resumed_and_overwritten(quick_train):
     quick_train()
-    with pytest.raises(UsageError, match="either resumed or overwritten"):
+    with pytest.raises(UsageError, match="resume and overwrite exclude each other"):
         quick_train(resume=True, overwrite=True)
 
 
@@ -219,7 +219,7 @@ def test_a_run_with_a_damaged_checkpoint_stays_what_it_is(quick_train, flipped):
     content[len(content) // 2] ^= 255
     kept.write_bytes(bytes(content) if flipped else b"no archive")
     before = files(run)
-    with pytest.raises(UsageError, match=r"checkpoint.pt' is damaged, so that the run cannot be trained further"):
+    with pytest.raises(UsageError, match=r"checkpoint.pt' is damaged, so the run cannot be trained further"):
         quick_train(steps=40)
     again = quick_train()
     assert (again.state, again.step, files(again)) == ("finished", 30, before)

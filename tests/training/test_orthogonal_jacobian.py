@@ -161,7 +161,7 @@ def test_mistakes_are_one_clear_line_and_leave_no_folder_behind(quick_train, tmp
             OrthogonalJacobian(**settings)
     with pytest.raises(UsageError, match="draws 5 columns, but there are only 4 latents"):
         quick_train(jacobian=OrthogonalJacobian(columns=5))
-    with pytest.raises(UsageError, match="is of a decoder, and lejepa has none"):
+    with pytest.raises(UsageError, match="needs a decoder, but lejepa has none"):
         quick_train(method="lejepa", jacobian=OrthogonalJacobian())
     with pytest.raises(UsageError, match="it needs 2 or more, not 1"):
         quick_train(jacobian=OrthogonalJacobian(), latents=1)

@@ -135,10 +135,10 @@ def test_auto_takes_bce_for_zeros_and_ones_and_hints_at_counts(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": METHODS["vae"](loss="nb")}, "needs whole numbers, 0 or larger, but 'x0' of row 0 is"),
+        ({"method": METHODS["vae"](loss="nb")}, "needs non-negative integers, but 'x0' of row 0 is"),
         ({"method": METHODS["vae"](loss="bce")}, "needs values from 0 to 1, but 'x1' of row 0 is"),
-        ({"method": METHODS["vae"](loss="mse-box")}, "blurs images, and 'table' holds vectors"),
-        ({"method": METHODS["vae"](loss="nb"), "standardise": True}, "needs counts as they are"),
+        ({"method": METHODS["vae"](loss="mse-box")}, "is for images, but 'table' holds vectors"),
+        ({"method": METHODS["vae"](loss="nb"), "standardise": True}, "needs unscaled counts"),
         ({"method": "vae", "net": "conv"}, "takes images, not vectors of 12 features: use the net 'mlp'"),
         ({"method": "vae", "net": "tripod"}, "takes images, not vectors of 12 features: use the net 'mlp'"),
         ({"method": "vae", "data": np.ones((5, 3)) / 3}, "no feature varies"),

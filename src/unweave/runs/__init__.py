@@ -1,14 +1,14 @@
 """A run: a folder that can be read without unweave, and the object that reads it.
 
-config.json          what decides the result, with the run's identity
+config.json          all settings that determine the result, with the run's identity
 status.json          state, step, seconds, machine
 log.parquet          step, loss, terms…
 weights.safetensors  the model at its last checkpoint
-snapshots/           the model at earlier steps, where they were asked for
-traces/              the decoder's hidden layers on fixed images at moments of training, where they were asked for
-checkpoint.pt        what training on needs besides: optimiser, random streams; about three times the weights
+snapshots/           the model at earlier steps, if requested
+traces/              the decoder's hidden layers on fixed images during training, if requested
+checkpoint.pt        needed to continue training: optimiser, random streams; about three times the size of the weights
 scores.parquet       metric, value, low, high, floor, ceiling, adjusted, options, step, weights
-report.html          the page that `unweave report` draws
+report.html          the page written by `unweave report`
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The files of a run's folder: their names, what status.json says, and how to repair what is damaged."""
+"""The files of a run's folder: their names, the content of status.json, and how to repair damaged files."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ CHECKPOINT = "checkpoint.pt"
 SCORES = "scores.parquet"
 PAGE = "report.html"
 FILES = (STATUS, LOG, WEIGHTS, CHECKPOINT, SCORES, PAGE, CONFIG)
-"""All files of a run; the one that says that the folder is a run is the last."""
+"""All files of a run; the last one marks the folder as a run."""
 SNAPSHOTS = "snapshots"
 TENSORBOARD = "tensorboard"
-"""The folder for TensorBoard, in that of the run."""
+"""The subfolder for TensorBoard."""
 
 
 def snapshot_path(folder: Path, step: int) -> Path:
-    """Return where a run keeps its weights of this step."""
+    """Return the path of a run's weights at this step."""
     return folder / SNAPSHOTS / f"{step}.safetensors"
 
 
 def status_of(folder: Path) -> dict[str, Any]:
-    """Return what status.json in the folder of a run says; before its first checkpoint a run has none."""
+    """Return the content of status.json in a run's folder; it does not exist before the first checkpoint."""
     path = folder / STATUS
     return _checked_status(path, read_json(path)) if path.is_file() else {"state": "unfinished", "step": 0}
 
 
 def _checked_status(path: Path, status: dict[str, Any]) -> dict[str, Any]:
-    """Return a status as it is, if it says what it must, and in the right types."""
+    """Return a status after checking its entries and their types."""
     state, step, seconds = status.get("state"), status.get("step"), status.get("seconds", 0.0)
     if not (isinstance(state, str) and _is_count(step) and isinstance(seconds, int | float) and seconds >= 0):
         raise UsageError(f"'{path}' is damaged: it must hold state, step and seconds; {repair(path.parent)}")
@@ -64,7 +64,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def repair(folder: Path) -> str:
-    """Return the command that writes damaged or missing files again: from the checkpoint, or else from the start."""
+    """Return the command that restores damaged or missing files, from the checkpoint or else by training again."""
     values = read_json(folder / CONFIG)
     config, kept = Config.from_json(values), is_whole_archive(folder / CHECKPOINT)
     config = replace(config, data=with_absolute_path(config.data, folder))

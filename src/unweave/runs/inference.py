@@ -1,4 +1,4 @@
-"""Images to codes and codes to images, some at a time: what a run does with its model."""
+"""Encode and decode with a run's model, in chunks."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from unweave.nets import Gaussian, Joint, Model
 
 T = TypeVar("T")
 CHUNK = 256
-"""Images that go through the network at once when encoding or decoding."""
+"""Number of images that are encoded or decoded at once."""
 
 
 def posterior(model: Model, images: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
     """Return means and log-variances, each (n, latents), of images or vectors; point codes have only means.
 
-    Among Gaussian latents, a categorical one has the log-variance -inf: the number of its category is exact.
+    A categorical latent beside Gaussian ones has the log-variance -inf.
     """
 
     def encode(part: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
@@ -56,7 +56,7 @@ def losses(model: Model, loss: Loss, images: np.ndarray, codes: np.ndarray) -> n
 
 
 def jacobians(model: Model, loss: Loss, codes: np.ndarray) -> np.ndarray:
-    """Return how the expected pixels move with each code, (n, pixels, latents), at codes (n, latents)."""
+    """Return the derivatives of the expected pixels with respect to each latent, (n, pixels, latents)."""
     codes = _checked(model, codes)
     parts = []
     for start in range(0, len(codes), CHUNK):
@@ -68,7 +68,8 @@ def jacobians(model: Model, loss: Loss, codes: np.ndarray) -> np.ndarray:
 def _slopes(y: torch.Tensor, z: torch.Tensor) -> torch.Tensor:
     """Return the derivatives (n, pixels, latents) of pixels y (n, ...) with respect to their codes z (n, latents).
 
-    Backwards through the backward pass: of J'u, which is linear in u, the gradient of entry j is column j of J.
+    They are computed by differentiating the backward pass: J'u is linear in u, and the gradient of its entry j is
+    column j of J.
     """
     u = torch.zeros_like(y, requires_grad=True)
     (product,) = torch.autograd.grad(y, z, u, create_graph=True)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class Run:
-    """A trained, or half-trained, model in its folder."""
+    """A trained or partly trained model in its folder."""
 
     def __init__(self, path: Path, values: dict[str, Any], device: str = "auto", net: Modules | None = None) -> None:
         self.path = path
@@ -60,18 +60,18 @@ class Run:
         path
             The run's folder.
         device
-            Where the model will be: "auto", "cpu", "cuda", "mps" …
+            The device of the model: "auto", "cpu", "cuda", "mps" …
         data
-            Its data set, where that is not found any more: a path, a name, an array or a data set. It is checked to be
-            the one that the run was trained on.
+            The data set, if it is no longer where it was: a path, a name, an array or a data set. It must be the one
+            that the run was trained on, which is checked.
         net
-            Its encoder and decoder, where the run was trained on two modules: new ones of the same layers. Their
-            weights are those of the run, whatever they were.
+            The encoder and decoder, if the run was trained with two modules: any modules with the same layers. They
+            get the weights of the run.
 
         Returns
         -------
         Run
-            The run. A method, net or data set of your own must have been defined, or loaded as a plugin.
+            The run. Your own method, net or data set must be defined before, or loaded as a plugin.
         """
         path = Path(path)
         if not path.is_dir():
@@ -91,18 +91,18 @@ class Run:
 
     @property
     def origins(self) -> dict[str, dict[str, Any]]:
-        """Where its method, net and data set come from, as far as they are a user's own."""
+        """Where its method, net and data set come from, if they are a user's own."""
         found = self.config.get("origins")
         return {part: origin for part, origin in found.items() if isinstance(origin, dict)} if found else {}
 
     @property
     def plugins(self) -> list[str]:
-        """The files that define what it is made of, for `--plugin` or `unweave.plugins.load`."""
+        """The files that define its parts, for `--plugin` or `unweave.plugins.load`."""
         return plugins_of(self.origins, self.path)
 
     @contextmanager
     def _naming_its_origin(self) -> Iterator[None]:
-        """Answer a name that is not known with the plugin that defines it, where the run says which."""
+        """For an unknown name, raise a `UsageError` that names the plugin that defines it, if the run recorded it."""
         try:
             yield
         except UnknownName as error:
@@ -121,12 +121,12 @@ class Run:
 
     @property
     def status(self) -> dict[str, Any]:
-        """What status.json says now."""
+        """The current content of status.json."""
         return status_of(self.path)
 
     @property
     def state(self) -> str:
-        """Return "unfinished", "finished" or "failed"."""
+        """The state: "unfinished", "finished" or "failed"."""
         return self.status["state"]
 
     @property
@@ -136,15 +136,26 @@ class Run:
 
     @property
     def snapshots(self) -> list[int]:
-        """The steps whose weights are kept beside the last."""
+        """The steps whose weights are saved in addition to the last."""
         return sorted(int(path.stem) for path in (self.path / SNAPSHOTS).glob("[0-9]*.safetensors"))
 
     def has_snapshot(self, step: int) -> bool:
-        """Tell whether the weights of this step are there."""
+        """Return whether the weights of this step are saved."""
         return snapshot_path(self.path, step).is_file()
 
     def at(self, step: int) -> Run:
-        """Return the run as it was after this step: the last one, or a snapshot."""
+        """Return the run at an earlier step.
+
+        Parameters
+        ----------
+        step
+            The last step, or one of `snapshots`.
+
+        Returns
+        -------
+        Run
+            The run with the weights of that step.
+        """
         if step == self.status["step"]:
             return self
         if not self.has_snapshot(step):
@@ -161,7 +172,7 @@ class Run:
 
     @property
     def trace_indices(self) -> np.ndarray:
-        """Which images of the data set the traces are of, (samples,): the same for every run on it."""
+        """The indices (samples,) of the traced images, the same for every run on the data set."""
         return np.array(about_traces(self.path)["indices"], dtype=np.int64)
 
     @property
@@ -170,7 +181,7 @@ class Run:
         return list(about_traces(self.path)["layers"])
 
     def traces(self, layers: str | Sequence[str] | None = None) -> np.ndarray:
-        """Return what the decoder's hidden layers made of the trace images while it was trained.
+        """Return the activations of the decoder's hidden layers for the trace images during training.
 
         Parameters
         ----------
@@ -180,9 +191,9 @@ class Run:
         Returns
         -------
         np.ndarray
-            Activations (moments, samples, units), float32: after `trace_steps`, on the images `trace_indices`, the
-            units of the layers side by side. Of a layer with more than 256 units, 256 random sums of them, which keep
-            Euclidean distances.
+            Activations (moments, samples, units), float32, after `trace_steps`, for the images `trace_indices`, with
+            the units of all layers concatenated. A layer with more than 256 units is represented by 256 random sums,
+            which preserve Euclidean distances.
         """
         moments = read_traces(self.path, [layers] if isinstance(layers, str) else layers)
         return np.stack([np.concatenate([*moment.layers.values()], axis=1) for moment in moments])
@@ -193,7 +204,7 @@ class Run:
 
     @property
     def weights(self) -> str | None:
-        """The identity of the weights in the folder now, a hash of their tensors; None before the first checkpoint."""
+        """The identity of the current weights, a hash of their tensors; None before the first checkpoint."""
         try:
             path, found = self._weights_path, self._weights_path.stat()
         except FileNotFoundError:
@@ -202,29 +213,29 @@ class Run:
 
     @property
     def has_posterior(self) -> bool:
-        """Whether a code is the mean of a Gaussian posterior; otherwise some of it is a point, and has no variance."""
+        """Whether codes are means of Gaussian posteriors; otherwise some latents are points without a variance."""
         return self.settings.method.bottleneck == "gaussian"
 
     @property
     def has_decoder(self) -> bool:
-        """Whether codes can be decoded; a method that learns codes alone has no decoder."""
+        """Whether codes can be decoded; some methods learn only codes, without a decoder."""
         return self.settings.method.decoder
 
     @property
     def categories(self) -> tuple[int, ...]:
-        """How many categories each latent has: 0 for a number. A categorical latent's code is a category's number."""
+        """The number of categories of each latent, 0 for a numeric one. A categorical code is a category's index."""
         return self.settings.method.categories_of(self.settings.net.latents)
 
     @property
     def data(self) -> Dataset:
-        """The data set the run was trained on."""
+        """The data set that the run was trained on."""
         if self._data is None:
             with self._naming_its_origin():
                 self._data = load(**self._found_data())
         return self._data
 
     def _found_data(self) -> dict[str, Any]:
-        """Return the description of the data set with the path where it is: seen from the run, or as it was then."""
+        """Return the description of the data set with its path: relative to the run, or where it was in training."""
         description = recorded(self.settings.data)
         if "path" not in description or Path(description["path"]).exists():
             return description
@@ -238,19 +249,19 @@ class Run:
 
     @property
     def model(self) -> Model:
-        """The model with its saved weights, ready to evaluate; the data set need not be at hand."""
+        """The model with its saved weights, in evaluation mode; the data set is not needed."""
         return self._loaded[0]
 
     @cached_property
     def _loaded(self) -> tuple[Model, int, str]:
-        """The model, and the step and the identity of its weights: of one reading, for training replaces the file."""
+        """The model, and the step and identity of its weights, read at once because training replaces the file."""
         path = self._weights_path
         if not path.is_file():
             raise UsageError(f"'{self.path}' has no {WEIGHTS}; {repair(self.path)}")
         if self.settings.net.name == OWN and self._modules is None:
             modules = self.origins.get("net", {}).get("name", "an encoder and a decoder")
             needed = f"unweave.Run.open('{self.path}', net=(encoder, decoder))"
-            raise UsageError(f"the net of '{self.path}' is two modules of your own, {modules}: open it with {needed}")
+            raise UsageError(f"the net of '{self.path}' consists of your modules {modules}: open it with {needed}")
         try:
             model, step, weights = load_model(path, self.settings, self._modules)
         except DamagedWeights as error:
@@ -258,31 +269,79 @@ class Run:
         return model.to(choose_device(self._device)).eval(), step, weights
 
     def traversals(self, **options: Any) -> Image:
-        """Return a picture with one row for each latent, its values from -2 to 2; see `unweave.report.traversals`."""
+        """Return a picture of traversals.
+
+        Parameters
+        ----------
+        **options
+            As for `unweave.report.traversals`.
+
+        Returns
+        -------
+        PIL.Image.Image
+            One row for each latent, with its values from -2 to 2.
+        """
         from unweave.report import traversals
 
         return traversals(self, **options)
 
     def reconstructions(self, n: int = 10, *, seed: int = 0) -> Image:
-        """Return a picture of n random images above what the model makes of them."""
+        """Return a picture of random images and their reconstructions.
+
+        Parameters
+        ----------
+        n
+            Number of images.
+        seed
+            Seed of the choice of images.
+
+        Returns
+        -------
+        PIL.Image.Image
+            The images above, their reconstructions below.
+        """
         from unweave.report import reconstructions
 
         return reconstructions(self, n, seed=seed)
 
     def latents(self, *, samples: int = 2000, seed: int = 0) -> Chart:
-        """Return a figure of what each latent carries, and of which factor; see `unweave.report.latents_figure`."""
+        """Return a figure of the information in each latent, and of its relation to the factors.
+
+        Parameters
+        ----------
+        samples
+            Number of images.
+        seed
+            Seed of the choice of images.
+
+        Returns
+        -------
+        Chart
+            The figure of `unweave.report.latents_figure`.
+        """
         from unweave.report import latents_figure
 
         return latents_figure(self, samples=samples, seed=seed)
 
     def curves(self) -> Chart:
-        """Return a figure of the loss and of each of its terms over the steps."""
+        """Return a figure of the loss and its terms over the training steps."""
         from unweave.report import training_figure
 
         return training_figure(self.log())
 
     def report(self, out: str | Path | None = None) -> Page:
-        """Write the page of the run, by default as report.html in its folder, and return it."""
+        """Write the report page of the run.
+
+        Parameters
+        ----------
+        out
+            The file; by default report.html in the run's folder.
+
+        Returns
+        -------
+        Page
+            The page, which a notebook displays.
+        """
         from unweave.report import Page, write_page
 
         return Page(write_page(self, None if out is None else Path(out)))
@@ -293,42 +352,106 @@ class Run:
         return run_html(self)
 
     def log(self) -> polars.DataFrame:
-        """Return the training curve: step, loss and every term."""
+        """Return the training log as a table: step, loss, every term, and diagnostics."""
         import polars
 
         path = self.path / LOG
         return read_log(path) if path.is_file() else polars.DataFrame({"step": [], "loss": []})
 
     def posterior(self, images: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return means and log-variances, each (n, latents), of uint8 images (n, H, W, C), or of vectors (n, D).
+        """Return the posteriors of images or vectors.
 
-        Codes that are points (`has_posterior` is False) have no variance: of them, the codes and None.
+        Parameters
+        ----------
+        images
+            Images, uint8 (n, H, W, C), or vectors (n, D).
+
+        Returns
+        -------
+        tuple
+            Means and log-variances, each (n, latents). Codes that are points (`has_posterior` is False) have no
+            log-variances: None.
         """
         return inference.posterior(self.model, images)
 
     def encode(self, images: np.ndarray) -> np.ndarray:
-        """Return the codes (n, latents) of uint8 images (n, H, W, C), or vectors (n, D): posterior means, or points."""
+        """Return the codes of images or vectors: posterior means, or points.
+
+        Parameters
+        ----------
+        images
+            Images, uint8 (n, H, W, C), or vectors (n, D).
+
+        Returns
+        -------
+        np.ndarray
+            Codes (n, latents).
+        """
         return self.posterior(images)[0]
 
     def decode(self, codes: np.ndarray) -> np.ndarray:
-        """Return the expected images, uint8 (n, H, W, C), or vectors, float32 (n, D), of codes (n, latents).
+        """Return the expected images or vectors for codes.
 
-        A run without a decoder (`has_decoder` is False) raises a `UsageError`.
+        Parameters
+        ----------
+        codes
+            Codes (n, latents).
+
+        Returns
+        -------
+        np.ndarray
+            Images, uint8 (n, H, W, C), or vectors, float32 (n, D). A run without a decoder (`has_decoder` is False)
+            raises a `UsageError`.
         """
         return inference.decode(self.model, self._loss, codes)
 
     def reconstruct(self, images: np.ndarray) -> np.ndarray:
-        """Return what the model makes of images or vectors: the decoded posterior means."""
+        """Return the reconstructions of images or vectors: the decoded posterior means.
+
+        Parameters
+        ----------
+        images
+            Images, uint8 (n, H, W, C), or vectors (n, D).
+
+        Returns
+        -------
+        np.ndarray
+            Images or vectors of the same shape.
+        """
         return self.decode(self.encode(images))
 
     def losses(self, images: np.ndarray, codes: np.ndarray) -> np.ndarray:
-        """Return the reconstruction loss (n,) of each image, decoded from its code: summed over pixels, in nats."""
+        """Return the reconstruction loss of each image.
+
+        Parameters
+        ----------
+        images
+            Images, uint8 (n, H, W, C), or vectors (n, D).
+        codes
+            The codes (n, latents) that they are decoded from.
+
+        Returns
+        -------
+        np.ndarray
+            Losses (n,), summed over pixels, in nats.
+        """
         return inference.losses(self.model, self._loss, images, codes)
 
     def jacobians(self, codes: np.ndarray) -> np.ndarray:
-        """Return how the expected pixels move with each code, (n, pixels, latents), at codes (n, latents)."""
+        """Return the derivatives of the expected pixels with respect to each latent.
+
+        Parameters
+        ----------
+        codes
+            Codes (n, latents) at which the derivatives are computed.
+
+        Returns
+        -------
+        np.ndarray
+            Jacobians (n, pixels, latents).
+        """
         if any(self.categories):
-            raise UsageError("there are no derivatives with respect to categories: some latents are categorical")
+            raise UsageError("some latents are categorical, and there are no derivatives with respect to categories")
         return inference.jacobians(self.model, self._loss, codes)
 
     @property
@@ -346,28 +469,28 @@ class Run:
         on_result: Callable[[polars.DataFrame], None] | None = None,
         **settings: Any,
     ) -> polars.DataFrame:
-        """Score the run on random images, encoding each distinct one once, and save the scores in its folder.
+        """Score the run on random images, and save the scores in its folder.
 
-        Each metric's scores are saved as soon as they are there, in the place of earlier ones of the same weights and
-        options.
+        Each distinct image is encoded once. The scores of a metric are saved as soon as they are computed, and replace
+        earlier scores of the same weights and options.
 
         Parameters
         ----------
         metrics
-            Names of metrics, or a group of them, as for `unweave.evaluate`.
+            Names of metrics, or of a group, as for `unweave.evaluate`.
         samples, test_samples
-            How many images to score on, and to test on what was fitted, instead of the preset's ("paper": 10,000 and
-            5,000; "fast": 2,000 and 1,000).
+            Number of train and test rows, instead of the preset's ("paper": 10,000 and 5,000; "fast": 2,000 and
+            1,000).
         progress, on_progress, on_result
-            A bar or none, who is told of progress instead, and who is given each metric's scores before they are saved,
-            as for `unweave.evaluate`.
+            Whether to show a progress bar, a function to call with the progress instead, and a function to call with
+            each metric's scores before they are saved, as for `unweave.evaluate`.
         **settings
             The fields of `unweave.metrics.Request`: preset, options, label_noise, seed, intervals, floors, …
 
         Returns
         -------
         polars.DataFrame
-            The table of `unweave.evaluate`. What is saved has no times: equal runs have equal files.
+            The table of `unweave.evaluate`. The saved table has no times, so that equal runs have equal files.
         """
         from unweave.metrics.evaluate import whole_scores
         from unweave.metrics.request import Request
@@ -385,17 +508,21 @@ class Run:
             )
 
     def _save_scores(self, table: polars.DataFrame) -> None:
-        """Save scores of the model as it was loaded, whatever training has made of the folder since."""
+        """Save scores under the step and weights of the loaded model, even if training has continued since."""
         if not len(table):
             return
         _, step, weights = self._loaded
         merge_scores(self.path / SCORES, table, step=step, weights=weights)
 
     def scores(self) -> polars.DataFrame | None:
-        """Return the table of all scores that `evaluate` saved, or None.
+        """Return all scores that `evaluate` saved.
 
-        `step` and `weights` say which model a score is of, `current` whether that is the model in the folder now:
-        a run that was scored and then trained further keeps its earlier scores, and they are not current.
+        Returns
+        -------
+        polars.DataFrame or None
+            The table of scores, or None if there are none. `step` and `weights` say which model a score belongs to,
+            `current` whether that is the model in the folder now: a run that was scored and then trained further keeps
+            its earlier scores, but they are not current.
         """
         import polars
 

@@ -1,4 +1,4 @@
-"""A method by its name, with its fields as arguments of `train`."""
+"""Build a method from its name, with its fields as arguments of `train`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from unweave.methods import Method, Schedule, method_name, method_of
 
 
 def chosen_method(method: Method | str, given: Mapping[str, Any], arguments: Collection[str]) -> Method:
-    """Return the method itself, or the one of this name with the fields `given`; `arguments` are those of `train`."""
+    """Return the method, or build it from its name and the fields `given`; `arguments` are those of `train`."""
     if isinstance(method, Method):
         if given:
             raise _not_of_train(next(iter(given)), type(method), arguments)
@@ -23,7 +23,7 @@ def chosen_method(method: Method | str, given: Mapping[str, Any], arguments: Col
     kind = method_of(method)
     types = types_of(kind)
     if taken := [name for name in types if name in arguments]:
-        raise UsageError(f"{method} has a field {taken[0]}, as train has: give {kind.__name__}({taken[0]}=…) itself")
+        raise UsageError(f"{taken[0]} of {method} is also an argument of train: pass {kind.__name__}({taken[0]}=…)")
     for name in given:
         if name not in types:
             raise unknown(f"field of {method}, or argument of train,", name, [*types, *arguments])
@@ -34,7 +34,7 @@ def chosen_method(method: Method | str, given: Mapping[str, Any], arguments: Col
 
 
 def _value(name: str, value: Any, types: frozenset[type]) -> Any:
-    """Return a field's value, a schedule read from its text, and a number of numpy's as Python has it."""
+    """Return a field's value; text becomes a schedule, and a numpy number a Python number."""
     value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, str) and Schedule in types and str not in types:
         return Schedule.read(value)
@@ -45,7 +45,7 @@ def _value(name: str, value: Any, types: frozenset[type]) -> Any:
 
 
 def _not_of_train(name: str, kind: type[Method], arguments: Collection[str]) -> UsageError:
-    """Return the error for an argument that `train` does not have beside a method that is made already."""
+    """Return the error for an unknown argument of `train` when the method is an object."""
     if name in types_of(kind):
-        return UsageError(f"{name} is a field of the method: give it as {kind.__name__}({name}=…)")
+        return UsageError(f"{name} is a field of the method: write {kind.__name__}({name}=…)")
     return unknown("argument of train", name, arguments)

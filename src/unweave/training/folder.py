@@ -1,4 +1,4 @@
-"""Claiming the folder of a run: new, to be resumed, to be trained further, finished, or somebody else's."""
+"""Claim the folder of a run: new, resumed, trained further, finished, or in use by another process."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from unweave.runs import CHECKPOINT, CONFIG, FILES, SNAPSHOTS, STATUS, TENSORBOA
 from unweave.tracing import TRACES
 
 AGAIN = "--overwrite (in Python, overwrite=True) starts again"
-"""What helps where a run cannot go on."""
+"""The remedy if a run cannot be continued."""
 ConfigAt = Callable[[int], Config]
-"""The configuration that is asked for, at a number of steps."""
+"""Returns the requested configuration for a number of steps."""
 
 
 @contextmanager
@@ -32,15 +32,15 @@ def claimed(
     overwrite: bool = False,
     origins: Mapping[str, Origin] | None = None,
 ) -> Iterator[Run]:
-    """Hold the folder for this process, and give the run of `config_at(steps)` in it, created where there is none.
+    """Lock the folder for this process, and give its run of `config_at(steps)`; a new one if there is none.
 
-    `resume` True demands a run that is there, False a new one, None takes either; `overwrite` removes one that is
-    there. A run that differs in nothing but its number of steps becomes one of `steps`, unless it has more. A folder
-    with another configuration, or with anything that is no run, is left alone. `origins` are recorded in a new run.
+    `resume` True requires an existing run, False a new one, None accepts both; `overwrite` removes an existing run. A
+    run that differs only in its number of steps becomes a run of `steps`, unless it has more. A folder with another
+    configuration, or with anything that is not a run, is not changed. `origins` are recorded in a new run.
     """
     _refuse_what_is_no_run(folder)
     if resume and overwrite:
-        raise UsageError("a run is either resumed or overwritten; leave out one of the two")
+        raise UsageError("resume and overwrite exclude each other; leave out one of the two")
     if resume and not _reached_a_checkpoint(folder):
         raise UsageError(f"there is nothing to resume in '{folder}'")
     folder.mkdir(parents=True, exist_ok=True)
@@ -58,7 +58,7 @@ def claimed(
 
 
 def _reached_a_checkpoint(folder: Path) -> bool:
-    """Tell whether the folder holds a run that reached a checkpoint; one that did not has nothing to lose."""
+    """Return whether the folder holds a run that reached a checkpoint; otherwise there is nothing to lose."""
     return (folder / WEIGHTS).is_file() or (folder / CHECKPOINT).is_file()
 
 
@@ -73,14 +73,14 @@ def _run(folder: Path, config_at: ConfigAt, steps: int, resume: bool | None, ori
     if status["state"] == "unfinished" and status["step"] and not (folder / CHECKPOINT).is_file():
         raise _gone(folder, status["step"], CHECKPOINT)
     if resume is False:
-        raise UsageError(f"'{folder}' holds a run already; choose another folder, or resume it")
+        raise UsageError(f"'{folder}' already holds a run; choose another folder, or resume it")
     run = Run.open(folder)
     differences = run.settings.differences(config)
     others = [text for text in differences if not text.startswith("training.steps ")]
     if len(others) == 1 and others[0].startswith("net.weights "):
-        # A checkpoint replaces the weights that modules start from: who insists on it may go on with any.
+        # The checkpoint replaces the initial weights of modules, so resume=True accepts any.
         if not resume:
-            hint = "resume=True goes on from its checkpoint all the same"
+            hint = "resume=True continues from its checkpoint anyway"
             raise UsageError(f"'{folder}' holds a run whose modules started from other weights; {hint}")
         config = replace(config, net=run.settings.net)
     elif others:
@@ -89,35 +89,35 @@ def _run(folder: Path, config_at: ConfigAt, steps: int, resume: bool | None, ori
 
 
 def _at_another_length(run: Run, config: Config) -> Run:
-    """Make the run one of another number of steps, which it goes on to from where it is."""
+    """Change the number of steps of a run, which then continues from its checkpoint."""
     steps = config.training.steps
     if run.step > steps:
         raise UsageError(
-            f"'{run.path}' has been trained for {run.step:,} steps already, more than {steps:,}; "
+            f"'{run.path}' has already been trained for {run.step:,} steps, more than {steps:,}; "
             f"choose another folder, or {AGAIN}"
         )
     if not (run.path / CHECKPOINT).is_file():
         raise UsageError(
-            f"'{run.path}' has finished and has no {CHECKPOINT} (earlier versions removed it), so that it cannot be "
+            f"'{run.path}' has finished and has no {CHECKPOINT} (earlier versions removed it), so it cannot be "
             f"trained further; choose another folder, or {AGAIN}"
         )
-    if not is_whole_archive(run.path / CHECKPOINT):  # before anything is changed: the run stays what it is
+    if not is_whole_archive(run.path / CHECKPOINT):  # checked before anything is changed
         raise UsageError(
-            f"'{run.path / CHECKPOINT}' is damaged, so that the run cannot be trained further; "
+            f"'{run.path / CHECKPOINT}' is damaged, so the run cannot be trained further; "
             f"choose another folder, or {AGAIN}"
         )
-    # The status first: a run that dies in between is an unfinished one, of the old length or the new one.
+    # Status first: a run that is killed in between is unfinished, with the old or the new number of steps.
     write_json(run.path / STATUS, {**run.status, "state": "unfinished"})
     return _record(run.path, config, run.origins)
 
 
 def _refusal(run: Run, config_at: ConfigAt, differences: list[str], others: list[str]) -> UsageError:
-    """Return why a configuration that differs in more than its steps is none that the run can go on with."""
+    """Return the error for a configuration that differs in more than its number of steps."""
     steps = run.settings.training.steps
     if len(differences) > len(others) and not config_at(steps).differences(run.settings):
         return UsageError(
-            f"'{run.path}' was trained for {steps:,} steps, and what it did depends on that number "
-            f"({', '.join(others)}): it cannot be trained further; choose another folder, or {AGAIN}"
+            f"'{run.path}' was trained for {steps:,} steps, and settings depend on that number "
+            f"({', '.join(others)}), so it cannot be trained further; choose another folder, or {AGAIN}"
         )
     return UsageError(f"'{run.path}' holds another run ({', '.join(differences)}); choose another folder, or {AGAIN}")
 
@@ -137,7 +137,7 @@ def _gone(folder: Path, step: int, name: str) -> UsageError:
 
 
 def _remove_damaged_status(folder: Path) -> None:
-    """Remove a status that says nothing: the checkpoint knows the step."""
+    """Remove a damaged status; the checkpoint holds the step."""
     try:
         status_of(folder)
     except UsageError:
@@ -145,7 +145,7 @@ def _remove_damaged_status(folder: Path) -> None:
 
 
 def _remove_run(folder: Path) -> None:
-    """Remove the files of a run, and no others; its configuration, which says that it is one, comes last."""
+    """Remove the files of a run and no others; the configuration, which marks a folder as a run, comes last."""
     kept = [path for part in (SNAPSHOTS, TRACES) for path in (folder / part).glob("*.safetensors")]
     inside = [*(folder / TENSORBOARD).glob("events.out.tfevents.*"), *kept]
     for path in [*inside, *(folder / name for name in FILES)]:
@@ -159,8 +159,8 @@ def _refuse_what_is_no_run(folder: Path) -> None:
         return
     if (folder / CONFIG).is_file():
         if "unweave" not in read_json(folder / CONFIG):
-            raise UsageError(f"'{folder / CONFIG}' is not of a run of unweave; choose another folder")
+            raise UsageError(f"'{folder / CONFIG}' does not belong to a run of unweave; choose another folder")
         return
-    # Hidden files are our own: the lock, and what a killed process had begun to write.
+    # Hidden files are our own: the lock, and incomplete files of a killed process.
     if any(not entry.name.startswith(".") for entry in folder.iterdir()):
         raise UsageError(f"'{folder}' is not empty and not a run; choose another folder")

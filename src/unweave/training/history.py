@@ -9,13 +9,13 @@ import torch
 from torch import Tensor
 
 DIAGNOSTICS = "diagnostics/"
-"""How the names of columns begin that are no part of the loss; TensorBoard shows them as a group."""
+"""Prefix of columns that are not part of the loss; TensorBoard shows them as a group."""
 
 
 class History:
-    """Rows of (step, loss, terms…, diagnostics…), and the running sums of the window under way.
+    """Rows of (step, loss, terms…, diagnostics…), and the running sums of the current window.
 
-    The loss is the sum of the terms. Diagnostics are no part of it, and their names say so.
+    The loss is the sum of the terms. Diagnostics are not part of it, as their names show.
     """
 
     def __init__(self, every: int, rows: list[dict[str, float]] | None = None) -> None:
@@ -28,18 +28,18 @@ class History:
         """Add the terms of one step, and the diagnostics, without waiting for the device."""
         named = {f"{DIAGNOSTICS}{name}": value for name, value in diagnostics.items()}
         for name, value in {"loss": loss, **terms, **named}.items():
-            # Double sums where the device has doubles: the mean does not depend on the window's length.
+            # Sums in double precision if the device has it, so that the mean does not depend on the window's length.
             value = value.detach() if value.device.type == "mps" else value.detach().double()
             self._sums[name] = self._sums[name] + value if name in self._sums else value
         self._count += 1
 
     def due(self, step: int) -> bool:
-        """Tell whether a window ends after this many steps."""
+        """Return whether a window ends after this many steps."""
         return step % self.every == 0
 
     @property
     def under_way(self) -> bool:
-        """Whether a window has begun and not ended."""
+        """Whether a window has begun but not ended."""
         return self._count > 0
 
     def row(self, step: int) -> dict[str, float]:
@@ -52,16 +52,16 @@ class History:
         self._sums, self._count = {}, 0
 
     def finite(self) -> bool:
-        """Tell whether the loss of every step in the window is a finite number."""
+        """Return whether the loss of every step in the window is finite."""
         return "loss" not in self._sums or bool(torch.isfinite(self._sums["loss"]).item())
 
     def table(self, last: int | None = None) -> polars.DataFrame:
-        """Return the rows as a table; after the `last` step, with a row for the window that it cut short."""
+        """Return the rows as a table; after the `last` step, with a row for the incomplete window."""
         rows = [*self.rows, self.row(last)] if last is not None and self.under_way else self.rows
         return polars.DataFrame(rows or {"step": []}, schema_overrides={"step": polars.Int64})
 
     def state(self) -> dict[str, Any]:
-        """Return the window under way, for a checkpoint."""
+        """Return the current window, for a checkpoint."""
         return {"sums": dict(self._sums), "count": self._count}
 
     def restore(self, state: dict[str, Any], device: torch.device) -> None:

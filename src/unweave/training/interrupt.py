@@ -1,4 +1,4 @@
-"""Stopping between two steps: Ctrl-C, a polite kill and a terminal that closes wait until the step is whole."""
+"""Stop between two steps: Ctrl-C, SIGTERM and SIGHUP wait until the current step is complete."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from unweave.signals import handled
 
 
 class Interrupted(KeyboardInterrupt):
-    """Training was asked to stop, and did so after a whole step, with a checkpoint."""
+    """Training was asked to stop, and did so after a complete step, with a checkpoint."""
 
     def __init__(self, step: int, folder: Path) -> None:
-        super().__init__(f"interrupted at step {step:,}, kept in '{folder}'; the same command goes on from there")
+        super().__init__(f"interrupted at step {step:,}, saved in '{folder}'; the same command resumes it")
 
 
 class StopRequest:

@@ -79,54 +79,54 @@ def train(
 ) -> Run:
     """Train a method on a data set and return the run.
 
-    The same call on the same folder goes on where it stopped, and ends with the same weights, bit for bit, as
-    if it had never stopped (on the same machine, device and number of threads). A finished run is returned
-    as it is; with more `steps` it is trained further, and equals one that was trained so long at once.
+    The same call on the same folder resumes an interrupted run. On the same machine, device and number of threads it
+    ends with the same weights, bit for bit, as if it had never stopped. A finished run is returned unchanged; with more
+    `steps` its training continues, and the result equals a run with that number of steps from the start.
 
     Parameters
     ----------
     method
-        A `Method`, or the name of one, with its fields as further arguments: `train("beta-vae", beta=4, data=…)`.
+        A `Method`, or its name, with its fields as further arguments: `train("beta-vae", beta=4, data=…)`.
     data
-        A data set, or its name, with options after a colon: "xysquares:spacing=4". Or your own: the path of a file or
-        a folder, or an array without factors: images, uint8 (n, H, W) or (n, H, W, C), or vectors (n, D).
+        A data set, or its name, with options after a colon: "xysquares:spacing=4". For your own data, the path of a
+        file or folder, or an array without factors: images, uint8 (n, H, W) or (n, H, W, C), or vectors (n, D).
     out
-        The run's folder; by default one below `runs/`, named after method, data and identity.
+        The run's folder; by default a subfolder of `runs/`, named after method, data and identity.
     steps, batch, lr, seed, standardise, precision, weight_decay, clip
         See `unweave.config.Training`.
     net, latents, width, depth
-        See `unweave.nets.Net`. A net is a name, or two modules of your own, (encoder, decoder): an encoder from images,
-        float (n, C, H, W), to features (n, F), on which the method puts its own layer, and a decoder from codes
-        (n, latents) to (n, C, H, W). They are tried on a batch first, and copied: yours stay as they are.
+        See `unweave.nets.Net`. A net is a name, or two modules of your own, (encoder, decoder). The encoder maps
+        images, float (n, C, H, W), to features (n, F), on top of which the method adds its own layer. The decoder maps
+        codes (n, latents) to (n, C, H, W). The modules are tested on a batch and copied, so yours do not change.
     labels
-        A few labelled images, for a supervised term beside the method's own: see `unweave.data.labels.Labels`.
+        A few labelled images, for an additional supervised term: see `unweave.data.labels.Labels`.
     jacobian
-        A term that draws the columns of the decoder's Jacobian to be orthogonal, beside the method's own: see
+        An additional term that makes the columns of the decoder's Jacobian orthogonal: see
         `unweave.methods.OrthogonalJacobian`.
     device
         "auto", "cpu", "cuda", "mps" …
     threads
-        Threads of the CPU; by default torch's own choice.
+        Number of CPU threads; by default torch's own choice.
     checkpoint_every, log_every
         Steps between two checkpoints, and between two rows of the log.
     snapshots
-        Steps after which the weights are kept: `run.at(step)` is the run as it was then.
+        Steps after which the weights are saved: `run.at(step)` is the run at that step.
     trace_every, trace_samples
-        Steps between two traces (none without it), and the number of images, 100 by default: `run.traces()` is what the
-        decoder's hidden layers make of them at step 0, N, 2 N, … and the last. The images are the same for every run
-        on a data set.
+        Steps between two traces (by default there are none), and the number of images (by default 100). `run.traces()`
+        gives the activations of the decoder's hidden layers for these images at step 0, N, 2 N, … and the last step.
+        The images are the same for every run on a data set.
     resume
-        True demands a run that can be resumed, False a new folder; None takes what is there.
+        True requires a run that can be resumed, False a new folder; None accepts both.
     overwrite
-        Remove the run that is in the folder, and start again; of other files none is removed.
+        Remove the existing run in the folder and start again; other files are not removed.
     track
         Any of "tensorboard" and "wandb".
     progress
-        By default a bar is shown on a terminal and in a notebook, after two seconds. False: none.
+        Whether to show a progress bar; by default on a terminal and in a notebook, after two seconds.
     on_result
         Called with every row of the log.
     **fields
-        The fields of a method that is given by its name. A schedule may be written as text: `beta="1:4@50%"`.
+        The fields of a method that is given by name. A schedule may be written as text: `beta="1:4@50%"`.
 
     Returns
     -------
@@ -143,7 +143,7 @@ def train(
     training = Training(steps, batch, lr, seed, standardise, precision, weight_decay, clip)
     tracing = Tracing.of(trace_every, trace_samples)
     if tracing and not chosen.decoder:
-        raise UsageError(f"{method_name(chosen)} has no decoder whose layers could be traced: leave trace_every out")
+        raise UsageError(f"{method_name(chosen)} has no decoder to trace: leave out trace_every")
     tracer = tracing and Tracer(tracing, data, steps)
     modules = None if isinstance(net, str) else net
     body = _net(net, latents, width, depth)
@@ -158,7 +158,7 @@ def train(
     place = choose_device(device)
     trackers.check(track)
     if not body.is_builtin:
-        # What does not fit is said before anything is written.
+        # Report a mismatch before anything is written.
         model = config.build(data.shape, torch.Generator(), modules)
         if tracing:
             check_hidden(model)
@@ -188,7 +188,7 @@ def train(
 
 
 ARGUMENTS = [name for name in signature(train).parameters if name not in ("method", "fields")]
-"""The arguments of `train` that no method's field may be called like."""
+"""The arguments of `train`, whose names a method's fields cannot use."""
 
 
 def _fit(
@@ -202,7 +202,7 @@ def _fit(
     notify: list[OnRow],
     bar: Bar,
 ) -> None:
-    """Train from the state's step to the last one, writing checkpoints and a status into the folder."""
+    """Train from the state's step to the last one, and write checkpoints and a status into the folder."""
     training, method, model, jacobian = config.training, config.method, state.model, config.jacobian
     loss_kind = loss_of(method.loss)
     device = model.device
@@ -210,7 +210,7 @@ def _fit(
     diagnosis = Diagnosis(len(data), training.steps, method.categories_of(config.net.latents))
     with deferred_interrupts() as stop, _exact(device):
         if state.step in snapshots and state.step < training.steps:
-            state.save_snapshot(folder)  # of a run that ended here, and goes on
+            state.save_snapshot(folder)  # of a run that ended here and continues
         if tracer is not None:
             tracer.begin(model, state.step, folder)
         while state.step < training.steps:
@@ -256,26 +256,26 @@ def _fit(
             if save:
                 state.save(folder, last=last)
                 _write_status(state, data, folder, "unfinished")
-            if row is not None:  # after the checkpoint: what is told may fail
+            if row is not None:  # after the checkpoint, because a callback may fail
                 bar.terms({name: value for name, value in row.items() if name not in ("step", "seconds")})
                 for tell in notify:
                     tell(row)
                 diagnosis.check(row, q)
             if stopping and not last:
                 raise Interrupted(state.step, folder)
-    # After the loop, and not in its last step: a run killed after its last checkpoint comes straight here.
+    # After the loop, not in its last step: a run that was killed after its last checkpoint comes straight here.
     if not _is_whole(Run.open(folder)):
         state.save(folder, last=True)
     _write_status(state, data, folder, "finished")
 
 
 def _timed(state: TrainingState) -> dict[str, float]:
-    """Return the row of the window under way, with the time, which no file keeps: equal runs, equal logs."""
+    """Return the row of the current window with the time, which is not saved, so that equal runs have equal logs."""
     return {"step": state.step, "seconds": state.seconds, **state.history.row(state.step)}
 
 
 def _is_whole(run: Run) -> bool:
-    """Tell whether the folder has weights that can be read; without a checkpoint to write them again, they must."""
+    """Return whether the weights can be read; without a checkpoint to restore them, raise the error."""
     try:
         return bool(run.model)
     except UsageError:
@@ -285,7 +285,7 @@ def _is_whole(run: Run) -> bool:
 
 
 def _check_snapshots(snapshots: Sequence[int], run: Run, steps: int) -> None:
-    """Refuse snapshots that this run cannot have."""
+    """Raise a `UsageError` for snapshots that this run cannot have."""
     if wrong := [step for step in snapshots if not 1 <= step <= steps]:
         raise UsageError(f"a snapshot is taken after 1 to {steps:,} steps, not after {wrong[0]:,}")
     if passed := [step for step in snapshots if step < run.step and not run.has_snapshot(step)]:
@@ -294,7 +294,7 @@ def _check_snapshots(snapshots: Sequence[int], run: Run, steps: int) -> None:
 
 
 def _draw(method: Method, data: Dataset, size: int, state: TrainingState) -> Batch:
-    """Return the next batch: its images, and their factors where the method asks for them."""
+    """Return the next batch: its images, and their factors if the method needs them."""
     indices = method.draw(data, size, state.streams.batches).ravel()
     x = state.model.pixels(data.inputs(indices))  # (group_size * size, C, H, W) in [0, 1] or standardised; or (…, D)
     factors = torch.from_numpy(data.values(indices)).to(x.device) if method.labelled else None
@@ -304,7 +304,7 @@ def _draw(method: Method, data: Dataset, size: int, state: TrainingState) -> Bat
 def _train_adversary(
     optimiser: torch.optim.Optimizer, method: Method, data: Dataset, size: int, state: TrainingState, z: torch.Tensor
 ) -> torch.Tensor:
-    """Take the adversary's step on the codes of the batch and of another one, and return its loss."""
+    """Update the adversary on the codes of the batch and of another one, and return its loss."""
 
     @torch.no_grad()
     def another() -> torch.Tensor:
@@ -319,7 +319,7 @@ def _train_adversary(
 
 
 def _loaded(data: Data, progress: bool | None) -> Dataset:
-    """Return the data set, with a bar while it is read."""
+    """Return the data set, with a progress bar while it is read."""
     if not isinstance(data, str | Path):
         return as_dataset(data)
     with Bar(f"loading {data}", shown=progress) as bar:
@@ -331,7 +331,7 @@ def _net(net: str | Modules, latents: int, width: float, depth: int) -> Net:
         return Net(net, latents, width, depth)
     for name, value, usual in (("width", width, Net.width), ("depth", depth, Net.depth)):
         if value != usual:
-            raise UsageError(f"{name} is for nets by name; modules of your own come with theirs: leave it out")
+            raise UsageError(f"{name} applies only to nets given by name, not to modules of your own: leave it out")
     return Net.of(net, latents)
 
 
@@ -351,13 +351,13 @@ def _write_status(state: TrainingState, data: Dataset, folder: Path, phase: str)
         "versions": versions(),
     }
     if path := data.options.get("path"):
-        status["data"] = path  # where they were: the configuration has the path from the run
+        status["data"] = path  # the absolute path; the configuration has it relative to the run
     write_json(folder / STATUS, status)
 
 
 def _diverged(state: TrainingState, folder: Path) -> UsageError:
-    """Record in the status that the run failed, and return the error that says so."""
-    reason = f"the loss or a weight is no longer a finite number after step {state.step}"
+    """Record in the status that the run failed, and return the error."""
+    reason = f"the loss or a weight is no longer finite after step {state.step}"
     status = Run.open(folder).status
     write_json(folder / STATUS, {**status, "state": "failed", "reason": reason})
     kept = f"the checkpoint of step {status['step']} is kept" if status["step"] else "no checkpoint was reached"
@@ -366,7 +366,7 @@ def _diverged(state: TrainingState, folder: Path) -> UsageError:
 
 @contextmanager
 def _reported_as_diverged(state: TrainingState, folder: Path) -> Iterator[None]:
-    """Within it a penalty's refusal of codes that are not finite is the run's failure."""
+    """Within this context, codes that are not finite make the run fail."""
     try:
         yield
     except NotFinite as error:
@@ -375,7 +375,7 @@ def _reported_as_diverged(state: TrainingState, folder: Path) -> Iterator[None]:
 
 @contextmanager
 def _exact(device: torch.device) -> Iterator[None]:
-    """On CUDA, allow only algorithms whose result is the same every time."""
+    """On CUDA, allow only deterministic algorithms."""
     if device.type != "cuda":
         yield
         return

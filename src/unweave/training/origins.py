@@ -1,4 +1,4 @@
-"""What a run records of the user's own: where its method, its net and its data set come from."""
+"""Record where a user's method, net and data set come from."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from unweave.origins import Origin, origin_of
 
 
 def origins_of(config: Config, data: Dataset, modules: Modules | None, folder: Path) -> dict[str, Origin]:
-    """Return the origins of what is not unweave's, by the part of the configuration; paths are from the folder on."""
+    """Return the origins of a user's parts, by the part of the configuration; paths are relative to the folder."""
     found = {
         "method": origin_of(type(config.method), folder),
         "data": _of_data(data, folder),
@@ -23,7 +23,7 @@ def origins_of(config: Config, data: Dataset, modules: Modules | None, folder: P
 
 
 def _of_data(data: Dataset, folder: Path) -> Origin | None:
-    """Return the origin of a data set, or of the first one of those that it is made from."""
+    """Return the origin of a data set or, if it is built in, of the data set that it wraps."""
     origin = origin_of(type(data), folder)
     return _of_data(data.base, folder) if origin is None and isinstance(data, Wrapper) else origin
 

@@ -1,4 +1,4 @@
-"""What a configuration leaves to the data set and to the length of the run, filled in before the run begins."""
+"""Fill in the settings that depend on the data set and the length of the run, before the run begins."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from unweave.schedules import in_steps
 
 
 def resolved(config: Config, data: Dataset) -> Config:
-    """Return the configuration with its loss chosen, its schedules in steps, and what methods take from the data.
+    """Return the configuration with its loss, its schedules in steps, and all settings that depend on the data.
 
-    A configuration that does not suit the data is refused, or warned of.
+    A configuration that does not suit the data gives a `UsageError` or a warning.
     """
     method = in_steps(config.method.resolve(data, config.training.lr), config.training.steps)
     loss = resolve_loss(method.loss, data, standardise=config.training.standardise)
@@ -34,7 +34,7 @@ def resolved(config: Config, data: Dataset) -> Config:
     jacobian = config.jacobian
     if jacobian is not None:
         if not method.decoder:
-            raise UsageError(f"the Jacobian's term is of a decoder, and {method_name(method)} has none")
+            raise UsageError(f"the Jacobian term needs a decoder, but {method_name(method)} has none")
         jacobian.check(config.net.latents)
         jacobian = in_steps(jacobian, config.training.steps)
     # The features of vectors are standardised by default, pixels are not.
@@ -45,23 +45,23 @@ def resolved(config: Config, data: Dataset) -> Config:
 
 
 def numbers_before_categories(categories: Sequence[int]) -> int:
-    """Return how many latents come before the first categorical one: those that can be drawn to labels."""
+    """Return the number of latents before the first categorical one: those that labels can supervise."""
     return next((latent for latent, count in enumerate(categories) if count), len(categories))
 
 
 def resolve_loss(name: str, data: Dataset, *, standardise: bool) -> str:
-    """Return the full name of a loss that suits the data, chosen by them if it is auto."""
+    """Return the full name of a loss after checking that it suits the data; auto chooses one."""
     vectors = vectors_of(data)
     if name == "auto":
         if vectors is not None and not data.binary and vectors.outside(are_counts) is None:
-            warn_user(f"all values of '{data.name}' are whole; if they are counts, use the loss nb", UserWarning)
+            warn_user(f"all values of '{data.name}' are integers; if they are counts, use the loss nb", UserWarning)
         return "bce" if data.binary and not standardise else "mse"
     loss, kind = loss_of(name), name.partition(":")[0]
     if loss.domain != "real" and standardise:
-        needed = "pixels in [0, 1]" if loss.domain == "unit" else "counts as they are"
+        needed = "pixels in [0, 1]" if loss.domain == "unit" else "unscaled counts"
         raise UsageError(f"the loss {kind} needs {needed}; use the loss mse with standardise")
     if loss.needs_images and vectors is not None:
-        raise UsageError(f"the loss {kind} blurs images, and '{data.name}' holds vectors; use the loss mse")
+        raise UsageError(f"the loss {kind} is for images, but '{data.name}' holds vectors; use the loss mse")
     if loss.needs_images:
         loss.check(data.shape, standardise)
     if loss.domain == "counts":
@@ -69,16 +69,16 @@ def resolve_loss(name: str, data: Dataset, *, standardise: bool) -> str:
     if loss.domain == "unit" and vectors is not None:
         vectors.require(are_unit, "values from 0 to 1", f"the loss {kind}")
     elif loss.domain == "unit" and not data.binary:
-        text = f"the loss {kind} takes pixels for probabilities, but '{data.name}' is not black and white"
+        text = f"the loss {kind} treats pixels as probabilities, but '{data.name}' is not black and white"
         warnings.warn(f"{text}: its minimum is not zero; consider mse", stacklevel=4)
     return full_name(name)
 
 
 def _library(kind: str, vectors: Vectors | None) -> float:
-    """Return the total that decoded counts have, after a look at whether there are counts."""
+    """Return the total of decoded rows, after checking that the data are counts."""
     if vectors is None:
         raise UsageError(f"the loss {kind} is for vectors of counts, not for images")
-    vectors.require(are_counts, "whole numbers, 0 or larger", f"the loss {kind}")
-    if vectors.shape == (1,):  # its share of the total is all
+    vectors.require(are_counts, "non-negative integers", f"the loss {kind}")
+    if vectors.shape == (1,):  # a single feature is the total
         return 0.0
     return vectors.library

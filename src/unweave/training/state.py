@@ -1,4 +1,4 @@
-"""All that changes during training, and its way to disk and back."""
+"""The state of a training, and how it is saved and restored."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class TrainingState:
     model: Model
     optimiser: torch.optim.Optimizer
     adversary: torch.optim.Optimizer | None
-    """The optimiser of the adversary, where the method has one."""
+    """The optimiser of the adversary, if the method has one."""
     supervision: Supervision | None
-    """The labelled images, where there are any."""
+    """The labelled images, if there are any."""
     streams: Streams
     history: History
     step: int = 0
@@ -46,7 +46,7 @@ class TrainingState:
     def initial(
         cls, config: Config, data: Dataset, device: torch.device, log_every: int, modules: Modules | None = None
     ) -> TrainingState:
-        """Return the state before the first step; `modules` are the user's encoder and decoder, where they are."""
+        """Return the state before the first step; `modules` are the user's encoder and decoder, if any."""
         streams = Streams(config.training.seed, device)
         model = config.build(data.shape, streams.initialisation, modules)
         if config.training.standardise:
@@ -65,16 +65,16 @@ class TrainingState:
         return cls(model, optimiser, adversary, supervision, streams, History(log_every))
 
     def finite(self) -> bool:
-        """Tell whether the loss of the window under way and every weight are finite numbers."""
+        """Return whether the loss of the current window and all weights are finite."""
         weights = torch.stack([p.detach().square().sum() for p in self.model.parameters()])
         return self.history.finite() and bool(torch.isfinite(weights).all())
 
     def save(self, folder: Path, *, last: bool = False) -> None:
-        """Write log, weights and checkpoint, each whole or not at all.
+        """Write log, weights and checkpoint, each atomically.
 
-        Resuming reads the checkpoint alone (and of the log only the rows up to its step), so it does not
-        matter after which of the three a process is killed. The `last` step ends a window of the log in the table, not
-        in the checkpoint: a run that is trained further has the log of one that was trained so long at once.
+        Resuming reads only the checkpoint (and the rows of the log up to its step), so a process may be killed between
+        any of the three. The `last` step ends a window of the log in the table, but not in the checkpoint, so a run
+        that is trained further has the same log as one that was trained without a break.
         """
         write_table(folder / LOG, self.history.table(self.step if last else None))
         write_atomically(folder / WEIGHTS, save_tensors(self._weights(), self._metadata()))
@@ -93,13 +93,13 @@ class TrainingState:
         write_atomically(folder / CHECKPOINT, buffer.getvalue())
 
     def save_snapshot(self, folder: Path) -> None:
-        """Keep the weights of this step."""
+        """Save the weights of this step."""
         path = snapshot_path(folder, self.step)
         path.parent.mkdir(exist_ok=True)
         write_atomically(path, save_tensors(self._weights(), self._metadata()))
 
     def restore(self, folder: Path) -> None:
-        """Continue from the folder's checkpoint, where there is one."""
+        """Continue from the folder's checkpoint, if there is one."""
         path = folder / CHECKPOINT
         if not path.is_file():
             return
@@ -115,12 +115,12 @@ class TrainingState:
         self.seconds = float(status_of(folder).get("seconds", 0.0))
         if not (folder / LOG).is_file():
             raise UsageError(f"'{folder / LOG}' is gone; put it back, or {AGAIN}")
-        log = read_log(folder / LOG).drop("seconds", strict=False)  # which earlier versions kept
-        closed = self.step - self.history.under_way  # a row at this step is of a window that was cut short
+        log = read_log(folder / LOG).drop("seconds", strict=False)  # written by earlier versions
+        closed = self.step - self.history.under_way  # a row at this step belongs to an incomplete window
         self.history.rows = log.filter(polars.col("step") <= closed).to_dicts()
 
     def _restore(self, values: dict[str, Any]) -> None:
-        """Continue from the content of a checkpoint; what is not one raises almost anything."""
+        """Continue from the content of a checkpoint; a damaged one can raise any exception."""
         self.model.load_state_dict(values["model"])
         self.optimiser.load_state_dict(values["optimiser"])
         if self.adversary is not None:
@@ -135,17 +135,17 @@ class TrainingState:
             raise ValueError(f"Adam has taken {taken} steps, not {self.step}")
 
     def _metadata(self) -> dict[str, str]:
-        # The shape of the images: with it the model can be built where the data set is not at hand.
-        # One key: safetensors writes several in random order, and equal runs are to have equal files.
+        # With the shape of the images, the model can be built without the data set.
+        # A single key, because safetensors writes several in random order, and equal runs should have equal files.
         return {METADATA: json.dumps({"step": self.step, "shape": self.model.shape})}
 
     def _weights(self) -> dict[str, torch.Tensor]:
-        # Plain row-major tensors: readers without torch know no channels_last. Copies: two names may share one tensor.
+        # Row-major: readers without torch do not know channels_last. Copied: two names may share a tensor.
         return {name: value.detach().cpu().contiguous().clone() for name, value in self.model.state_dict().items()}
 
 
 def rebuilt(value: Any) -> Any:
-    """Return a copy in which no two parts are one object: pickle writes those once, and equal states would differ."""
+    """Return a copy without shared objects: pickle writes shared objects once, so equal states could differ."""
     if isinstance(value, dict):
         return {rebuilt(key): rebuilt(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
@@ -154,7 +154,7 @@ def rebuilt(value: Any) -> Any:
 
 
 def _optimiser(model: Model, training: Training) -> torch.optim.Optimizer:
-    """Return Adam, or AdamW, which lets weights and scales of normalisations decay, not biases and codebooks."""
+    """Return Adam, or AdamW, which decays weights and scales of normalisation layers, but not biases and codebooks."""
     if not training.weight_decay:
         return torch.optim.Adam(model.own_parameters(), lr=training.lr, fused=True)
     weights = {id(weight) for name, weight in model.named_parameters() if name.endswith("weight")}

@@ -1,7 +1,7 @@
-"""The random streams of a run, each from the one seed: initialisation, batches, noise, labels, choices and columns.
+"""The random streams of a run, all from one seed: initialisation, batches, noise, labels, choices and columns.
 
-What users write may also draw from torch's own generators, as dropout does: `seeded_torch` has them begin at the seed
-too, and a checkpoint keeps where they stand.
+User code may also draw from torch's own generators, as dropout does: `seeded_torch` seeds them too, and a checkpoint
+saves their state.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Streams:
     """Independent generators derived from a seed through `numpy.random.SeedSequence`."""
 
     def __init__(self, seed: int, device: torch.device) -> None:
-        # A new stream goes to the end: the ones before it stay what they are.
+        # New streams are added at the end, so that the others do not change.
         initialisation, batches, noise, labels, choices, _, columns = np.random.SeedSequence(seed).spawn(STREAMS)
         self.initialisation = _torch_generator(initialisation, torch.device("cpu"))
         self.batches = np.random.Generator(np.random.PCG64(batches))
@@ -32,7 +32,7 @@ class Streams:
         self.columns = _torch_generator(columns, torch.device("cpu"))
 
     def state(self) -> dict[str, Any]:
-        """Return where the streams that go on during training stand."""
+        """Return the state of the streams that are used during training."""
         return {
             "batches": self.batches.bit_generator.state,
             "noise": self.noise.get_state(),
@@ -46,10 +46,10 @@ class Streams:
         """Continue from a state that `state` returned."""
         self.batches.bit_generator.state = state["batches"]
         self.noise.set_state(state["noise"].cpu())
-        if "choices" in state:  # a checkpoint of an earlier version knows neither of the two
+        if "choices" in state:  # missing in checkpoints of earlier versions
             self.labels.bit_generator.state = state["labels"]
             self.choices.set_state(state["choices"].cpu())
-        if "columns" in state:  # later still
+        if "columns" in state:  # added even later
             self.columns.set_state(state["columns"].cpu())
         for generator, own in zip(_own_generators(self.noise.device), state.get("torch", ()), strict=False):
             generator.set_state(own.cpu())
@@ -57,7 +57,7 @@ class Streams:
 
 @contextmanager
 def seeded_torch(seed: int, device: torch.device) -> Iterator[None]:
-    """Have torch's own generators begin at the run's seed, and put them back afterwards."""
+    """Seed torch's own generators from the run's seed, and restore them afterwards."""
     own = np.random.SeedSequence(seed).spawn(STREAMS)[OWN]
     with unchanged_torch(device):
         for generator in _own_generators(device):
@@ -67,7 +67,7 @@ def seeded_torch(seed: int, device: torch.device) -> Iterator[None]:
 
 @contextmanager
 def unchanged_torch(device: torch.device) -> Iterator[None]:
-    """Put torch's own generators back afterwards."""
+    """Restore torch's own generators afterwards."""
     generators = _own_generators(device)
     before = [generator.get_state() for generator in generators]
     try:
@@ -78,7 +78,7 @@ def unchanged_torch(device: torch.device) -> Iterator[None]:
 
 
 def _own_generators(device: torch.device) -> list[torch.Generator]:
-    """Return the generators that torch draws from where it is given none: of the CPU, and of a CUDA device."""
+    """Return torch's default generators: of the CPU, and of a CUDA device."""
     cuda = [torch.cuda.default_generators[device.index or 0]] if device.type == "cuda" else []
     return [torch.default_generator, *cuda]
 
@@ -88,5 +88,5 @@ def _torch_generator(sequence: np.random.SeedSequence, device: torch.device) -> 
 
 
 def _seed(sequence: np.random.SeedSequence) -> int:
-    """Return a seed of 63 bits: torch takes a signed 64-bit one."""
+    """Return a seed of 63 bits, because torch expects a signed 64-bit integer."""
     return int(sequence.generate_state(1, np.uint64)[0] >> np.uint64(1))

@@ -1,4 +1,4 @@
-"""The supervised term: what the latents of a few images should be, of which the factors are known."""
+"""The supervised term: compares the latents of a few labelled images with their factors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from unweave.nets import Model
 from unweave.schedules import value_at
 
 Compare = Callable[[Tensor, Tensor], Tensor]
-"""From the codes (n, latents) of labelled images and what their labels ask for, (n, k), to one number."""
+"""Maps the codes (n, latents) of labelled images and their targets (n, k) to one number."""
 
 
 def squared_distance(codes: Tensor, targets: Tensor) -> Tensor:
@@ -36,9 +36,9 @@ def covariance(codes: Tensor, targets: Tensor) -> Tensor:
 
 
 class Embedding(nn.Module):
-    """The places e_jv of a factor's values on its latent, and the sharpness a_j with which they are told apart.
+    """The positions e_jv of a factor's values on its latent, and the sharpness a_j that separates them.
 
-    All begin at 0: the images, and not the numbers of values, say which lies beside which.
+    All positions start at 0, so the images, not the indices of values, determine which values become neighbours.
     """
 
     valid: Tensor
@@ -61,13 +61,13 @@ class Embedding(nn.Module):
 
 
 COMPARE: dict[str, Compare] = {"l2": squared_distance, "cross-entropy": cross_entropy, "cov": covariance}
-"""The terms without weights of their own."""
+"""The terms without learnt weights."""
 
 
 class Supervision:
-    """The labelled images of a run [Locatello2020b]_, of which every step sees a few.
+    """The labelled images of a run [Locatello2020b]_; every step uses a few of them.
 
-    Of the latents, only the first `numbers` are compared with labels: what follows are categories. None: all.
+    Only the first `numbers` latents are compared with labels, because categorical latents follow. None: all.
     """
 
     def __init__(self, labels: Labels, data: Dataset, rng: np.random.Generator, numbers: int | None = None) -> None:
@@ -86,7 +86,7 @@ class Supervision:
 
 
 def _targets(labelled: Labelled, term: str) -> np.ndarray:
-    """Return what a term compares codes with."""
+    """Return the targets that a term compares codes with."""
     if term == "embed":
         return labelled.classes
     return labelled.places if term == "cross-entropy" else labelled.standardised

@@ -1,4 +1,4 @@
-"""Recording the decoder's hidden layers on a few fixed images at moments of training."""
+"""Record the decoder's hidden layers on a few fixed images during training."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from unweave.tracing import Moment, Tracing, read_about, trace_path, traced_step
 from unweave.training.streams import unchanged_torch
 
 UNITS = 256
-"""Layers with more units are projected to so many."""
+"""Layers with more units are projected to this number."""
 SEED = 2210
-"""Of the trace images and of the projections: a constant, so that all runs on a data set compare."""
+"""Seed of the trace images and the projections: a constant, so that all runs on a data set are comparable."""
 DRAWS = 1000
-"""How often images are drawn, before a data set counts as one that draws too few different ones."""
+"""Number of attempts to draw enough distinct images."""
 
 
 class Tracer:
-    """Writes the trace of a model at the moments that are asked for."""
+    """Writes the trace of a model at the requested steps."""
 
     def __init__(self, tracing: Tracing, data: Dataset, steps: int) -> None:
         self._indices = trace_indices(data, tracing.samples)
@@ -38,18 +38,18 @@ class Tracer:
         self._steps = steps
 
     def is_due(self, step: int) -> bool:
-        """Tell whether the model is traced after this step."""
+        """Return whether the model is traced after this step."""
         return step in self._moments
 
     def begin(self, model: Model, step: int, folder: Path) -> None:
-        """Trace a new run; of a run that ended here, and goes on, remove the trace of its end, if no moment is here."""
+        """Trace a new run; for a run that ended here and continues, remove its last trace unless it is due."""
         if step == 0:
             self.save(model, step, folder)
         elif step < self._steps and not self.is_due(step):
             trace_path(folder, step).unlink(missing_ok=True)
 
     def save(self, model: Model, step: int, folder: Path) -> None:
-        """Write the trace of the model as it is; the model, and torch's random streams, stay as they are."""
+        """Write the current trace of the model, without changing the model or torch's random streams."""
         with _evaluated(model):
             parts = [_layers(model, self._images[start : start + CHUNK]) for start in self._starts]
         layers = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
@@ -61,9 +61,9 @@ class Tracer:
 
 
 def trace_indices(data: Dataset, samples: int) -> Integers:
-    """Return the indices (samples,) of the images that every run on this data set is traced on, no two the same.
+    """Return the indices (samples,) of the distinct images that every run on this data set is traced on.
 
-    They are drawn as training draws them, by a constant seed. Fewer are the first of more.
+    They are drawn like training images, with a constant seed. A smaller sample is the beginning of a larger one.
     """
     if samples > len(data):
         raise UsageError(f"'{data.name}' has only {len(data):,} images, not {samples:,} to trace: lower trace_samples")
@@ -77,7 +77,7 @@ def trace_indices(data: Dataset, samples: int) -> Integers:
 
 
 def check_traces(tracing: Tracing | None, run: Run, steps: int) -> None:
-    """Refuse traces that this run can no longer have."""
+    """Raise a `UsageError` for traces that this run can no longer have."""
     if tracing is None or not run.step:
         return
     there = traced_steps(run.path)
@@ -86,12 +86,12 @@ def check_traces(tracing: Tracing | None, run: Run, steps: int) -> None:
         raise UsageError(f"{late}; train again in another folder")
     kept = len(read_about(trace_path(run.path, there[0]))["indices"])
     if kept != tracing.samples:
-        others = f"the traces of '{run.path}' are of {kept} images, not {tracing.samples}"
+        others = f"the traces of '{run.path}' have {kept} images, not {tracing.samples}"
         raise UsageError(f"{others}: set trace_samples to {kept}")
 
 
 def check_hidden(model: Model) -> None:
-    """Refuse a decoder that has no hidden layer."""
+    """Raise a `UsageError` for a decoder without a hidden layer."""
     with _evaluated(model):
         codes = torch.zeros(2, model.latents, device=model.device)
         hidden_activations(model.decoder, model.embed(codes), torch.clone)
@@ -106,11 +106,11 @@ def _layers(model: Model, images: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def _projected(activations: Tensor) -> Tensor:
-    """Return activations (n, ...) as (n, units), of wide layers UNITS random sums of them, which keep distances.
+    """Return activations (n, ...) as (n, units); for wide layers, UNITS random sums, which preserve distances.
 
-    Each unit, with a random sign, is added to one of UNITS sums, the same number to each [Charikar2002]_. Squared
-    distances are kept on average, with a relative variance of at most 2 / UNITS: that of a Gaussian matrix, which takes
-    UNITS times the work and the memory.
+    Each unit, with a random sign, is added to one of UNITS sums of equal size [Charikar2002]_. Squared distances are
+    preserved on average, with a relative variance of at most 2 / UNITS, the same as for a Gaussian matrix, which needs
+    UNITS times the work and memory.
     """
     x = activations.detach().float().flatten(1)
     if x.shape[1] <= UNITS:
@@ -121,7 +121,7 @@ def _projected(activations: Tensor) -> Tensor:
 
 @lru_cache(maxsize=32)
 def _sums(width: int) -> tuple[Integers, np.ndarray]:
-    """Return which units are added up, in rows of UNITS, and their signs: 0 where there is none to add."""
+    """Return which units are summed, in rows of UNITS, and their signs: 0 where there is no unit."""
     rng = np.random.default_rng([SEED, width])
     places = rng.permutation(-(-width // UNITS) * UNITS)
     signs = rng.choice(np.array([-1, 1], dtype=np.float32), len(places))
@@ -130,7 +130,7 @@ def _sums(width: int) -> tuple[Integers, np.ndarray]:
 
 @contextmanager
 def _evaluated(model: Model) -> Iterator[None]:
-    """Put a model into evaluation mode, without gradients, and leave it, and torch's random streams, as they were."""
+    """Put a model into evaluation mode without gradients, and restore it and torch's random streams afterwards."""
     modes = [(module, module.training) for module in model.modules()]
     with torch.no_grad(), unchanged_torch(model.device):
         model.eval()

@@ -73,7 +73,7 @@ TRACKERS: dict[str, type[TensorBoard] | type[WandB]] = {"tensorboard": TensorBoa
 
 
 def check(names: Sequence[str]) -> None:
-    """Refuse a tracker that does not exist."""
+    """Raise a `UsageError` for a tracker that does not exist."""
     for name in names:
         if name not in TRACKERS:
             raise unknown("tracker", name, TRACKERS)
