@@ -45,7 +45,7 @@ def write_atomically(path: Path, content: bytes) -> None:
 def refuse_special(path: Path) -> None:
     """Refuse a pipe or a device, which may never end, or never begin; a file, a folder and nothing at all pass."""
     if path.exists() and not path.is_file() and not path.is_dir():
-        raise UsageError(f"'{path}' is no regular file; choose another name")
+        raise UsageError(f"'{path}' is not a regular file; choose another name")
 
 
 def temporary_name(path: Path) -> Path:

@@ -528,7 +528,7 @@ def test_scores_without_options_are_written(tmp_path):
         ("a.txt", "scores are written to a .csv, .parquet or .json file, not to '{path}'"),
         ("scores", "scores are written to a .csv, .parquet or .json file, not to '{path}'"),
         ("folder.csv", "'{path}' is a folder; choose another name"),
-        ("pipe.json", "'{path}' is no regular file; choose another name"),
+        ("pipe.json", "'{path}' is not a regular file; choose another name"),
         ("none/a.csv", "there is no folder '{path.parent}' to write 'a.csv' into; make it first"),
     ],
 )
@@ -546,11 +546,11 @@ def test_scores_go_to_a_file_only(tmp_path, name, words):
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path, name):
     os.mkfifo(tmp_path / name.partition(":")[0])
     for read in (read_array, read_codes_and_factors):
-        with pytest.raises(UsageError, match=r"'.*' is no regular file; choose another name"):
+        with pytest.raises(UsageError, match=r"'.*' is not a regular file; choose another name"):
             read(tmp_path / name)
 
 
 def test_a_device_is_refused_and_not_read_to_its_end(tmp_path):
     (tmp_path / "a.csv").symlink_to("/dev/zero")
-    with pytest.raises(UsageError, match="is no regular file"):
+    with pytest.raises(UsageError, match="is not a regular file"):
         read_array(tmp_path / "a.csv")

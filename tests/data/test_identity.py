@@ -57,9 +57,9 @@ def test_other_data_are_refused_with_both_digests(tmp_path: Path):
     data, other = Table(IMAGES), Table(IMAGES[::-1])
     np.savez(tmp_path / "my.npz", images=IMAGES[::-1])
     for given in (other, tmp_path / "my.npz", IMAGES[::-1]):
-        with pytest.raises(UsageError, match=f"digest {data.digest}, but what is given is .* digest {other.digest}"):
+        with pytest.raises(UsageError, match=f"digest {data.digest}, but the given data are .* digest {other.digest}"):
             load_again(data.description, given)
     with pytest.raises(UsageError, match=f"other images or factors: its digest is {other.digest}, not {data.digest}"):
         load_again({"name": "npz", "path": "gone.npz", "digest": data.digest}, tmp_path / "my.npz")
-    with pytest.raises(UsageError, match="trained on xysquares:spacing=8,size=64, but what is given is xyobject:"):
+    with pytest.raises(UsageError, match="trained on xysquares:spacing=8,size=64, but the given data are xyobject:"):
         load_again(load("xysquares").description, "xyobject")

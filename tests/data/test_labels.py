@@ -123,7 +123,7 @@ def test_a_factor_that_does_not_vary_has_no_label():
     assert labelled.axes.tolist() == [0, 2]
     assert np.isfinite(labelled.standardised).all()
     Labels().check(data, latents=2)
-    with pytest.raises(UsageError, match="has one value only in 'table'"):
+    with pytest.raises(UsageError, match="has a single value in 'table'"):
         Labels(kind="partial", factors="x,still").check(data, latents=3)
 
 
@@ -163,8 +163,8 @@ def test_wrong_settings_are_refused(settings, message):
     [
         ({}, len(SIZES) - 1, f"{len(SIZES)} labelled factors need as many latents"),
         ({"kind": "partial", "factors": 3}, 2, "3 labelled factors need as many latents"),
-        ({"kind": "partial", "factors": 0}, 10, "partial labels are of 1 to"),
-        ({"kind": "partial", "factors": 99}, 10, "partial labels are of 1 to"),
+        ({"kind": "partial", "factors": 0}, 10, "partial labels need 1 to"),
+        ({"kind": "partial", "factors": 99}, 10, "partial labels need 1 to"),
         ({"kind": "partial", "factors": "colour"}, 10, "no factor is called 'colour'"),
     ],
 )
@@ -211,7 +211,7 @@ def test_the_order_of_permuted_values_says_nothing():
 
 
 def test_real_numbers_have_no_classes_unless_they_are_binned():
-    with pytest.raises(UsageError, match="a permutation of labels needs factors of a few values"):
+    with pytest.raises(UsageError, match="a permutation of labels needs factors with classes"):
         Labels(kind="permuted").check(Measured(), 5)
     with pytest.raises(UsageError, match="the term embed needs"):
         Labels(term="embed").check(Measured(), 5)
@@ -222,5 +222,5 @@ def test_real_numbers_have_no_classes_unless_they_are_binned():
 
 
 def test_one_image_has_no_covariance():
-    with pytest.raises(UsageError, match="at least 2 labelled images a step"):
+    with pytest.raises(UsageError, match="at least 2 labelled images per step"):
         Labels(term="cov", batch=1)

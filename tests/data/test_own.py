@@ -137,7 +137,7 @@ def test_what_a_path_is(tmp_path: Path):
     for name in ("nothing.npz", "nothing/"):
         with pytest.raises(UsageError, match=f"there is no file or folder '.*{name}'"):
             data_of_path(f"{tmp_path}/{name}")
-    with pytest.raises(UsageError, match="is no data set: it must be a file of images"):
+    with pytest.raises(UsageError, match="is not a data set: it must be a file of images"):
         data_of_path(str(tmp_path / "notes.md"))
     with pytest.raises(UsageError, match=r"the folder '.*empty' holds no images \(\.png, "):
         data_of_path(str(tmp_path / "empty"))
@@ -164,7 +164,7 @@ def test_object_arrays_are_refused_and_never_unpickled(tmp_path: Path):
         with pytest.raises(UsageError, match="cannot be read: it holds Python objects, which are refused"):
             Npz(path=str(path))
     (tmp_path / "pickle.npz").write_bytes(pickle.dumps(bombs))
-    with pytest.raises(UsageError, match="is no npz file, or not all of one"):
+    with pytest.raises(UsageError, match="is not a complete npz file"):
         Npz(path=str(tmp_path / "pickle.npz"))
     assert not trace.exists()
 
@@ -174,7 +174,7 @@ def test_a_truncated_or_garbled_npz_is_refused_wherever_it_is_cut(tmp_path: Path
     broken = tmp_path / "broken.npz"
     for length in range(0, len(whole), len(whole) // 40):
         broken.write_bytes(whole[:length])
-        with pytest.raises(UsageError, match=r"broken\.npz' is no npz file, or not all of one"):
+        with pytest.raises(UsageError, match=r"broken\.npz' is not a complete npz file"):
             Npz(path=str(broken))
     for place in range(60, 900, 40):  # in the compressed bytes of the images
         broken.write_bytes(whole[:place] + bytes(b ^ 255 for b in whole[place : place + 20]) + whole[place + 20 :])
@@ -296,7 +296,7 @@ TWO = IMAGES[:2]
         ("file,x\n0.png,0\n/dev/zero,1\n", "'/dev/zero' .* leaves the folder"),
         ("file,x\n0.png,0\n../../0.png,1\n", "'../../0.png' .* leaves the folder"),
         ('file,"x\ny"\n0.png,0\n1.png,1\n', r"the name of a factor is one line of plain text, not 'x\\ny'"),
-        ('file,x\n0.png,"0\n1.png,1\n', "is no proper CSV"),
+        ('file,x\n0.png,"0\n1.png,1\n', "is not a valid CSV file"),
         ("file,x\n0.png,\x00\n1.png,1\n", r"factors\.csv'"),
     ],
 )
@@ -309,7 +309,7 @@ def test_a_faulty_list_gets_one_clear_line(tmp_path: Path, text: str, message: s
 def test_a_list_that_is_no_text(tmp_path: Path):
     folder = write_folder(tmp_path)
     (folder / "factors.csv").write_bytes(b"file,x\n\xff\xfe\n")
-    with pytest.raises(UsageError, match=r"factors\.csv' is no text in UTF-8"):
+    with pytest.raises(UsageError, match=r"factors\.csv' is not UTF-8 text"):
         ImageFolder(path=str(folder))
 
 
@@ -331,7 +331,7 @@ def test_faulty_images_are_named_with_their_line(tmp_path: Path):
     wide = png(np.random.default_rng(0).integers(0, 256, (8, 9, 3), dtype=np.uint8))
     deep = BytesIO()
     Image.fromarray(np.full((8, 8), 40_000, dtype=np.uint16)).save(deep, "PNG")
-    broken = r"'3\.png' \(line 5 of '.*factors\.csv'\) is no image that can be read, or a broken one"
+    broken = r"'3\.png' \(line 5 of '.*factors\.csv'\) cannot be read as an image, or is damaged"
     for content, size, message in [
         (b"this is no image", 0, broken),
         (b"", 0, broken),
@@ -351,7 +351,7 @@ def test_faulty_images_are_named_with_their_line(tmp_path: Path):
 def test_an_image_that_would_fill_the_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     folder = write_folder(tmp_path)
     monkeypatch.setattr("PIL.Image.MAX_IMAGE_PIXELS", 50)
-    with pytest.raises(UsageError, match="is no image that can be read"):
+    with pytest.raises(UsageError, match="cannot be read as an image"):
         ImageFolder(path=str(folder))
 
 
@@ -452,7 +452,7 @@ def test_faulty_parquet_gets_one_clear_line(tmp_path: Path):
     assert "'x' of image 2 is -4" in message(path)
     pictures: list[object] = [{"bytes": png(image), "path": ""} for image in IMAGES]
     write_parquet(path, image=[*pictures[:3], {"bytes": b"no image", "path": ""}, *pictures[4:]])
-    broken = "the image in row 3 of '/a.parquet' is no image that can be read, or a broken one; corrupt=skip leaves"
+    broken = "the image in row 3 of '/a.parquet' cannot be read as an image, or is damaged; corrupt=skip leaves"
     assert message(path).startswith(broken)
     write_parquet(path, image=[*pictures[:3], {"bytes": None, "path": "3.png"}, *pictures[4:]])
     assert message(path).startswith(broken)
@@ -473,8 +473,8 @@ def test_faulty_parquet_gets_one_clear_line(tmp_path: Path):
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path, name: str, whole_folder: bool):
     os.mkfifo(tmp_path / name)
     if whole_folder and name.endswith(".npz"):
-        return  # a folder of npz files is no data set
-    with pytest.raises(UsageError, match=f"{name}' is no regular file; choose another name"):
+        return  # a folder of npz files is not a data set
+    with pytest.raises(UsageError, match=f"{name}' is not a regular file; choose another name"):
         load(str(tmp_path if whole_folder else tmp_path / name))
 
 
@@ -482,5 +482,5 @@ def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path, name: str, whole_f
 @pytest.mark.parametrize("name", ["factors.csv", "list_attr_celeba.txt", "my.npz"])
 def test_a_device_is_refused_and_not_read_to_its_end(tmp_path: Path, name: str):
     (tmp_path / name).symlink_to("/dev/zero")
-    with pytest.raises(UsageError, match="is no regular file"):
+    with pytest.raises(UsageError, match="is not a regular file"):
         load(str(tmp_path / name))

@@ -131,7 +131,7 @@ def test_an_earlier_run_is_evaluated_on_the_drawing_it_was_trained_on(tmp_path: 
     assert (run.data.images(index[:1]) == first).all()
     assert (run.data.images(index[1:]) != half).any()
     with pytest.raises(
-        UsageError, match="trained on shapes2d:size=32,turn=40, but what is given is shapes2d:size=32,turn=41"
+        UsageError, match="trained on shapes2d:size=32,turn=40, but the given data are shapes2d:size=32,turn=41"
     ):
         unweave.Run.open(run.path, data=unweave.load("shapes2d:size=32"))
 

@@ -126,7 +126,7 @@ def test_broken_images_are_refused_by_name_or_skipped_with_a_count(tmp_path: Pat
     folder = write(tmp_path / "pictures")
     whole = (folder / "2.png").read_bytes()
     (folder / "2.png").write_bytes(whole[: len(whole) // 2])  # its header is whole
-    truncated = r"^'.*2\.png' is no image that can be read, or a broken one; corrupt=skip leaves such files out$"
+    truncated = r"^'.*2\.png' cannot be read as an image, or is damaged; corrupt=skip leaves such files out$"
     with pytest.raises(UsageError, match=truncated):
         load(folder)
     for number in (0, 3, 4, 5):

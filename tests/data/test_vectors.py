@@ -145,7 +145,7 @@ def test_columns_of_a_table_are_features_factors_or_ignored(ending, tmp_path):
     np.testing.assert_allclose(data.values([1, 5]), [[0, 0.25], [2, 1.25]])
     assert read(f"vectors:path={path},features=b,d").features == ("b", "d")
     assert not read(f"vectors:path={path},features=b,d").is_labelled
-    with pytest.raises(UsageError, match=r"column 'name' of .* holds no numbers; name it as a factor"):
+    with pytest.raises(UsageError, match=r"column 'name' of .* does not hold numbers; name it as a factor"):
         read(f"vectors:path={path},factors=kind")
     with pytest.raises(UsageError, match="no column is called 'knd'; did you mean 'kind'"):
         read(f"vectors:path={path},factors=knd")
@@ -180,9 +180,9 @@ def test_ten_thousand_sparse_features_stay_sparse(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("broken.h5ad", b"nothing", "no h5ad file"),
-        ("broken.parquet", b"nothing", "no table that can be read"),
-        ("empty.csv", b"", "no table that can be read"),
+        ("broken.h5ad", b"nothing", "cannot be read as an h5ad file"),
+        ("broken.parquet", b"nothing", "cannot be read as a table"),
+        ("empty.csv", b"", "cannot be read as a table"),
         ("gap.csv", b"a,b\n1,2\n3,\n", "'b' of row 1 of .* is missing"),
         ("nan.csv", b"a,b\n1,2\n3,nan\n", "'b' of row 1 of .* is missing"),
         ("notes.txt", b"1 2", "must end in .npz, .csv, .parquet, .h5ad"),

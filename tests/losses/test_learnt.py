@@ -255,10 +255,10 @@ def test_what_is_no_file_is_refused_at_once():
     Path("folder.loss").mkdir()
     with pytest.raises(UsageError, match=r"the loss 'folder\.loss' cannot be read: Is a directory"):
         full_name("folder.loss")
-    with pytest.raises(UsageError, match="'/dev/zero' is no regular file"):
+    with pytest.raises(UsageError, match="'/dev/zero' is not a regular file"):
         full_name("learnt:path=/dev/zero")
     os.mkfifo("pipe.loss")
-    with pytest.raises(UsageError, match=r"'pipe\.loss' is no regular file"):
+    with pytest.raises(UsageError, match=r"'pipe\.loss' is not a regular file"):
         full_name("pipe.loss")
     with Path("large.loss").open("wb") as file:
         file.truncate(LARGEST + 1)

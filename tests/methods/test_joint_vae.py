@@ -179,7 +179,7 @@ def test_a_net_without_a_number_is_refused(tmp_path):
 
 
 def test_labels_are_for_latents_that_are_numbers(tmp_path):
-    with pytest.raises(UsageError, match="latents that are numbers, not 5"):
+    with pytest.raises(UsageError, match="numeric latents, not 5"):
         unweave.train(
             JointVAE(), data="xysquares:size=32", latents=6, steps=1, labels=Labels(count=10), out=tmp_path / "run"
         )

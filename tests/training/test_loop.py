@@ -451,7 +451,7 @@ def test_the_default_folder_is_named_after_the_run(quick_train, tmp_path, monkey
         ({"device": "gpu"}, "device 'gpu' is not there"),
         ({"steps": 0}, "at least 1"),
         ({"lr": float("nan")}, "learning rate must be positive"),
-        ({"seed": -1}, "a seed is 0 or more"),
+        ({"seed": -1}, "seed must be 0 or more"),
         ({"threads": 0}, "at least one thread"),
         ({"log_every": 0}, "at least 1"),
         ({"track": ["tensorbord"]}, "did you mean 'tensorboard'"),

@@ -176,7 +176,7 @@ def test_an_interrupt_saves_a_checkpoint_and_the_run_goes_on(quick_train, tmp_pa
 
 
 def test_latents_that_are_all_categories_take_none(quick_train):
-    with pytest.raises(UsageError, match="2 labelled factors need as many latents that are numbers, not 0"):
+    with pytest.raises(UsageError, match="2 labelled factors need as many numeric latents, not 0"):
         quick_train(method="vq-vae", labels=LABELS)
 
 
@@ -232,7 +232,7 @@ def test_places_of_values_are_learnt_and_kept_by_the_checkpoint(quick_train):
 
 
 def test_mistakes_leave_no_folder_behind(quick_train, tmp_path):
-    with pytest.raises(UsageError, match="6 labelled factors need as many latents that are numbers, not 4"):
+    with pytest.raises(UsageError, match="6 labelled factors need as many numeric latents, not 4"):
         quick_train(labels=Labels())
     assert not (tmp_path / "run").exists()
     quick_train(labels=LABELS)

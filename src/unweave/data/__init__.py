@@ -1,7 +1,7 @@
-"""Data sets, by name: drawn on demand, published, your own, and what is made from any of them.
+"""Data sets by name: drawn on demand, published, your own, and variants of any of them.
 
-To add one: a file with a subclass of `Dataset`, and a line in `DATASETS`; of `Wrapper`, and a line in `WRAPPERS`. One
-outside unweave is known by its name once it is defined.
+To add one, write a subclass of `Dataset` and add a line to `DATASETS`, or of `Wrapper` and add a line to `WRAPPERS`.
+Your own subclass is available by name as soon as it is defined.
 """
 
 from __future__ import annotations
@@ -89,22 +89,36 @@ WRAPPERS: dict[str, type[Wrapper]] = {
     "restricted": Restricted,
     "subset": Subset,
 }
-"""By the suffix of the name: `load("shapes2d-noisy")` is `WRAPPERS["noisy"](load("shapes2d"))`."""
+"""Wrappers by the suffix of the name: `load("shapes2d-noisy")` is `WRAPPERS["noisy"](load("shapes2d"))`."""
 KIND.builtin = ChainMap(FORMATS, DATASETS)
 SUFFIXES.builtin = WRAPPERS
 
 Data = Dataset | str | Path | ArrayLike
-"""What can be trained on: a data set, the name or the path of one, or an array of images or vectors."""
+"""Accepted as data: a data set, its name or path, or an array of images or vectors."""
 LISTS = ("factors", "features", "ignore")
-"""Options whose value is a list of names with commas between."""
+"""Options whose value is a comma-separated list of names."""
 
 
 def load(name: str | Path, *, on_progress: OnProgress = silent, **options: Any) -> Dataset:
-    """Return a data set by its name, or by the path of your own, with its options given here or after the name.
+    """Load a data set by its name, or your own data by their path.
 
-    A name may end in wrappers, as in "shapes2d-noisy"; an option goes to the outermost part that has it.
-    `on_progress` is told how many images of your own files are read.
+    Parameters
+    ----------
+    name
+        The name, with options after a colon, as in "xysquares:spacing=4", or the path of a file or folder. A name may
+        end in the suffixes of wrappers, as in "shapes2d-noisy".
+    on_progress
+        Called with the number of images read so far, for your own files.
+    **options
+        Options of the data set, instead of after the name. An option goes to the outermost wrapper that has it.
 
+    Returns
+    -------
+    Dataset
+        The data set.
+
+    Examples
+    --------
     >>> load("xysquares:spacing=1,size=32").description == load("xysquares", spacing=1, size=32).description
     True
     """
@@ -132,7 +146,18 @@ def load(name: str | Path, *, on_progress: OnProgress = silent, **options: Any) 
 
 
 def as_dataset(data: Data) -> Dataset:
-    """Return a data set as it is, one by its name or path, or that of an array of images or vectors without factors."""
+    """Return data as a data set.
+
+    Parameters
+    ----------
+    data
+        A data set, its name or path, or an array of images or vectors without factors.
+
+    Returns
+    -------
+    Dataset
+        The data set.
+    """
     if isinstance(data, Dataset):
         return data
     if isinstance(data, str | Path):
@@ -141,26 +166,36 @@ def as_dataset(data: Data) -> Dataset:
 
 
 def load_again(description: Mapping[str, Any], given: Data) -> Dataset:
-    """Return the data set of a description from where it is now; one with other images or factors is refused.
+    """Load the data set of a run that has moved, and check that it is the same.
 
-    A path is read with the options of the description, unless it comes with options of its own.
+    Parameters
+    ----------
+    description
+        The description of the data set in the run's record.
+    given
+        The data set, or where it is now. A path is read with the options of the description, unless it has options.
+
+    Returns
+    -------
+    Dataset
+        The data set; other images or factors raise a `UsageError`.
     """
     description = recorded(description)
     data = as_dataset(given if (moved := _moved(description, given)) is None else load(**moved))
     ours, theirs = data_identity(description), data_identity(data.description)
     if ours == theirs:
         return data
-    raise UsageError(f"the run was trained on {_called(ours)}, but what is given is {_called(theirs)}")
+    raise UsageError(f"the run was trained on {_called(ours)}, but the given data are {_called(theirs)}")
 
 
 def _called(identity: Mapping[str, Any]) -> str:
-    """Return what an error calls a data set; own data go by their digest."""
+    """Return the name of a data set for error messages; own data are identified by their digest."""
     plain = identity["name"] == "own"
     return f"the data with the digest {identity['digest']}" if plain else data_name(identity)
 
 
 def _moved(description: Mapping[str, Any], given: object) -> dict[str, Any] | None:
-    """Return the description with the path that is given, if that is one of the same kind of files."""
+    """Return the description with the given path, if it is of the same kind of files."""
     if not isinstance(given, str | Path) or ":" in str(given):
         return None
     kind = str(description["name"]).partition("-")[0]
@@ -169,21 +204,33 @@ def _moved(description: Mapping[str, Any], given: object) -> dict[str, Any] | No
 
 
 def recorded(description: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the description of a set in an earlier run's record, with the options that came later.
+    """Return the description of a data set in a run's record, with options that were added later.
 
+    Parameters
+    ----------
+    description
+        The recorded name and options.
+
+    Returns
+    -------
+    dict
+        The description with all options.
+
+    Examples
+    --------
     >>> recorded({"name": "shapes2d", "size": 32})["turn"], load("shapes2d").description["turn"]
     (40, 41)
     """
     try:
         base, wrappers, _ = _split(str(description["name"]))
-    except UsageError:  # one that only the process had which made it
+    except UsageError:  # defined only in the process that made it
         return dict(description)
     later = {name: value for kind in (base, *wrappers) for name, value in kind.earlier.items()}
     return {**description, **{name: value for name, value in later.items() if name not in description}}
 
 
 def _split(name: str) -> tuple[type[Dataset], list[type[Wrapper]], str]:
-    """Return the data set of a name, the wrappers that follow it, innermost first, and the path, if it is one."""
+    """Return the data set of a name, its wrappers, innermost first, and the path, if the name is a path."""
     if all(Path(name, part).is_file() for part in ("config.json", "status.json")):
         raise UsageError(f"'{name}' is a run, not a data set: open it with unweave.Run.open('{name}')")
     wrappers = {**WRAPPERS, **SUFFIXES.own}
@@ -194,7 +241,7 @@ def _split(name: str) -> tuple[type[Dataset], list[type[Wrapper]], str]:
             return FORMATS[kind], suffixes, rest
         suffix = next((suffix for suffix in wrappers if rest.endswith(f"-{suffix}")), None)
         if suffix is None:
-            return KIND.find(name), [], ""  # that of a package, or none
+            return KIND.find(name), [], ""  # from an installed package; otherwise it raises
         suffixes.insert(0, wrappers[suffix])
         rest = rest.removesuffix(f"-{suffix}")
     return KIND.find(rest), suffixes, ""

@@ -1,4 +1,4 @@
-"""What every data set offers: a grid of factors, and the image of any of its cells."""
+"""The base class of data sets: a grid of factors, and the image of each of its cells."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from unweave.plugins import Kind, dashed, is_builtin
 
 Images = NDArray[np.uint8]
 Inputs = NDArray[Any]
-"""What a model is given: images (n, H, W, C), uint8, or vectors (n, D), float32."""
+"""The input of a model: images (n, H, W, C), uint8, or vectors (n, D), float32."""
 Values = NDArray[Any]
-"""Factors (n, k): int64, or float64 where some are real numbers."""
+"""Factors (n, k): int64, or float64 if some are real numbers."""
 Option = int | float | str | bool
 
 SIZES = (32, 64, 128)
-"""The widths at which the embedded sets are drawn."""
+"""The image sizes at which built-in sets are drawn."""
 
 
 class Dataset(ABC):
     """A grid of factors and the images they generate.
 
-    A subclass sets the five attributes and writes `_draw`. The parameters of its constructor are the
-    data set's options. A set that is no full grid also overrides `__len__` and `values`, and sets `is_grid`.
-    A subclass outside unweave without a `name` is called by its class, MyData my-data, and `load` finds it by its name.
+    A subclass sets the five attributes and writes `_draw`. The parameters of its constructor are the options of the
+    data set. A set that is not a full grid also overrides `__len__` and `values`, and sets `is_grid`. The name of your
+    own subclass comes from its class (MyData becomes my-data) unless it sets `name`, and `load` finds it by that name.
     """
 
     name: str
@@ -38,23 +38,23 @@ class Dataset(ABC):
     shape: tuple[int, ...]
     """Height, width and channels of an image, or the number of features of a vector."""
     binary: bool
-    """True when every value of every image is 0 or 255, or every feature of every vector 0 or 1."""
+    """True if every value of every image is 0 or 255, or every feature of every vector 0 or 1."""
     options: dict[str, Option]
     earlier: ClassVar[dict[str, Option]] = {}
-    """Options that came after the first runs were recorded, and the values that records without them have."""
+    """Options that were added later, and their values for records without them."""
     count: ClassVar[int | None] = None
-    """How many images a set has that is no full grid and knows so before it is loaded."""
+    """Number of images of a set that is not a full grid, if it is known before loading."""
     is_grid: bool = True
-    """True when index i is cell i of the grid of factors, so that one factor can be changed and the others kept."""
+    """True if index i is cell i of the grid of factors, so one factor can be changed while the others are kept."""
     is_function: bool = True
-    """True when the factors decide the image; False when it holds anything else, such as noise."""
+    """True if the factors determine the image; False if it contains anything else, such as noise."""
     continuous: tuple[str, ...] = ()
-    """The factors that are real numbers, not classes; where there are any, `values` gives floats."""
+    """The factors that are real numbers, not classes; if there are any, `values` gives floats."""
 
     standardise: bool = False
-    """True when models standardise its values, unless their loss needs them as they are."""
+    """True if models standardise its values, unless their loss needs unscaled values."""
     licence: str = "Apache-2.0, as unweave itself, which draws it"
-    """Under which terms the images may be used."""
+    """The licence of the images."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -82,7 +82,7 @@ class Dataset(ABC):
 
     @property
     def is_labelled(self) -> bool:
-        """True when the factors of the images are known; a set without them has `factors.names == ()`."""
+        """True if the factors of the images are known; a set without them has `factors.names == ()`."""
         return bool(self.factors.names)
 
     @property
@@ -92,41 +92,76 @@ class Dataset(ABC):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory the set holds."""
+        """Memory used by the set, in bytes."""
         return sum(value.nbytes for value in vars(self).values() if isinstance(value, np.ndarray))
 
     def values(self, indices: ArrayLike) -> Values:
-        """Return the factors (n, k) of the images with these indices (n,): integers, unless some are `continuous`."""
+        """Return the factors of images.
+
+        Parameters
+        ----------
+        indices
+            Indices (n,).
+
+        Returns
+        -------
+        np.ndarray
+            Factors (n, k): integers, unless some factors are `continuous`.
+        """
         return self.factors.from_index(indices)
 
     def sample(self, n: int, rng: np.random.Generator) -> Integers:
-        """Draw n indices as training does: uniformly, unless the set says otherwise."""
+        """Draw indices as training does: uniformly, unless the set defines another distribution.
+
+        Parameters
+        ----------
+        n
+            Number of indices.
+        rng
+            The random generator.
+
+        Returns
+        -------
+        np.ndarray
+            Indices (n,).
+        """
         return rng.integers(len(self), size=n)
 
     @property
     def has_images(self) -> bool:
-        """False of vectors, which have no pixels."""
+        """False for vectors, which have no pixels."""
         return len(self.shape) == 3
 
     def inputs(self, indices: ArrayLike) -> Inputs:
-        """Return what a model is given of these indices (n,): images, or vectors where a set has these instead."""
+        """Return the model's inputs for indices (n,): images, or vectors if the set has vectors."""
         return self.images(indices)
 
     def images(self, indices: ArrayLike) -> Images:
-        """Return the images (n, H, W, C) with these indices (n,), uint8 and C-contiguous."""
+        """Return images.
+
+        Parameters
+        ----------
+        indices
+            Indices (n,).
+
+        Returns
+        -------
+        np.ndarray
+            Images (n, H, W, C), uint8 and C-contiguous.
+        """
         indices = integers(indices, "indices")
         if indices.ndim != 1:
             raise UsageError(f"indices must be a list of numbers, but their shape is {indices.shape}")
         return fit(self._draw(indices), self.shape)
 
     def statistics(self) -> Statistics:
-        """Return the mean and the deviation of each channel, exact over the whole set."""
+        """Return the mean and standard deviation of each channel, exact over the whole set."""
         indices = self._representatives()
         parts = np.array_split(indices, -(-len(indices) // 64))
         return summarise(self.images(part) for part in parts)
 
     def scale(self) -> tuple[list[float], list[float]]:
-        """Return what models standardise by: the mean and the deviation of each channel, or of each feature."""
+        """Return the constants for standardising: mean and standard deviation of each channel or feature."""
         statistics = self.statistics()
         if not min(statistics.deviation):
             raise UsageError(f"a channel of '{self.name}' never changes within an image: it cannot be standardised")
@@ -134,7 +169,7 @@ class Dataset(ABC):
 
     @abstractmethod
     def _draw(self, indices: Integers) -> Images:
-        """Return the images with these indices, at `shape` or at twice its height and width."""
+        """Return the images with these indices, of size `shape` or of twice its height and width."""
 
     def _representatives(self) -> Integers:
         """Return indices whose images have, channel by channel, the statistics of the whole set."""
@@ -146,7 +181,7 @@ KIND: Kind[type[Dataset]] = Kind("data set")
 
 
 def fit(images: Images, shape: tuple[int, ...]) -> Images:
-    """Return images of this shape; those of twice its size become the rounded means of 2×2 pixels."""
+    """Return images of this shape; images of twice the size are reduced to rounded means of 2×2 pixels."""
     if images.shape[1:] == shape:
         return images
     rows = images[:, ::2].astype(np.uint16)
@@ -156,7 +191,7 @@ def fit(images: Images, shape: tuple[int, ...]) -> Images:
 
 
 def integer_option(name: str, value: object, allowed: Sequence[int]) -> int:
-    """Return the value of an option, or raise the error that lists what it may be."""
+    """Return the value of an option, or raise a `UsageError` that lists the allowed values."""
     if isinstance(value, int | np.integer) and not isinstance(value, bool) and value in allowed:
         return int(value)
     raise UsageError(f"{name} must be one of {', '.join(map(str, allowed))}, not {value!r}")

@@ -204,7 +204,7 @@ def _opened(picture: Path | bytes, label: Callable[[], str]) -> Iterator[Image]:
         reason = error.strerror if isinstance(error, OSError) else None
         if reason:
             raise UsageError(f"cannot read {label()}: {reason}") from error
-        raise UsageError(f"{label()} is no image that can be read, or a broken one") from error
+        raise UsageError(f"{label()} cannot be read as an image, or is damaged") from error
 
 
 def _fitted(image: Image, size: int) -> Image:

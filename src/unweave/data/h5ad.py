@@ -30,7 +30,7 @@ def read_h5ad(path: Path, factors: Sequence[str], layer: str) -> tuple[Any, list
     except (OSError, KeyError, RuntimeError, TypeError, ValueError) as error:
         if isinstance(error, UsageError):
             raise
-        raise UsageError(f"'{path}' is no h5ad file that can be read, or a broken one: {error}") from error
+        raise UsageError(f"'{path}' cannot be read as an h5ad file, or is damaged: {error}") from error
 
 
 def _matrix(found: Any) -> Any:

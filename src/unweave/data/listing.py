@@ -108,9 +108,9 @@ def _cells(path: Path) -> Iterator[Row]:
                 if any(map(str.strip, cells)):
                     yield reader.line_num, [cell.strip() for cell in cells]
     except UnicodeDecodeError as error:
-        raise UsageError(f"'{path}' is no text in UTF-8; save it as UTF-8") from error
+        raise UsageError(f"'{path}' is not UTF-8 text; save it as UTF-8") from error
     except csv.Error as error:
-        raise UsageError(f"'{path}' is no proper CSV: {error}") from error
+        raise UsageError(f"'{path}' is not a valid CSV file: {error}") from error
 
 
 def _checked(path: Path, lines: list[Row]) -> tuple[list[str], list[Row]]:

@@ -46,7 +46,7 @@ def data_of_path(path: str) -> str | None:
         raise UsageError(f"the folder '{path}' holds no images ({', '.join(ENDINGS)}) and no .parquet files")
     if kind is None and ("/" in path or place.suffix):
         kinds = ", ".join(SUFFIXES)
-        raise UsageError(f"'{path}' is no data set: it must be a file of images ({kinds}) or a folder of them")
+        raise UsageError(f"'{path}' is not a data set: it must be a file of images ({kinds}) or a folder of them")
     return kind
 
 

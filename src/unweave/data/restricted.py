@@ -198,7 +198,7 @@ def _condition(term: str, space: FactorSpace) -> tuple[int, str, int]:
     """Read "x>=16": the position of the factor, the comparison and the value."""
     parts = CONDITION.fullmatch(term)
     if parts is None:
-        raise UsageError(f"'{term}' is no condition on a factor, such as {_example(space)}")
+        raise UsageError(f"'{term}' is not a condition on a factor, such as {_example(space)}")
     axis, value = space.axis(parts[1]), int(parts[3])
     if value >= space.sizes[axis]:
         raise UsageError(f"'{term}': factor '{parts[1]}' must lie between 0 and {space.sizes[axis] - 1}")

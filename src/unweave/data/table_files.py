@@ -175,7 +175,7 @@ def read_npz(path: Path, needed: Sequence[str], optional: Sequence[str] = ()) ->
     if path.is_dir():
         raise UsageError(f"'{path}' is a folder, not an npz file")
     if not zipfile.is_zipfile(path):
-        raise UsageError(f"'{path}' is no npz file, or not all of one; numpy.savez writes them")
+        raise UsageError(f"'{path}' is not a complete npz file; numpy.savez writes them")
     arrays: dict[str, np.ndarray] = {}
     try:
         with zipfile.ZipFile(path) as archive:

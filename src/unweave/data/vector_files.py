@@ -102,7 +102,7 @@ def _listed(text: str) -> list[str]:
 
 def _reader(path: Path) -> Callable[[Path, Choice], Content]:
     if path.suffix.lower() not in READERS:
-        raise UsageError(f"'{path}' is no file of vectors: its name must end in {', '.join(READERS)}")
+        raise UsageError(f"'{path}' is not a file of vectors: its name must end in {', '.join(READERS)}")
     return READERS[path.suffix.lower()]
 
 
@@ -146,7 +146,7 @@ def _of_table(path: Path, choice: Choice, read: Callable[[], polars.DataFrame]) 
     try:
         table = read()
     except (PolarsError, PanicException, UnicodeDecodeError) as error:
-        raise UsageError(f"'{path}' is no table that can be read, or a broken one") from error
+        raise UsageError(f"'{path}' cannot be read as a table, or is damaged") from error
     for name in (*choice.factors, *choice.features, *choice.ignore):
         if name not in table.columns:
             raise unknown("column", name, table.columns)
@@ -156,7 +156,7 @@ def _of_table(path: Path, choice: Choice, read: Callable[[], polars.DataFrame]) 
         kind = table.schema[name]
         if not (kind.is_numeric() or kind == polars.Boolean):
             ways = f"name it as a factor (factors={name}), or leave it out (ignore={name})"
-            raise UsageError(f"column '{name}' of '{path}' holds no numbers; {ways}")
+            raise UsageError(f"column '{name}' of '{path}' does not hold numbers; {ways}")
         if table[name].null_count():
             raise UsageError(f"'{name}' of row {table[name].is_null().arg_max()} of '{path}' is missing")
     if not features or not len(table):
