@@ -62,7 +62,7 @@ class _Worth:
         self.about = cache(self._about)
 
     def _about(self, group: frozenset[int]) -> tuple[np.ndarray, float]:
-        """Return what every code knows of a group, and the group's entropy up to a sum over its members."""
+        """Return what every latent knows of a group, and the group's entropy up to a sum over its members."""
         members = sorted(group)
         inner, outer = self.factors[np.ix_(members, members)], self.cross[:, members]
         explained = (outer * np.linalg.solve(inner, outer.T).T).sum(axis=1)
@@ -100,7 +100,7 @@ def _climb(groups: Groups, worth: _Worth) -> Groups:
 
 
 def _changes(groups: Groups) -> list[tuple[int, int, frozenset[int]]]:
-    """Return what can go from a code to another: one factor, or the whole group."""
+    """Return what can go from a latent to another: one factor, or the whole group."""
     return [
         (i, j, part)
         for i, group in enumerate(groups)

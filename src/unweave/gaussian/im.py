@@ -23,14 +23,14 @@ FEW_FACTORS = 8
 
 
 class ImScore(NamedTuple):
-    """The score in nats, and the group of factors, by index, that each code stands for (empty: none)."""
+    """The score in nats, and the group of factors, by index, that each latent stands for (empty: none)."""
 
     value: float
     groups: tuple[frozenset[int], ...]
 
 
 def im_score(sigma_x: ArrayLike, sigma_xv: ArrayLike, sigma_v: ArrayLike) -> ImScore:
-    r"""I_m [Vu2024]_, in nats from 0 up: which group of factors does each code stand for, and how well?
+    r"""I_m [Vu2024]_, in nats from 0 up: which group of factors does each latent stand for, and how well?
 
         I_m = max over assignments of the s factors to m groups of
               sum over i of I(x_i; v_Si) - sum over i < j of I(v_Si; v_Sj)
@@ -41,8 +41,8 @@ def im_score(sigma_x: ArrayLike, sigma_xv: ArrayLike, sigma_v: ArrayLike) -> ImS
     The search is exact: it lists all partitions of the factors, or rules them out by branch and bound. Of assignments
     within 1e-9 nats of the best the one with the fewest groups that are not empty is given, of these the first in the
     order of partitions that put factors 0, 1, ... in the earliest group, and of its labels the ones with the lowest
-    codes: codes that know nothing give one group, of code 0. A code of variance 0 knows nothing. Infinite information
-    (a factor that the other factors determine, a code that the factors determine) is refused, and so are more than 12
+    codes: codes that know nothing give one group, of code 0. A latent of variance 0 knows nothing. Infinite information
+    (a factor that the other factors determine, a latent that the factors determine) is refused, and so are more than 12
     factors: `im_bounds` takes any number.
 
     >>> im_score([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.8], [0.6, 0.0]], [[1.0, 0.0], [0.0, 1.0]]).groups
@@ -103,7 +103,7 @@ def _searched(known: np.ndarray, entropy: np.ndarray) -> tuple[list[int], float]
     def rate(groups: tuple[int, ...]) -> float:
         return _gain(known[:, groups]) - _penalty(groups, entropy)
 
-    owners = known[:, 1 << np.arange(s)].argmax(axis=0)  # a first guess: every factor to the code that knows it best
+    owners = known[:, 1 << np.arange(s)].argmax(axis=0)  # a first guess: every factor to the latent that knows it best
     guess = {int(code): sum(1 << j for j in range(s) if owners[j] == code) for code in owners}
     search = PartitionSearch(known, entropy, min(s, len(known)))
     best = search.best(rate, max(rate((2**s - 1,)), rate(tuple(guess.values()))))
@@ -125,7 +125,7 @@ def _penalties_and_bounds(
     groups = np.ascontiguousarray(partitions.T)
     for one, other in combinations(groups, 2):  # 0 where one of them is empty
         penalties += np.maximum(entropy[one] + entropy[other] - entropy[one | other], 0.0)
-    return penalties, known.max(axis=0)[groups].sum(axis=0) - penalties  # each group to the code that knows it best
+    return penalties, known.max(axis=0)[groups].sum(axis=0) - penalties  # each group to the latent that knows it best
 
 
 def _best(partitions: np.ndarray, known: np.ndarray, penalties: np.ndarray, bounds: np.ndarray) -> int:
@@ -149,7 +149,7 @@ def _best(partitions: np.ndarray, known: np.ndarray, penalties: np.ndarray, boun
 
 
 def _gain(known: np.ndarray) -> float:
-    """Return the largest sum of what codes (m, groups) know when every group has a code of its own."""
+    """Return the largest sum of what codes (m, groups) know when every group has a latent of its own."""
     from scipy.optimize import linear_sum_assignment
 
     codes, groups = linear_sum_assignment(known, maximize=True)

@@ -21,7 +21,8 @@ REST = 1e-9
 AUTHORS_REST = 1e-8
 """How far an encoder moves at most where `stop` is "rest", codes and data in units of their deviations."""
 CEILING = 100.0
-"""Precision of codes, as a multiple of what the data give a code of the true model, above which they are diverging."""
+"""Precision of codes, as a multiple of what the data give a latent of the true model, above which they are
+diverging."""
 STEPS = 1000
 
 CONVERGED, STOPPED, DIVERGED, UNFINISHED, OUTSIDE = "converged", "stopped", "diverged", "unfinished", "outside"
@@ -201,7 +202,7 @@ class _Cells:
 
     def advance(self, step: int) -> bool:
         """Make one iteration of every cell under way; tell whether any is left."""
-        # Eq. 10 in B and S_W: in P and Q it is shorter, but singular where one code knows nothing and another all.
+        # Eq. 10 in B and S_W: in P and Q it is shorter, but singular where one latent knows nothing and another all.
         by = self.b @ self.y
         a = np.linalg.solve(by @ self.b.swapaxes(1, 2) + self.w, by).swapaxes(1, 2)
         least = SINGULAR * np.diag(self.y)

@@ -11,7 +11,7 @@ from unweave.gaussian.im import correlations
 
 
 class MatchedInformation(NamedTuple):
-    """The score in nats, and the factor, by index, that each code is matched with (None: with none)."""
+    """The score in nats, and the factor, by index, that each latent is matched with (None: with none)."""
 
     value: float
     factors: tuple[int | None, ...]
@@ -20,10 +20,10 @@ class MatchedInformation(NamedTuple):
 def matched_information(sigma_x: ArrayLike, sigma_xv: ArrayLike, sigma_v: ArrayLike) -> MatchedInformation:
     r"""Return what codes know of the single factors they are matched with [Vu2026]_, in nats from 0 up.
 
-        max over one-to-one matchings of codes i and factors j(i) of  sum over i of I(x_i; v_j(i))
+        max over one-to-one matchings of latents i and factors j(i) of  sum over i of I(x_i; v_j(i))
 
     by the Hungarian method, for covariances as in `im_score`. The later paper calls this, too, I_m; it knows no groups:
-    factors that depend on each other need a code each, and what they share is counted twice.
+    factors that depend on each other need a latent each, and what they share is counted twice.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def matched_information(sigma_x: ArrayLike, sigma_xv: ArrayLike, sigma_v: ArrayL
     Returns
     -------
     MatchedInformation
-        The score, and the factor of each code.
+        The score, and the factor of each latent.
 
     >>> matched_information([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.8], [0.6, 0.0]], [[1.0, 0.0], [0.0, 1.0]]).factors
     (1, 0)
@@ -47,7 +47,7 @@ def matched_information(sigma_x: ArrayLike, sigma_xv: ArrayLike, sigma_v: ArrayL
 
 
 def match(known: np.ndarray) -> MatchedInformation:
-    """Match codes and factors by what each code knows of each factor, (m, s)."""
+    """Match codes and factors by what each latent knows of each factor, (m, s)."""
     from scipy.optimize import linear_sum_assignment
 
     codes, factors = linear_sum_assignment(known, maximize=True)

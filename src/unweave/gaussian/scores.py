@@ -27,11 +27,11 @@ class Scores:
     im: np.ndarray
     """I_m [Vu2024]_, eq. 5 and 6, in nats."""
     im_groups: tuple[tuple[frozenset[int], ...], ...]
-    """The group of factors of each code."""
+    """The group of factors of each latent."""
     sap: np.ndarray
     """SAP [Kumar2018]_ with squared correlations (eq. 7 and 8)."""
     sap_groups: tuple[tuple[frozenset[int], ...], ...]
-    """The factors that each code is best correlated with."""
+    """The factors that each latent is best correlated with."""
     mig: np.ndarray
     dci_disentanglement: np.ndarray
     dci_completeness: np.ndarray
@@ -58,8 +58,8 @@ class Scores:
 def score(world: World, sigma_x: np.ndarray, sigma_xv: np.ndarray, *, tie: float = TIE) -> Scores:
     r"""Score codes of covariances `sigma_x` (cells, m, m) and `sigma_xv` (cells, m, s) in a world.
 
-    MIG [Chen2018]_ is the mean over factors of the gap in I(x_i; v_k) between the best code and the next, as a share of
-    I(x; v_k): a continuous factor has no entropy to divide by that would not depend on its unit. DCI [Eastwood2018]_
+    MIG [Chen2018]_ is the mean over factors of the gap in I(x_i; v_k) between the best latent and the next, as a share
+    of I(x; v_k): a continuous factor has no entropy to divide by that would not depend on its unit. DCI [Eastwood2018]_
     has the sizes of standardised regression coefficients for importances, and informativeness 1 - sqrt(1 - R^2), the
     mean over factors. The total correlation [Watanabe1960]_ is that of the codes, in nats.
 
@@ -71,7 +71,7 @@ def score(world: World, sigma_x: np.ndarray, sigma_xv: np.ndarray, *, tie: float
     codes = sigma_x / width[:, :, None] / width[:, None, :]
     squared = np.minimum(correlations**2, 1.0)
     weights = np.linalg.solve(codes, correlations)  # of standardised codes, to predict standardised factors
-    explained = np.clip((weights * correlations).sum(axis=1), 0.0, 1 - 1e-15)  # R^2 of all codes, (cells, s)
+    explained = np.clip((weights * correlations).sum(axis=1), 0.0, 1 - 1e-15)  # R^2 of all latents, (cells, s)
     values, groups = _im_of_cells(correlations, world.sigma_v / spread[:, None] / spread, tie)
     return Scores(
         im=values,
@@ -154,7 +154,7 @@ def _im_of_cells(
 
 @lru_cache(maxsize=8)
 def _assignments(s: int, m: int) -> tuple[np.ndarray, tuple[tuple[frozenset[int], ...], ...]]:
-    """Return all ways to give s factors to m codes, best first among equals as in `im_score`.
+    """Return all ways to give s factors to m latents, best first among equals as in `im_score`.
 
     They are the sets of the codes as masks of bits, (ways, m), and the same as groups.
     """

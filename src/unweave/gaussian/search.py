@@ -20,9 +20,9 @@ class PartitionSearch:
         X_1(R) = gain(R),   X_k(R) = max over T in R of  gain(T) - least_{k-1}(T, R - T) + X_{k-1}(R - T),
         least_k(T, R) = max over j in R of I(T; j) + (k - 1) min over j in R of I(T; j)
 
-    where gain(T) is what the code that knows T best knows, and least_k what T shares at least with any k groups that R
-    falls into: a group shares with T no less than each of its members does. What groups already chosen share with R is
-    bounded in the same way.
+    where gain(T) is what the latent that knows T best knows, and least_k what T shares at least with any k groups that
+    R falls into: a group shares with T no less than each of its members does. What groups already chosen share with R
+    is bounded in the same way.
     """
 
     def __init__(self, known: np.ndarray, entropy: np.ndarray, most: int) -> None:

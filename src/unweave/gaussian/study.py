@@ -79,7 +79,7 @@ class Study:
 
     @property
     def partitions(self) -> Counter[tuple[frozenset[int], ...]]:
-        """How many cells have which best partition by I_m, without the order of codes."""
+        """How many cells have which best partition by I_m, without the order of latents."""
         found = (sorted((group for group in groups if group), key=min) for groups in self.scores.im_groups)
         return Counter(tuple(groups) for groups in found)
 

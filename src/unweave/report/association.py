@@ -15,7 +15,7 @@ from unweave.report.chart import Chart
 from unweave.report.style import AGAINST, HEAT, LIGHT, plain
 
 BINS = 20
-"""Bins of equal width that a code is cut into, as for MIG."""
+"""Bins of equal width that a latent is cut into, as for MIG."""
 CELL = (0.43, 0.36)
 """Width and height of a cell of a heat map in inches."""
 
@@ -35,7 +35,7 @@ def normalised_information(
     factors
         Factors (n, k), whole numbers.
     bins
-        Bins of equal width that each code is cut into.
+        Bins of equal width that each latent is cut into.
     categorical
         Columns of codes, counted from 0, that hold categories: each value is a bin.
 

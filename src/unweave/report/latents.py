@@ -17,7 +17,7 @@ def traversals(
     """Return a picture with one row for each latent: its values from -span to span, around the code of one image.
 
     The most informative latents come first (all, or the first `rows`), each with its mean KL over up to
-    512 random images; the rest of the code stays at the image's posterior mean. A code that is a point has no prior
+    512 random images; the rest of the code stays at the image's posterior mean. A latent that is a point has no prior
     that would say how far to go, and no KL: each latent goes through its own range, which is noted beside it with
     its variance. A categorical latent goes through its categories, and is noted with their entropy. Vectors are drawn
     as lines, one for each value of the latent.
@@ -33,7 +33,7 @@ def traversals(
     rows
         How many latents to draw; by default all.
     seed
-        Seed of the image whose code is changed, and of those that the order of latents is found from.
+        Seed of the image whose latent is changed, and of those that the order of latents is found from.
 
     Returns
     -------

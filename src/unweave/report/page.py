@@ -109,7 +109,7 @@ def _scores(run: RunLike) -> str:
 
 
 def _ceilings(run: RunLike) -> str:
-    """Draw what no code can exceed on the data set; nothing where all of its images differ, or hold noise.
+    """Draw what no latent can exceed on the data set; nothing where all of its images differ, or hold noise.
 
     Of a large set that is not worth the wait: unless they are known, the command that computes them is named.
     """
