@@ -132,10 +132,11 @@ def _boost(
     steps: np.ndarray,
     importance: np.ndarray,
 ) -> None:
-    """Fit all trees; the results go into the last three arguments.  labels (n,) are classes, prior (classes,) their
-    shares, rate the share of a Newton step. splits, (rounds, trees, nodes, 3), receive each node's latent and the
-    positions beside its cut among the sorted values; steps, (rounds, trees, leaves), what a leaf adds; importance (d,)
-    the gains.
+    """Fit all trees; the results go into the last three arguments.
+
+    labels (n,) are classes, prior (classes,) their shares, rate the share of a Newton step. splits, (rounds, trees,
+    nodes, 3), receive each node's latent and the positions beside its cut among the sorted values; steps, (rounds,
+    trees, leaves), what a leaf adds; importance (d,) the gains.
     """
     with importing():
         from unweave.metrics.trees import BINS, CHUNK, COPIES, GROUP, LANES, boost
@@ -241,6 +242,7 @@ def _thresholds(splits: np.ndarray, rising: np.ndarray) -> np.ndarray:
 
 def _rounded(codes: np.ndarray, exponents: np.ndarray) -> np.ndarray:
     """Return codes in single precision, each scaled by a power of two so that the largest fitted value is about 2³².
+
     The power of two keeps the values within range and changes no digit; rounding to whole numbers trims small ones.
     """
     with np.errstate(over="ignore"):  # values far above the fitted ones become infinite: right of every cut

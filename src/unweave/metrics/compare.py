@@ -33,9 +33,10 @@ ROUNDING = 1e-9
 """A smaller difference, as a share of the larger score, is rounding, for example of latents in another order."""
 NUMBERS = ("value_a", "value_b", "difference", "low", "high")
 MARGIN = 1.1
-"""Intervals are a tenth wider than the half-samples suggest.  A ratio of two chances, such as modularity of a latent of
-noise, does not converge with more rows. Halves then show three quarters of its variance, and without a margin 9 % of
-trials declared equal encoders different.
+"""Intervals are a tenth wider than the half-samples suggest.
+
+A ratio of two chances, such as modularity of a latent of noise, does not converge with more rows. Halves then show
+three quarters of its variance, and without a margin 9 % of trials declared equal encoders different.
 """
 CALLS = "compare(codes_a, codes_b, factors), or compare({'name': codes, …}, factors=factors)"
 

@@ -32,8 +32,9 @@ NO_OPTIONS = {*INPUTS, "data", "test", "seed", "categorical"}
 
 @dataclass(eq=False)
 class Metric(Generic[P, S]):
-    """A metric. Calling it gives the score; `sample` gives a `Sampled`: the score, and the score of any subset.  What
-    it needs, its options and the names of its parts come from the signature of `sample`.
+    """A metric. Calling it gives the score; `sample` gives a `Sampled`: the score, and the score of any subset.
+
+    What it needs, its options and the names of its parts come from the signature of `sample`.
     """
 
     sample: Callable[P, Sampled[S]]
@@ -158,8 +159,9 @@ def metric(reference: str, measures: str, **about: Any) -> Callable[[Callable[P,
     reference
         Who defined it.
     measures
-        The aspect of disentanglement it measures. **about The other fields of `Metric`: range, higher_is_better,
-        continuous, fast, has_ceiling, shuffles, no_floor …
+        The aspect of disentanglement it measures.
+    **about
+        The other fields of `Metric`: range, higher_is_better, continuous, fast, has_ceiling, shuffles, no_floor …
 
     Returns
     -------

@@ -10,9 +10,11 @@ from unweave.errors import warn_user
 from unweave.metrics.reading import whole_columns
 
 ROWS_PER_VALUE = 200
-"""With fewer rows for each value of the largest factor, scores are known to be biased.  The plug-in mutual information
-of a useless latent is too large by about (bins - 1)(values - 1) / 2n nats. At 20 bins and this many rows per value,
-this is 0.05 nats, or 1 to 3 % of the factor's entropy."""
+"""With fewer rows for each value of the largest factor, scores are known to be biased.
+
+The plug-in mutual information of a useless latent is too large by about (bins - 1)(values - 1) / 2n nats. At 20 bins
+and this many rows per value, this is 0.05 nats, or 1 to 3 % of the factor's entropy.
+"""
 
 
 ROWS_PER_CODE, FEWEST_ROWS = 10, 100

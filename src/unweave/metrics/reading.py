@@ -27,9 +27,10 @@ class Read:
 
 
 def read(values: Any, name: str) -> Read:
-    """Read a table: anything that `numpy.asarray` takes, a tensor on any device, or a data frame.  A column of strings
-    is numbered in alphabetical order; strings that spell numbers become those numbers. A Series is one column. Error
-    messages call the table `name`, a plural.
+    """Read a table: anything that `numpy.asarray` takes, a tensor on any device, or a data frame.
+
+    A column of strings is numbered in alphabetical order; strings that spell numbers become those numbers. A Series is
+    one column. Error messages call the table `name`, a plural.
     """
     array = _as_array(values, name)
     if hasattr(values, "to_frame") and array.ndim == 1:  # a Series of pandas or polars: a column, not a row

@@ -37,8 +37,9 @@ class Sampled(Generic[S_co]):
     """The values (k,) of the varying factors, by the name of the part ("" for a single score), if the score has
     them."""
     step: float = 0.0
-    """The weight of one vote, for a score that is a share of few votes: it widens the interval on both sides.  It does
-    not widen the interval of a difference, because both scores have the same votes.
+    """The weight of one vote, for a score that is a share of few votes: it widens the interval on both sides.
+
+    It does not widen the interval of a difference, because both scores have the same votes.
     """
 
 
@@ -51,7 +52,8 @@ def by_rows(score: Callable[..., S], *arrays: np.ndarray, replicates: int = 200)
         A function of the arrays.
     arrays
         Arrays with the same number of rows.
-    replicates Default number of subsets for an interval: few if the score is slow.
+    replicates
+        Default number of subsets for an interval: few if the score is slow.
 
     Returns
     -------

@@ -185,9 +185,10 @@ def _root_tables(columns, share, first, part, labels, unit, bits, packed, togeth
 
 @helper
 def _best_split(table, sizes, starts, keys, tree, at, bits, upto, gain, tops, split):
-    """Store a node's best split between parts, and return its gain; -1 if the node's rows are all equal.  Ties between
-    latents are broken pseudo-randomly; of equal bins the first is taken. The working memory receives the packed sums up
-    to each cut, its gain, and the largest gain of each latent.
+    """Store a node's best split between parts, and return its gain; -1 if the node's rows are all equal.
+
+    Ties between latents are broken pseudo-randomly; of equal bins the first is taken. The working memory receives the
+    packed sums up to each cut, its gain, and the largest gain of each latent.
     """
     most, code = -1.0, 0
     for j in range(len(sizes)):
@@ -245,6 +246,7 @@ def _within_parts(
     chosen, packed, bits, leaf, node, thorough, split,
 ):  # fmt: skip
     """Look for a better split within parts: the outermost parts with rows of the node, and those beside good cuts.
+
     Trees without bins choose among as many cuts of a latent as a node has rows. Between parts alone, a latent whose
     range a node has narrowed would have fewer to choose from than latents of noise, and lose importance to them. Unless
     thorough, only the parts beside the best cut are searched. Returns the packed sum below the best split, which is
