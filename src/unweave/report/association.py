@@ -62,8 +62,23 @@ def heat_map(
 ) -> Axes:
     """Draw values in [0, 1], (latents, factors): one row for each factor, one column for each latent.
 
-    The columns are all latents, or those given, in that order. In a disentangled code every factor has one filled cell,
-    in a column of its own.
+    In a disentangled code every factor has one filled cell, in its own column.
+
+    Parameters
+    ----------
+    axes
+        Matplotlib axes to draw into.
+    values
+        Values in [0, 1], (latents, factors).
+    names
+        The names of the factors.
+    latents
+        The latents to draw, in this order; by default all.
+
+    Returns
+    -------
+    Axes
+        The same axes.
     """
     strengths = np.asarray(values).T
     columns = np.arange(strengths.shape[1]) if latents is None else np.asarray(latents)

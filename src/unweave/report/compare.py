@@ -59,7 +59,18 @@ def write_comparison(
 
 
 def render_comparison(table: polars.DataFrame, facts: Facts | None = None, notes: Sequence[str] = ()) -> str:
-    """Return the page of a comparison as HTML text."""
+    """Return the page of a comparison as HTML text.
+
+    Parameters
+    ----------
+    table, facts, notes
+        As in `write_comparison`.
+
+    Returns
+    -------
+    str
+        The page, which needs no other files.
+    """
     rows = list(table.iter_rows(named=True))
     pairs = list(dict.fromkeys((row["a"], row["b"]) for row in rows))
     names = list(dict.fromkeys(name for pair in pairs for name in pair))

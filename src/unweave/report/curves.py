@@ -28,10 +28,24 @@ def terms(log: polars.DataFrame) -> list[str]:
 
 
 def training_curve(axes: Axes, log: polars.DataFrame, term: str = "loss") -> Axes:
-    """Draw one term of the loss over the steps, its last value at the right of the title.
+    """Draw one term of the loss over the steps, with its last value at the right of the title.
 
-    The scale is logarithmic when the term is positive and falls more than tenfold. Terms differ by orders
-    of magnitude, so each gets axes of its own; `training_figure` draws them all.
+    The scale is logarithmic if the term is positive and falls more than tenfold. Terms differ by orders of magnitude,
+    so each needs its own axes; `training_figure` draws them all.
+
+    Parameters
+    ----------
+    axes
+        Matplotlib axes to draw into.
+    log
+        The log of a run: `run.log()`.
+    term
+        A column of the log.
+
+    Returns
+    -------
+    Axes
+        The same axes.
     """
     if term not in log.columns:
         raise unknown("column of the log", term, log.columns)

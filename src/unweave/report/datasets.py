@@ -14,12 +14,42 @@ from unweave.report.grids import Grid, Row, draw
 
 
 def factor_grid(data: Dataset, *, columns: int = 10, seed: int = 0) -> Image.Image:
-    """Return a picture with one row for each factor: that factor's values, the others as in one random image."""
+    """Return a picture with one row for each factor: its values, with the other factors as in one random image.
+
+    Parameters
+    ----------
+    data
+        The data set, a full grid of factors.
+    columns
+        The most values of a factor to show, evenly spaced.
+    seed
+        Seed of the image whose factors are changed.
+
+    Returns
+    -------
+    PIL.Image.Image
+        The picture.
+    """
     return draw(_factor_rows(data, columns, seed))
 
 
 def samples_grid(data: Dataset, *, rows: int = 3, columns: int = 10, seed: int = 0) -> Image.Image:
-    """Return a picture of random images."""
+    """Return a picture of random images.
+
+    Parameters
+    ----------
+    data
+        The data set.
+    rows, columns
+        Rows and columns of images.
+    seed
+        Seed of the images.
+
+    Returns
+    -------
+    PIL.Image.Image
+        The picture.
+    """
     return draw(_sample_rows(data, rows, columns, seed))
 
 

@@ -67,7 +67,18 @@ def write_page(run: RunLike, out: Path | None = None) -> Path:
 
 
 def render(run: RunLike) -> str:
-    """Return the page of a run as HTML text."""
+    """Return the page of a run as HTML text.
+
+    Parameters
+    ----------
+    run
+        The run.
+
+    Returns
+    -------
+    str
+        The page, which needs no other files.
+    """
     seen = survey(run, samples=SAMPLES)
     sections = [
         _scores(run),
