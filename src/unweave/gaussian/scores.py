@@ -170,7 +170,7 @@ def _im_of_cells(
 
 @lru_cache(maxsize=8)
 def _assignments(s: int, m: int) -> tuple[np.ndarray, tuple[tuple[frozenset[int], ...], ...]]:
-    """Return all assignments of s factors to m latents as bit masks, (ways, m), and as groups, ties as in `im_score`."""
+    """Return all assignments of s factors to m latents as bit masks (ways, m) and as groups, ties as in `im_score`."""
 
     def rank(codes: tuple[int, ...]) -> tuple[int, list[int], tuple[int, ...]]:
         opened = list(dict.fromkeys(codes))

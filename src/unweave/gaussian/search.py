@@ -52,7 +52,10 @@ class PartitionSearch:
         return best
 
     def first(self, rate: Rate, least: float) -> tuple[int, ...]:
-        """Return the first partition of value `least` with the fewest groups, as bit masks in order of least factors."""
+        """Return the first partition of value `least` with the fewest groups, low factors together first.
+
+        It is a tuple of bit masks, in the order of the groups' least factors.
+        """
         found: list[tuple[int, ...]] = []
 
         def enough(groups: tuple[int, ...]) -> bool:

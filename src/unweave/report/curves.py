@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import polars
 
 POINTS = 100
-"""A longer curve is drawn as the means of this many stretches, inside the band of their extremes."""
+"""A longer curve is drawn as the means of this many segments, inside the band of their extremes."""
 NOT_TERMS = ("step", "seconds")
 Values = NDArray[np.float64]
 
@@ -63,7 +63,7 @@ def training_curve(axes: Axes, log: polars.DataFrame, term: str = "loss") -> Axe
 
 
 def training_figure(log: polars.DataFrame, *, columns: int = 3) -> Chart:
-    """Return a figure with the loss and every term, each on axes of its own.
+    """Return a figure with the loss and every term, each on its own axes.
 
     Parameters
     ----------
@@ -89,14 +89,14 @@ def training_figure(log: polars.DataFrame, *, columns: int = 3) -> Chart:
 
 
 def _curve(log: polars.DataFrame, term: str) -> tuple[Values, Values]:
-    """Return steps and values of a term where it has one."""
+    """Return the steps at which a term has a value, and the values."""
     steps, values = (log[name].cast(float).to_numpy() for name in ("step", term))
     finite = np.isfinite(values)
     return steps[finite], values[finite]
 
 
 def _stretches(steps: Values, values: Values) -> tuple[Values, Values, Values, Values]:
-    """Return middle step, mean, lowest and highest value of at most POINTS stretches of equal length."""
+    """Return middle step, mean, lowest and highest value of at most POINTS segments of equal length."""
     count = min(len(steps), POINTS)
     starts = np.arange(count) * len(steps) // count
     lengths = np.diff(np.append(starts, len(steps)))
@@ -109,7 +109,7 @@ def _scale(axes: Axes, values: Values) -> None:
     low, high = values.min(), values.max()
     if low > 0 and values[0] > 10 * values[-1]:
         axes.set_yscale("log")
-        # Within two decades the powers of ten alone would be too few to read a value off.
+        # Within two decades powers of ten alone would be too few ticks.
         axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,), numticks=6))
         axes.yaxis.set_minor_locator(NullLocator())
     else:

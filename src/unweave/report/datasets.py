@@ -56,8 +56,8 @@ def samples_grid(data: Dataset, *, rows: int = 3, columns: int = 10, seed: int =
 def show(data: Dataset, *, rows: int = 3, columns: int = 10, seed: int = 0) -> Image.Image:
     """Return the picture of a data set: a traversal of every factor, and random samples below.
 
-    Of a set that is no full grid, where one factor cannot be changed alone, only samples are shown.
-    Vectors are drawn as lines.
+    If the data set is not a full grid, so that one factor cannot change alone, only samples are shown. Vectors are
+    drawn as lines.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def _factor_rows(data: Dataset, columns: int, seed: int) -> Grid:
 
 
 def _sample_rows(data: Dataset, rows: int, columns: int, seed: int) -> Grid:
-    # A stream of its own: the samples stay the same whatever the traversals draw.
+    # A separate stream: the samples do not depend on what the traversals draw.
     rng = np.random.default_rng([seed, 1])
     indices = data.sample(rows * columns, rng).reshape(rows, columns)
     return Grid([Row(data.images(line)) for line in indices], title="random samples")
