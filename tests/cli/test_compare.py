@@ -109,13 +109,13 @@ def test_mistakes_in_python_are_one_line(run):
     mistakes = {
         "compare takes two or more runs, got 1": ([opened],),
         f"'{run}' is given twice, as a and b: compare it with another run": ({"a": opened, "b": opened},),
-        "compare takes two runs, a list of runs, or codes; not one run alone, nor a run and codes": (opened,),
+        "compare takes two runs, a list of runs, or codes; not a single run, nor a run and codes": (opened,),
     }
     for line, arguments in mistakes.items():
         with pytest.raises(UsageError) as refusal:
             unweave.compare(*arguments)
         assert str(refusal.value) == line
-    with pytest.raises(UsageError, match="runs have factors and test rows of their own"):
+    with pytest.raises(UsageError, match="runs have their own factors and test rows"):
         unweave.compare(opened, opened, [[0], [1]])
 
 

@@ -307,7 +307,7 @@ def test_texts_are_numbered_with_one_line_of_warning(cli, files):
     Path("colours.csv").write_text("\n".join(["colour", *names]))
     words = ("evaluate", "--codes", "z.npy", "--factors", "colours.csv", "--metrics", "mig", "--no-intervals", "--json")
     code, out, err = cli(*words)
-    line = "factor 1 holds texts: numbered in alphabetical order, 'blue' = 0 ... 'white' = 3"
+    line = "factor 1 holds strings: numbered in alphabetical order, 'blue' = 0 ... 'white' = 3"
     assert (code, err) == (0, f"unweave: warning: {line}\n")
     assert json.loads(out)["scores"][0]["value"] == pytest.approx(mig(files[0], files[1][:, :1]))
 

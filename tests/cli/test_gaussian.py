@@ -73,7 +73,7 @@ def test_the_authors_experiment_can_be_said(cli):
         (("--m", "3"), "--n and --m go with --sigma-v"),
         (("--out", "a.pdf"), "write --out a.png"),
         (("--decoder", "diag"), "did you mean 'diagonal'"),
-        (("--lam", "-3"), "rewards error without end"),
+        (("--lam", "-3"), "rewards error without limit"),
         (("--repeats", "0"), "at least one gamma"),
         (("--seed", "-1"), "--seed must be 0 or more"),
         (("--sigma-v", "missing.npy"), "cannot read 'missing.npy'"),

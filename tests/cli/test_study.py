@@ -116,7 +116,7 @@ def test_ctrl_c_while_workers_start_is_one_line(file: Path):
 
 
 def finish(folder: Path) -> None:
-    """Write the files by which a run counts as done, where no metric is asked for."""
+    """Write the files by which a run counts as done, where no metric is requested."""
     folder.mkdir()
     (folder / "config.json").write_text("{}")
     (folder / "status.json").write_text('{"state": "finished"}')

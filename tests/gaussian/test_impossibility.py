@@ -142,7 +142,7 @@ def test_points_of_any_shape():
         (["uniform"] * 2, 0.0, "alpha must be a number between 0 and 1, not 0.0"),
         (["uniform"] * 2, 1.0, "between 0 and 1"),
         (["uniform"] * 2, float("nan"), "between 0 and 1"),
-        (["uniform"], 0.2, "give at least 2 marginals, not 1"),
+        (["uniform"], 0.2, "pass at least 2 marginals, not 1"),
         (["uniform", "gaussian"], 0.2, "no marginal is called 'gaussian'"),
         ([stats.poisson(3), "normal"], 0.2, "frozen continuous distribution of scipy.stats"),
         ([stats.gamma, "normal"], 0.2, "frozen continuous distribution of scipy.stats"),

@@ -247,7 +247,7 @@ def test_cells_do_not_depend_on_their_neighbours():
     [
         ({"gamma": 0.0}, "gamma must be above 0"),
         ({"gamma": []}, "at least one gamma"),
-        ({"lam": -5.0}, "rewards error without end; it must be above -0.495"),
+        ({"lam": -5.0}, "rewards error without limit: it must be above -0.495"),
         ({"lam": np.nan}, "finite"),
         ({"seeds": -1}, "a seed must be 0 or more"),
         ({"tolerance": 0.0}, "above 0 and at most 1"),

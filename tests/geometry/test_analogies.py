@@ -52,10 +52,10 @@ def test_coordinates_along_a_factor_are_those_of_its_own_steps(drawn, truth):
 
 
 def test_points_and_factors_that_are_none(drawn, truth):
-    with pytest.raises(UsageError, match="b = 3000 is none of the 3000 points"):
+    with pytest.raises(UsageError, match="b = 3000 is not one of the 3000 points"):
         analogy(drawn.points, truth, 0, N, 1, factor=0)
     with pytest.raises(UsageError, match="there is no factor 2"):
         analogy(drawn.points, truth, 0, 1, 2, factor=2)
     apart = np.concatenate([drawn.points[:1500], drawn.points[1500:] + 100])
-    with pytest.raises(UsageError, match="no way leads from point 0 to point 2000"):
+    with pytest.raises(UsageError, match="no path leads from point 0 to point 2000"):
         analogy(apart, truth, 0, 2000, 1, factor=0)

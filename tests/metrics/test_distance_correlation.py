@@ -186,7 +186,7 @@ def test_chunks_change_nothing(monkeypatch):
 
 def test_mistakes_are_answered():
     book = Codebook.of_grid(world(0), SIZES)
-    with pytest.raises(UsageError, match="made of codes alone"):
+    with pytest.raises(UsageError, match="made from codes alone"):
         perceived_correlation(book)
     with pytest.raises(UsageError, match="traversals must be a whole number from 1 up"):
         factor_distance_correlation(book, traversals=0)

@@ -234,7 +234,7 @@ def test_more_replicates_change_the_interval_only_a_little(sample):
     [
         ("mgi", "no metric is called 'mgi'; did you mean 'mig'"),
         (["mig", "sap-corelation"], "did you mean 'sap-correlation'"),
-        ([], "no metric is asked for"),
+        ([], "no metric is requested"),
         ([3], "no metric is called '3'"),
     ],
 )
@@ -276,10 +276,10 @@ def test_the_example_runs(capsys):
         ({"metrics": 3}, "metrics must be a name or several names, got 3"),
         ({"options": ["mig"]}, "options must be a mapping such as"),
         ({"options": {"mig": 3}}, "options must be a mapping such as"),
-        ({"options": {"sap": {"kind": "correlation"}}}, "options for 'sap', which is not among the metrics asked for"),
+        ({"options": {"sap": {"kind": "correlation"}}}, "options for 'sap', which is not among the requested metrics"),
         ({"options": {"mig": {"bins": "foo"}}}, "bins must be a whole number from 2 up, got 'foo'"),
         ({"options": {"mig": {"bins": 10**40}}}, "bins must be at most 10,000"),
-        ({"options": {"dci": {"learner": ["gbt"]}}, "metrics": "dci"}, r"learner must be a text, got \['gbt'\]"),
+        ({"options": {"dci": {"learner": ["gbt"]}}, "metrics": "dci"}, r"learner must be a string, got \['gbt'\]"),
         ({"options": {"dci": {"learner": "gtb"}}, "metrics": "study"}, "no learner of DCI is called 'gtb'"),
         ({"preset": None}, "no preset is called 'None'"),
         ({"label_noise": 2.0}, "label_noise must be 1, 2 or 3, got 2.0"),
@@ -364,7 +364,7 @@ def test_what_a_dict_of_codes_cannot_have(sample, grids):
     codes, factors = sample
     with pytest.raises(UsageError, match="the mapping of codes is empty"):
         evaluate({}, factors)
-    with pytest.raises(UsageError, match="a mapping of codes goes with factors and test rows alone"):
+    with pytest.raises(UsageError, match="a mapping of codes takes only factors and test"):
         evaluate({"a": codes}, factors, codebook=Codebook.of_grid(grids["noisy"], (4, 8, 10)))
 
 
@@ -506,7 +506,7 @@ def test_one_continuous_factor_is_enough(continuous):
 
 
 def test_label_noise_is_for_classes(continuous):
-    with pytest.raises(UsageError, match="label noise is for factors that are classes; set bin_factors"):
+    with pytest.raises(UsageError, match="label noise needs factors that are classes: set bin_factors"):
         evaluate(continuous[0], continuous[1], "mcc", label_noise=1)
 
 

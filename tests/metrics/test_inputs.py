@@ -71,7 +71,7 @@ MISTAKES = {
     "no codes": (CODES[:, :0], FACTORS, "codes are empty"),
     "no factors": (CODES, FACTORS[:, :0], "factors are empty"),
     "one sample": (CODES[:1], FACTORS[:1], "at least two samples, got 1"),
-    "words in codes": ([[0.5, "red"]] * 6, FACTORS, "codes must be numbers, got texts in column 2, such as 'red'"),
+    "words in codes": ([[0.5, "red"]] * 6, FACTORS, "codes must be numbers, got strings in column 2, such as 'red'"),
     "a word": ("red", FACTORS, "codes must be numbers"),
     "times": (CODES, np.zeros((6, 1), "M8[s]"), "factors must be numbers, got an array of type datetime64"),
     "a missing text": (CODES, [["red"]] * 5 + [[None]], r"factor 1 holds texts \('red'\) and None mixed; leave out"),
@@ -189,7 +189,7 @@ def test_tensors_are_known_without_torch():
 
 WORDS = ["circle", "heart", "Square", "circle", "heart", "heart"]
 PLACES = [1, 2, 0, 1, 2, 2]
-NUMBERED = r"^factor 2 holds texts: numbered in alphabetical order, 'Square' = 0 \.\.\. 'heart' = 2$"
+NUMBERED = r"^factor 2 holds strings: numbered in alphabetical order, 'Square' = 0 \.\.\. 'heart' = 2$"
 
 
 @pytest.mark.parametrize(
@@ -245,7 +245,7 @@ def test_texts_of_test_rows_have_the_numbers_of_the_train_rows():
 @pytest.mark.filterwarnings("ignore::unweave.metrics.presets.NumberedLabels")
 @pytest.mark.parametrize(("label", "other"), [("a", 0), (0, "a")])
 def test_texts_in_one_set_only_are_refused(label, other):
-    with pytest.raises(UsageError, match=r"test factor 1 holds \w+ but factor 1 holds \w+; give both alike"):
+    with pytest.raises(UsageError, match=r"test factor 1 holds \w+ but factor 1 holds \w+: pass the same kind in both"):
         split(CODES, [[label]] * 6, (CODES, [[other]] * 6), 0)
 
 
@@ -429,7 +429,7 @@ def test_doubtful_inputs_are_warned_of_once(given, doubts):
 
 
 def test_codes_and_factors_that_are_both_transposed_are_refused():
-    with pytest.raises(UsageError, match=r"3 rows and 2,000 and 2,000 columns: a row must be a sample; give codes\.T"):
+    with pytest.raises(UsageError, match=r"3 rows and 2,000 and 2,000 columns: a row must be a sample; pass codes\.T"):
         evaluate(MANY.T, CLASSES[:, [0, 1, 0]].T, "mig")
 
 
@@ -443,7 +443,7 @@ def test_where_the_first_nan_is():
 
 
 def test_there_is_a_name_for_each_factor():
-    with pytest.raises(UsageError, match="there are 2 factors but 1 names: give one name for each"):
+    with pytest.raises(UsageError, match="there are 2 factors but 1 names: pass one name for each factor"):
         evaluate(MANY, CLASSES, "mig", details=True, names=["x"])
 
 

@@ -43,7 +43,7 @@ class ManyOfEachCell(Codebook):
         self._table = encode(np.repeat(CELLS, copies, axis=0), noise, np.random.default_rng(9))
 
     def prepare(self, cells) -> None:
-        """Do nothing: all codes are here."""
+        """Do nothing: a pool already has all its codes."""
 
     def codes(self, cells):
         return self._table[np.asarray(cells) * self._copies + self._rng.integers(self._copies, size=np.shape(cells))]
@@ -180,7 +180,7 @@ def test_a_source_is_what_it_is_given():
     ("source", "data", "line"),
     [
         (rows(50)[0], None, "give codes and factors, a Codebook or a Pool, or an encoder and a data set"),
-        (Pool(*rows(50)), rows(50)[1], "a Pool has its factors: give no others"),
+        (Pool(*rows(50)), rows(50)[1], "a Pool has its own factors: pass the Pool alone"),
         (Codebook.of_grid(np.zeros((320, 1)), SIZES), rows(50)[1], "an encoder needs a data set, a Codebook nothing"),
         (np.shape, rows(50)[1], "an encoder needs a data set"),
         (np.shape, None, "give a Codebook, or an encoder and a data set"),

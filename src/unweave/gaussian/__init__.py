@@ -1,4 +1,4 @@
-"""The linear-Gaussian laboratory: what can be computed exactly from covariances.
+"""The linear-Gaussian laboratory: losses, solutions and scores, exact from covariances.
 
 >>> from unweave.gaussian import im_score
 >>> im_score([[1.0]], [[0.6]], [[1.0]]).groups

@@ -1,4 +1,4 @@
-"""The I_m score of any number of factors: a good assignment, and a bound on how much better the best could be."""
+"""Bounds of I_m for any number of factors: a good assignment, and an upper bound for all assignments."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Groups = tuple[frozenset[int], ...]
 
 
 class ImBounds(NamedTuple):
-    """What is known of I_m, in nats: it lies from `value`, which `groups` has, to `upper`."""
+    """Bounds of I_m, in nats: it lies between `value`, that of `groups`, and `upper`."""
 
     value: float
     groups: Groups
@@ -24,17 +24,31 @@ class ImBounds(NamedTuple):
 
 
 def im_bounds(sigma_x: ArrayLike, sigma_xv: ArrayLike, sigma_v: ArrayLike) -> ImBounds:
-    r"""Bound I_m [Vu2024]_ from both sides, for any number of factors; where the two ends meet it is known exactly.
+    """Bound I_m [Vu2024]_ from both sides, for any number of factors; where the bounds meet, it is exact.
 
-    Arguments and groups are those of `im_score`. The lower end is the value of an assignment that no change of one
-    factor's code, and no union of two groups, betters. The upper end is
+    Parameters
+    ----------
+    sigma_x, sigma_xv, sigma_v
+        Covariances, as in `im_score`.
+
+    Returns
+    -------
+    ImBounds
+        A lower bound with the groups that reach it, and an upper bound.
+
+    Notes
+    -----
+    The lower bound is the value of an assignment that no move of one factor to another latent, and no union of two
+    groups, improves. The upper bound is
 
         max over g of  sum of the g largest I(x_i; v)  -  sum of the g - 1 smallest edges of the tree
 
     where the tree is the spanning tree of factors with the largest sum of I(v_j; v_k). It is an upper bound because g
-    codes know at most what they know of all factors, and because g groups are held together by at least g - 1 edges of
-    the tree between different pairs of them, each of which shares at least what the ends of its edge share.
+    latents have at most their information about all factors, and because at least g - 1 edges of the tree connect g
+    groups, between different pairs of them, and two groups share at least as much as the ends of the edge between them.
 
+    Examples
+    --------
     >>> im_bounds([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.8], [0.6, 0.0]], [[1.0, 0.0], [0.0, 1.0]]).groups
     (frozenset({1}), frozenset({0}))
     """
@@ -55,14 +69,14 @@ def im_bounds(sigma_x: ArrayLike, sigma_xv: ArrayLike, sigma_v: ArrayLike) -> Im
 
 
 class _Worth:
-    """What assignments are worth; what a set of factors takes to know is computed once."""
+    """The value of assignments; the information about each set of factors is computed once."""
 
     def __init__(self, cross: np.ndarray, factors: np.ndarray) -> None:
         self.cross, self.factors = cross, factors
         self.about = cache(self._about)
 
     def _about(self, group: frozenset[int]) -> tuple[np.ndarray, float]:
-        """Return what every code knows of a group, and the group's entropy up to a sum over its members."""
+        """Return every latent's information about a group, and the group's entropy up to a sum over its members."""
         members = sorted(group)
         inner, outer = self.factors[np.ix_(members, members)], self.cross[:, members]
         explained = (outer * np.linalg.solve(inner, outer.T).T).sum(axis=1)
@@ -78,7 +92,7 @@ class _Worth:
         return max(0.0, self.about(one)[1] + self.about(other)[1] - self.about(one | other)[1])
 
     def of_two(self, groups: Groups, i: int, j: int) -> float:
-        """Return the terms of the groups' worth that two of them take part in."""
+        """Return the terms of the value that involve two of the groups."""
         others = [group for code, group in enumerate(groups) if group and code not in (i, j)]
         one, other = groups[i], groups[j]
         apart = sum(self.shared(one, group) + self.shared(other, group) for group in others)
@@ -90,7 +104,7 @@ class _Worth:
 
 
 def _climb(groups: Groups, worth: _Worth) -> Groups:
-    """Make the change that betters an assignment most, until none does."""
+    """Make the change that improves an assignment most, until none does."""
     while True:
         options = [(_moved(groups, part, i, j), i, j) for i, j, part in _changes(groups)]
         gains = [worth.of_two(option, i, j) - worth.of_two(groups, i, j) for option, i, j in options]
@@ -100,7 +114,7 @@ def _climb(groups: Groups, worth: _Worth) -> Groups:
 
 
 def _changes(groups: Groups) -> list[tuple[int, int, frozenset[int]]]:
-    """Return what can go from a code to another: one factor, or the whole group."""
+    """Return what can move from one latent to another: one factor, or the whole group."""
     return [
         (i, j, part)
         for i, group in enumerate(groups)

@@ -1,4 +1,4 @@
-"""The loss of eq. 3 minimised by gradients: a check of the iterations by other means."""
+"""Minimise the loss of eq. 3 by gradients, as an independent check of the iterations."""
 
 from __future__ import annotations
 
@@ -10,10 +10,28 @@ from unweave.gaussian.model import Decoder, Encoder, World
 def descend(
     world: World, *, gamma: float = 1.0, lam: float = 0.0, diagonal: bool = True, steps: int = 500, seed: int = 0
 ) -> tuple[Encoder, Decoder, float]:
-    """Minimise the loss of a world by L-BFGS in double precision; return encoder, decoder and the loss.
+    """Minimise the loss of a world by L-BFGS in double precision, as a check of `blahut_arimoto`.
 
-    Covariances are products of triangular factors, of diagonal ones for a decoder with `diagonal` noise. For gamma = 1,
-    lambda = 0 the loss has a finite minimum; for others it may fall without end, and `steps` end it.
+    Covariances are products of triangular factors, or diagonal ones for a decoder with `diagonal` noise. For gamma = 1,
+    lambda = 0 the loss has a finite minimum; for other values it may fall without limit, until `steps` end the search.
+
+    Parameters
+    ----------
+    world
+        The world whose observations are encoded.
+    gamma, lam
+        Weights of the loss, as in `loss`.
+    diagonal
+        Whether the noise of the decoder is diagonal.
+    steps
+        The most steps of L-BFGS.
+    seed
+        Seed of the start.
+
+    Returns
+    -------
+    tuple of Encoder, Decoder and float
+        The encoder, the decoder and their loss.
     """
     import torch
 

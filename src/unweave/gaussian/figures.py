@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def draw(study: Study, title: str = "") -> Figure:
-    """Draw four maps over the grid, and what codes know of factors against what they know of observations."""
+    """Draw four maps over the grid, and the codes' information about factors against that about observations."""
     from matplotlib.figure import Figure
 
     im, sap = study.successes

@@ -15,36 +15,52 @@ from unweave.gaussian.partitions import set_partitions
 from unweave.gaussian.search import PartitionSearch
 
 MOST_FACTORS = 12
-"""Tables of all sets of factors, and of all parts of these sets, still take a moment: there are 3**12 of them."""
+"""With this many factors, tables of all sets and their subsets (3**12) still take only a moment."""
 TIE = 1e-9
-"""Assignments within this many nats of the best are as good."""
+"""Assignments within this many nats of the best count as equal."""
 FEW_FACTORS = 8
-"""Up to this many, all partitions (4140) are looked at together, which is as quick as a search."""
+"""Up to this many factors all partitions (4140) are evaluated together, which is as fast as a search."""
 
 
 class ImScore(NamedTuple):
-    """The score in nats, and the group of factors, by index, that each code stands for (empty: none)."""
+    """The score in nats, and the group of factors, by index, that each latent stands for (empty: none)."""
 
     value: float
     groups: tuple[frozenset[int], ...]
 
 
 def im_score(sigma_x: ArrayLike, sigma_xv: ArrayLike, sigma_v: ArrayLike) -> ImScore:
-    r"""I_m [Vu2024]_, in nats from 0 up: which group of factors does each code stand for, and how well?
+    """I_m [Vu2024]_, in nats from 0 up: which group of factors does each latent stand for, and how well?
 
         I_m = max over assignments of the s factors to m groups of
               sum over i of I(x_i; v_Si) - sum over i < j of I(v_Si; v_Sj)
 
-    for jointly Gaussian codes x, of covariance `sigma_x` (m, m), and factors v, of covariance `sigma_v` (s, s), with
-    cross-covariance `sigma_xv` (m, s). Groups may be empty. Of `sigma_x` only the diagonal counts.
+    for jointly Gaussian codes x and factors v. Groups may be empty.
 
-    The search is exact: it lists all partitions of the factors, or rules them out by branch and bound. Of assignments
-    within 1e-9 nats of the best the one with the fewest groups that are not empty is given, of these the first in the
-    order of partitions that put factors 0, 1, ... in the earliest group, and of its labels the ones with the lowest
-    codes: codes that know nothing give one group, of code 0. A code of variance 0 knows nothing. Infinite information
-    (a factor that the other factors determine, a code that the factors determine) is refused, and so are more than 12
-    factors: `im_bounds` takes any number.
+    Parameters
+    ----------
+    sigma_x
+        Covariance of the codes (m, m); only its diagonal counts.
+    sigma_xv
+        Covariance of codes and factors (m, s).
+    sigma_v
+        Covariance of the factors (s, s), at most 12 factors; `im_bounds` takes any number.
 
+    Returns
+    -------
+    ImScore
+        The score, and the group of factors of each latent.
+
+    Notes
+    -----
+    The search is exact: it lists all partitions of the factors, or excludes them by branch and bound. Among assignments
+    within 1e-9 nats of the best, it takes those with the fewest non-empty groups, then the first in the order of
+    partitions that put factors 0, 1, ... in the earliest group, and then the one with the lowest latents: codes that
+    hold nothing give one group, of latent 0. A latent of variance 0 has no information. Infinite information (a factor
+    that the other factors determine, a latent that the factors determine) raises a `UsageError`.
+
+    Examples
+    --------
     >>> im_score([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.8], [0.6, 0.0]], [[1.0, 0.0], [0.0, 1.0]]).groups
     (frozenset({1}), frozenset({0}))
     """
@@ -76,7 +92,7 @@ def correlations(sigma_x: ArrayLike, sigma_xv: ArrayLike, sigma_v: ArrayLike) ->
     require_definite(factors, "sigma_v", "factors that determine each other share infinite information")
     width = np.sqrt(np.diag(x))
     if xv[width == 0].any():
-        raise UsageError("sigma_x gives a code variance 0 that sigma_xv says covaries with a factor")
+        raise UsageError("sigma_x gives a latent variance 0, but sigma_xv says that it covaries with a factor")
     cross = xv / np.where(width > 0, width, 1)[:, None] / spread
     left = 1 - (cross * np.linalg.solve(factors, cross.T).T).sum(axis=1)
     if (left <= SINGULAR).any():
@@ -88,7 +104,7 @@ def correlations(sigma_x: ArrayLike, sigma_xv: ArrayLike, sigma_v: ArrayLike) ->
 
 
 def _listed(known: np.ndarray, entropy: np.ndarray) -> tuple[list[int], float]:
-    """Return the groups of the best partition and what they share, from a list of all partitions."""
+    """Return the groups of the best partition and their shared information, from a list of all partitions."""
     s = len(entropy).bit_length() - 1
     partitions = set_partitions(s, min(s, len(known)))
     penalties, bounds = _penalties_and_bounds(partitions, known, entropy)
@@ -103,7 +119,7 @@ def _searched(known: np.ndarray, entropy: np.ndarray) -> tuple[list[int], float]
     def rate(groups: tuple[int, ...]) -> float:
         return _gain(known[:, groups]) - _penalty(groups, entropy)
 
-    owners = known[:, 1 << np.arange(s)].argmax(axis=0)  # a first guess: every factor to the code that knows it best
+    owners = known[:, 1 << np.arange(s)].argmax(axis=0)  # a first guess: every factor to its most informative latent
     guess = {int(code): sum(1 << j for j in range(s) if owners[j] == code) for code in owners}
     search = PartitionSearch(known, entropy, min(s, len(known)))
     best = search.best(rate, max(rate((2**s - 1,)), rate(tuple(guess.values()))))
@@ -112,7 +128,7 @@ def _searched(known: np.ndarray, entropy: np.ndarray) -> tuple[list[int], float]
 
 
 def _penalty(groups: tuple[int, ...], entropy: np.ndarray) -> float:
-    """Return what groups share, pair by pair: I(S; T) = H(S) + H(T) - H(S, T)."""
+    """Return the information that groups share, pair by pair: I(S; T) = H(S) + H(T) - H(S, T)."""
     pairs = combinations(groups, 2)
     return float(sum(max(0.0, entropy[one] + entropy[other] - entropy[one | other]) for one, other in pairs))
 
@@ -120,16 +136,16 @@ def _penalty(groups: tuple[int, ...], entropy: np.ndarray) -> float:
 def _penalties_and_bounds(
     partitions: np.ndarray, known: np.ndarray, entropy: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return what the groups of every partition share, and a value that none of its assignments exceeds."""
+    """Return what the groups of every partition share, and an upper bound of the value of its assignments."""
     penalties = np.zeros(len(partitions))
     groups = np.ascontiguousarray(partitions.T)
     for one, other in combinations(groups, 2):  # 0 where one of them is empty
         penalties += np.maximum(entropy[one] + entropy[other] - entropy[one | other], 0.0)
-    return penalties, known.max(axis=0)[groups].sum(axis=0) - penalties  # each group to the code that knows it best
+    return penalties, known.max(axis=0)[groups].sum(axis=0) - penalties  # each group to its most informative latent
 
 
 def _best(partitions: np.ndarray, known: np.ndarray, penalties: np.ndarray, bounds: np.ndarray) -> int:
-    """Return the index of the best partition; of equals the one with the fewest groups, then the first."""
+    """Return the index of the best partition; among equals the one with the fewest groups, then the first."""
     values = np.full(len(partitions), -np.inf)
 
     def solve(index: int) -> float:
@@ -149,7 +165,7 @@ def _best(partitions: np.ndarray, known: np.ndarray, penalties: np.ndarray, boun
 
 
 def _gain(known: np.ndarray) -> float:
-    """Return the largest sum of what codes (m, groups) know when every group has a code of its own."""
+    """Return the largest sum of information, (m, groups) given, if every group has its own latent."""
     from scipy.optimize import linear_sum_assignment
 
     codes, groups = linear_sum_assignment(known, maximize=True)
@@ -157,7 +173,7 @@ def _gain(known: np.ndarray) -> float:
 
 
 def _lowest_labels(known: np.ndarray) -> tuple[list[int], float]:
-    """Return the code of each group, (m, groups) given, and their gain: of equally good ones the lowest codes."""
+    """Return the latent of each group, (m, groups) given, and their gain: the lowest latents among equals."""
     best = _gain(known)
     codes: list[int] = []
     for group in range(known.shape[1]):

@@ -1,4 +1,4 @@
-"""Why disentanglement cannot be learned from data alone: maps that keep a distribution and mix all its coordinates."""
+"""Why disentanglement cannot be learned from data alone: maps that keep a distribution but mix all coordinates."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from unweave.errors import UsageError, unknown
 
 ROUNDING = 1e-12
-"""An entry of the matrix at most this large mixes nothing that arithmetic could tell from 0."""
+"""Matrix entries of at most this size count as 0: they mix nothing."""
 
 Points = NDArray[np.float64]
 
@@ -19,25 +19,25 @@ Points = NDArray[np.float64]
 Marginal: TypeAlias = Any
 """A continuous distribution of one coordinate, as `scipy.stats` freezes them: `scipy.stats.gamma(2)`."""
 ASKED = ("logpdf", "logcdf", "logsf", "ppf", "isf", "support")
-"""What is asked of one."""
+"""The methods that a marginal must have."""
 
 
 class Entangler:
-    r"""A bijection f that leaves a factorised distribution as it is and mixes all coordinates [Locatello2019]_.
+    r"""A bijection f that keeps a factorised distribution and mixes all coordinates [Locatello2019]_.
 
         f = g^-1 o h^-1 o A o h o g,    df_i / dz_j = A_ij t_j'(z_j) / t_i'(f_i(z)) != 0,    t_i = h o g_i
 
-    with g_i the cumulative distribution function of coordinate i, h the quantile of the standard normal and A(alpha)
-    an orthogonal matrix without zeros (`householder`). If z has the density prod_i p_i(z_i), so has f(z): no sample of
-    f(z) tells it from z, though every coordinate of one depends on every coordinate of the other. A is symmetric, so f
-    is its own inverse.
+    with g_i the cumulative distribution function of coordinate i, h the quantile of the standard normal and A(alpha) an
+    orthogonal matrix without zeros (`householder`). If z has the density prod_i p_i(z_i), so has f(z): samples of f(z)
+    and z cannot be distinguished, though every coordinate of one depends on every coordinate of the other. A is
+    symmetric, so f is its own inverse.
 
     `marginals` are the p_i: frozen distributions of `scipy.stats` with a density, or the names "uniform" (0 to 1) and
     "normal" (standard). Points are arrays (..., d) inside the support.
 
-    Tails are computed from logarithms of probabilities of the nearer side. A value that would round to the end of a
-    bounded support becomes the last number before it. Points that A takes further out than 37 standard deviations,
-    where probabilities are 0 in floating point, are refused.
+    Tails are computed from the logarithm of the nearer tail's probability. A value that would round to the end of a
+    bounded support becomes the last number before it. Points that A moves beyond 37 standard deviations, where
+    probabilities are 0 in floating point, raise a `UsageError`.
 
     >>> mix = Entangler(["uniform", "uniform"], alpha=0.25)
     >>> mix([0.5, 0.9]).round(3).tolist()
@@ -56,7 +56,7 @@ class Entangler:
         return self._from_normal(self._to_normal(self._checked(z)) @ self.matrix.T)
 
     def inverse(self, z: ArrayLike) -> Points:
-        """Return the points that f takes to z: f(z), for f is its own inverse."""
+        """Return the points that f maps to z: f(z), because f is its own inverse."""
         return self(z)
 
     def jacobian(self, z: ArrayLike) -> NDArray[np.float64]:
@@ -109,18 +109,31 @@ class Entangler:
 
 
 def householder(dimensions: int, alpha: float) -> NDArray[np.float64]:
-    r"""Return the orthogonal, symmetric matrix A(alpha) without zero entries [Locatello2019]_.
+    """Return the orthogonal, symmetric matrix A(alpha) without zero entries [Locatello2019]_.
 
         A = I - 2 v v^T,    v_1 = sqrt(alpha),  v_i = sqrt((1 - alpha) / (d - 1)) for i > 1
 
-    An alpha between 0 and 1 with an entry that is 0 is refused: 1/2, where the first coordinate of f(z) no longer
-    depends on that of z. With d = 2 this swaps the two and mixes none; with more it still mixes the others.
+    Parameters
+    ----------
+    dimensions
+        The size d of the matrix, at least 2.
+    alpha
+        A number between 0 and 1. A value that gives an entry of 0 raises a `UsageError`: at 1/2 the first coordinate of
+        f(z) no longer depends on that of z. With d = 2 this swaps the two and mixes none; with more it still mixes the
+        others.
 
+    Returns
+    -------
+    numpy.ndarray
+        The matrix (d, d).
+
+    Examples
+    --------
     >>> householder(4, 0.25).tolist()[0]
     [0.5, -0.5, -0.5, -0.5]
     """
     if dimensions < 2:
-        raise UsageError(f"one coordinate has nothing to mix with: give at least 2 marginals, not {dimensions}")
+        raise UsageError(f"one coordinate has nothing to mix with: pass at least 2 marginals, not {dimensions}")
     if not 0 < alpha < 1:
         raise UsageError(f"alpha must be a number between 0 and 1, not {alpha}")
     v = np.full(dimensions, np.sqrt((1 - alpha) / (dimensions - 1)))
@@ -134,7 +147,7 @@ def householder(dimensions: int, alpha: float) -> NDArray[np.float64]:
 
 
 def _marginal(given: Marginal) -> Marginal:
-    """Return a distribution given by itself or by name."""
+    """Return a distribution, given as an object or by name."""
     from scipy import stats
 
     if isinstance(given, str):

@@ -12,12 +12,24 @@ from unweave.gaussian.matrices import SINGULAR, matrix, require_definite
 
 
 def mutual_information(covariance: ArrayLike, first: Sequence[int], second: Sequence[int]) -> float:
-    r"""Return I of the variables `first` and the variables `second` of a joint covariance, from 0 up.
+    """Return the mutual information of two sets of jointly Gaussian variables, in nats from 0 up.
 
         I(a; b) = 1/2 log ( |S_aa| |S_bb| / |S_ab,ab| )
 
-    An empty set knows nothing. Sets that determine each other, or share a variable, are refused.
+    Parameters
+    ----------
+    covariance
+        Joint covariance of all variables (n, n).
+    first, second
+        Indices of the variables of each set.
 
+    Returns
+    -------
+    float
+        The information; 0 for an empty set. Sets that determine each other, or share a variable, raise a `UsageError`.
+
+    Examples
+    --------
     >>> round(mutual_information([[1.0, 0.6], [0.6, 1.0]], [0], [1]), 6)
     0.223144
     """
@@ -43,7 +55,7 @@ def tables(cross: np.ndarray, factors: np.ndarray) -> tuple[np.ndarray, np.ndarr
     """Return I(x_i; v_S), (m, 2**s), and the entropy of v_S up to a sum over its factors, (2**s,), of all sets S.
 
     `cross` (m, s) are correlations of codes and factors, `factors` (s, s) those of factors. Set S has the bits of its
-    members; I(v_S; v_T) is the sum of the entropies of S and T less that of their union.
+    members; I(v_S; v_T) is the sum of the entropies of S and T minus that of their union.
     """
     m, s = cross.shape
     known, entropy = np.zeros((m, 2**s)), np.zeros(2**s)

@@ -1,4 +1,4 @@
-"""Blahut-Arimoto iterations: encoder and decoder, each the best for the other, by turns, for many cells at once."""
+"""Blahut-Arimoto iterations: the best encoder and the best decoder for each other, in turn, for many cells at once."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ Noise = Literal["full", "diagonal", "isotropic"]
 Start = Literal["random", "principal", "encoder", "authors"]
 Stop = Literal["tolerance", "rest"]
 REST = 1e-9
-"""Iterates that move by at most this share of their size have come to rest."""
+"""Iterates that change by at most this share of their size have converged."""
 AUTHORS_REST = 1e-8
-"""How far an encoder moves at most where `stop` is "rest", codes and data in units of their deviations."""
+"""The largest change of a converged encoder if `stop` is "rest", in standard deviations of codes and data."""
 CEILING = 100.0
-"""Precision of codes, as a multiple of what the data give a code of the true model, above which they are diverging."""
+"""A cell diverges when the precision of its latents exceeds this multiple of what the data give the true model."""
 STEPS = 1000
 
 CONVERGED, STOPPED, DIVERGED, UNFINISHED, OUTSIDE = "converged", "stopped", "diverged", "unfinished", "outside"
@@ -30,19 +30,20 @@ STATES = (CONVERGED, STOPPED, DIVERGED, UNFINISHED, OUTSIDE)
 
 @dataclass(frozen=True, eq=False)
 class Solutions:
-    """What the iterations of all cells came to. Every array has one entry for each cell."""
+    """The results of the iterations. Every array has one entry for each cell."""
 
     encoder: Encoder
     decoder: Decoder
     state: np.ndarray
-    """"converged": at rest within the tolerance; "stopped": left it, and this is the last iterate inside; "diverged":
-    ever more information, cut off; "unfinished": out of steps, still moving, inside; "outside": never came inside."""
+    """"converged": within the tolerance; "stopped": left the tolerance, and this is the last iterate inside;
+    "diverged": information grew without limit; "unfinished": within the tolerance, but out of steps; "outside": never
+    inside."""
     error: np.ndarray
     """E |Y - A X|^2 as a share of E |Y|^2."""
     misfit: np.ndarray
     """|A A^T + S_Z - S_Y| / |S_Y| in the spectral norm: how far the decoder's covariance of Y is from the true one."""
     steps: np.ndarray
-    """The iteration that this is."""
+    """The number of the kept iteration."""
 
     @property
     def precision(self) -> np.ndarray:
@@ -50,7 +51,7 @@ class Solutions:
         return np.trace(np.linalg.inv(self.encoder.noise), axis1=1, axis2=2) / self.encoder.noise.shape[1]
 
     def best_of(self, starts: int) -> Solutions:
-        """Return, of every `starts` neighbouring cells, the one of the least misfit; diverged ones only if all are."""
+        """Return the cell of least misfit of every `starts` neighbouring ones; a diverged one only if all are."""
         order = np.where(self.state == DIVERGED, np.inf, self.misfit).reshape(-1, starts)
         chosen = np.arange(len(order)) * starts + order.argmin(axis=1)
         return Solutions(
@@ -88,31 +89,46 @@ def blahut_arimoto(
     tolerance: float = 0.05,
     steps: int = STEPS,
 ) -> Solutions:
-    r"""Minimise the loss of eq. 3 [Vu2024]_ by the iterations of eq. 9 and 10, in cells of (gamma, lambda, seed).
+    """Minimise the loss of eq. 3 [Vu2024]_ by the iterations of eq. 9 and 10, in cells of (gamma, lambda, seed).
 
-    With P = A^T (gamma S_Z^-1 + 2 lambda I), all from the iterate before, one iteration is
+    With P = A^T (gamma S_Z^-1 + 2 lambda I), all from the previous iterate, one iteration is
 
         S_W = (I + P A)^-1,  B = S_W P                                    the best encoder (eq. 9)
         A = S_Y B^T (B S_Y B^T + S_W)^-1,  S_Z = S_Y - A B S_Y            the best decoder (eq. 10)
 
-    `noise` keeps all of S_Z ("full", as eq. 10 is printed), its diagonal ("diagonal", as the text says) or the mean of
-    that ("isotropic": with gamma = 1, lambda = 0 these are the EM steps of probabilistic PCA [Tipping1999]_). Each is
-    the best decoder of its kind, so that no iteration raises the loss.
+    Parameters
+    ----------
+    world
+        The world whose observations are encoded.
+    gamma, lam, seeds
+        Weights of the loss, and the seed of the start, of each cell; broadcast against each other and flattened.
+    noise
+        What the decoder keeps of S_Z: all of it ("full", as eq. 10 is printed), its diagonal ("diagonal", as the text
+        says) or the mean of the diagonal ("isotropic": with gamma = 1, lambda = 0 these are the EM steps of
+        probabilistic PCA [Tipping1999]_). Each is the best decoder of its kind, so that no iteration raises the loss.
+    start
+        What a cell starts from. A decoder with white noise of the world's variance and "random" weights, independent
+        Gaussians of the mean variance of Y, or the "principal" axes of Y, scaled to their standard deviations and
+        randomly rotated. Or an "encoder" with weights from U(0, 1), for Y in units of its mean standard deviation, and
+        S_W from scikit-learn's make_spd_matrix. "authors" is the same with weights for Y in its own units, as the
+        authors ran it. All others are independent of the units of Y, and so are the results if lambda is given in that
+        unit.
+    stop
+        With "tolerance", the last iterate with an error of at most `tolerance` is kept; a cell that never reaches it
+        keeps the iterate of least error. Latents of 100 times the precision that the data give end a cell too. With
+        "rest" there is neither tolerance nor limit: a cell ends when B and S_W change by at most 1e-8. Latents whose
+        noise goes to 0 count as converged in this sense. Only if a share of 1e-12 is left of a variance of Y, or of the
+        prior's in the noise of the latents, has the cell diverged.
+    tolerance
+        The largest reconstruction error, as a share of tr S_Y. With gamma < 1 and lambda = 0 the best solution ignores
+        Y, with gamma > 1 its information is infinite; so the paper asks for an error of at most 5 %.
+    steps
+        The most iterations of a cell.
 
-    With gamma < 1 and lambda = 0 the best solution ignores Y, with gamma > 1 its information is infinite: the paper
-    asks for a reconstruction error of at most 5 %. So the last iterate with an error of at most `tolerance` (a share of
-    tr S_Y) is kept, and `Solutions.state` says how it ended; codes of 100 times the precision that the data give end it
-    too. A cell that is never inside keeps the iterate of least error. With `stop` "rest" there is neither tolerance nor
-    ceiling: a cell ends when B and S_W move by at most 1e-8. Codes whose noise goes to 0 come to rest in this sense.
-    Only a share of 1e-12 that is left of a variance of Y, or of the prior's in the noise of codes, is a divergence.
-
-    `start` is random by the cell's seed. A decoder with white noise of the world's variance and "random" weights,
-    independent Gaussians of the mean variance of Y, or the "principal" axes of Y, scaled to their deviations and turned
-    by a random rotation; or an "encoder" with weights from U(0, 1), for Y in units of its mean deviation, and S_W from
-    scikit-learn's make_spd_matrix. "authors" is the same with weights for Y in whatever unit it has, as they ran it.
-    All others are the same in every unit of Y, and so are the ends of cells if lambda is given in that unit.
-
-    `gamma`, `lam` and `seeds` are broadcast against each other and flattened.
+    Returns
+    -------
+    Solutions
+        Encoder and decoder of each cell, and how it ended.
     """
     g, lam, seeds = _cells(world, gamma, lam, seeds, tolerance, steps)
     if noise not in NOISES:
@@ -142,7 +158,7 @@ def _cells(
     largest = float(np.linalg.eigvalsh(world.sigma_y)[-1])
     if (bad := g + 2 * lm * largest <= 0).any():
         least = -g[bad][0] / (2 * largest)
-        raise UsageError(f"lambda = {lm[bad][0]:g} rewards error without end; it must be above {least:.3g} here")
+        raise UsageError(f"lambda = {lm[bad][0]:g} rewards error without limit: it must be above {least:.3g} here")
     if (sd < 0).any():
         raise UsageError(f"a seed must be 0 or more, not {sd.min()}")
     if not 0 < tolerance <= 1:
@@ -201,7 +217,7 @@ class _Cells:
 
     def advance(self, step: int) -> bool:
         """Make one iteration of every cell under way; tell whether any is left."""
-        # Eq. 10 in B and S_W: in P and Q it is shorter, but singular where one code knows nothing and another all.
+        # Eq. 10 in B and S_W: in P and Q it is shorter, but singular where one latent knows nothing and another all.
         by = self.b @ self.y
         a = np.linalg.solve(by @ self.b.swapaxes(1, 2) + self.w, by).swapaxes(1, 2)
         least = SINGULAR * np.diag(self.y)
@@ -225,7 +241,7 @@ class _Cells:
         return a.swapaxes(1, 2) / errors[:, None, :]
 
     def _keep(self, step: int, a: np.ndarray, error: np.ndarray) -> None:
-        """Keep the iterates within the tolerance, and of cells that never were inside those of least error."""
+        """Keep the iterates within the tolerance, and for cells that were never inside those of least error."""
         cells = self.alive
         inside = error <= self.tolerance
         better = inside | (~self.inside[cells] & (error < self.error[cells]))
@@ -257,7 +273,7 @@ class _Cells:
         self.gamma, self.lam = self.gamma[going], self.lam[going]
 
     def _still(self, a: np.ndarray, q: np.ndarray, b: np.ndarray, w: np.ndarray) -> np.ndarray:
-        """Tell which cells have come to rest: relative to their size, or in absolute terms without a tolerance."""
+        """Return which cells have converged: relative to their size, or absolutely if there is no tolerance."""
         if self.bounded:
             moved = np.abs(q - self.q).max(axis=(1, 2)) + np.abs(a - self.a).max(axis=(1, 2)) / self.unit
             return moved <= REST * np.abs(q).max(axis=(1, 2))
@@ -265,7 +281,7 @@ class _Cells:
         return np.maximum(weights, noise) <= AUTHORS_REST
 
     def solutions(self) -> Solutions:
-        """Return what has been kept, with the covariances written out."""
+        """Return the kept iterates, with full covariances."""
         a, encoder = self.kept_a, Encoder(self.kept_b, self.kept_w)
         noise = NOISES[self.noise](self.y - a @ encoder.weights @ self.y)
         missed = np.linalg.norm(a @ a.swapaxes(1, 2) + noise - self.y, 2, axis=(1, 2))
@@ -290,7 +306,7 @@ NOISES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def _unit(world: World) -> float:
-    """Return the mean deviation of the observed variables, which starts and moves are measured by."""
+    """Return the mean standard deviation of the observed variables, the unit of starts and changes."""
     return float(np.sqrt(np.trace(world.sigma_y) / world.n))
 
 
@@ -319,7 +335,7 @@ def _encoder(world: World, rng: np.random.Generator) -> Encoder:
 def positive_definite(square: np.ndarray, spread: np.ndarray) -> np.ndarray:
     """Return the matrix that scikit-learn's make_spd_matrix makes of these draws from U(0, 1)."""
     left, _, right = np.linalg.svd(square.T @ square)
-    return left @ (1.0 + np.diag(spread)) @ right  # the 1 goes to every entry, as there
+    return left @ (1.0 + np.diag(spread)) @ right  # the 1 is added to every entry, as there
 
 
 STARTS: dict[str, Callable[[World, np.random.Generator], Encoder | Decoder]] = {

@@ -1,4 +1,4 @@
-"""What every function of this folder asks of a matrix that it is given."""
+"""Checks of the matrices that the functions of this folder take."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from numpy.typing import ArrayLike
 from unweave.errors import UsageError
 
 SINGULAR = 1e-12
-"""A share of variance at most this large is rounding: what is left of it is determined exactly by the rest."""
+"""A smaller share of a variance is rounding: the other variables determine this one exactly."""
 ROUNDING = 1e-9
-"""How far below zero an eigenvalue of correlations may be by rounding."""
+"""How far below zero rounding may move an eigenvalue of correlations."""
 
 
 def matrix(values: ArrayLike, name: str) -> np.ndarray:
-    """Return `values` as a matrix of finite numbers, or say what is wrong with the argument `name`."""
+    """Return `values` as a matrix of finite numbers, or raise a `UsageError` about the argument `name`."""
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -25,9 +25,8 @@ def matrix(values: ArrayLike, name: str) -> np.ndarray:
 
 
 def require_definite(correlations: np.ndarray, name: str, singular: str) -> None:
-    """Refuse correlations that no variables can have, and those of variables that determine each other.
-
-    `singular` says what follows from the latter.
+    """Raise a `UsageError` for impossible correlations, and for variables that determine each other (`singular` says
+    why).
     """
     least = float(np.linalg.eigvalsh(correlations)[0])
     if least < -ROUNDING:

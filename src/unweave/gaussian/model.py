@@ -1,4 +1,4 @@
-"""A linear-Gaussian world, the encoder and decoder that look at it, and the loss of the two."""
+"""A linear-Gaussian world, its encoder and decoder, and their loss."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from unweave.errors import UsageError
 from unweave.gaussian.matrices import matrix, require_definite
 
 UNRELATED = 1e-12
-"""Factors whose correlation is at most this large do not depend on each other."""
+"""Factors with at most this correlation count as independent."""
 Groups = frozenset[frozenset[int]]
 """Sets of factors, by index, in no order: a partition."""
 
@@ -41,7 +41,8 @@ class World:
     """Observations Y = G V + noise [Vu2024]_, eq. 1: V of covariance `sigma_v`, the noise white.
 
     The paper writes capital gamma for the mixing G. By default its columns are the first s unit vectors of n
-    dimensions, as there: every factor has an observed variable of its own, and n - s of these are noise only.
+    dimensions, as in the paper: every factor has its own observed variable, and n - s observed variables are only
+    noise.
     """
 
     sigma_v: np.ndarray
@@ -49,7 +50,7 @@ class World:
     n: int
     """Observed variables."""
     m: int
-    """Codes that an encoder has for them."""
+    """Number of latents of an encoder."""
     noise: float = 0.01
     """Variance of the noise of each observed variable."""
     mixing: np.ndarray | None = None
@@ -60,7 +61,7 @@ class World:
         s = len(sigma_v)
         check_factors(sigma_v)
         if not 1 <= self.m <= self.n:
-            raise UsageError(f"the number of codes m must be from 1 to n = {self.n} observed variables, not {self.m}")
+            raise UsageError(f"the number of latents m must be from 1 to n = {self.n} observed variables, not {self.m}")
         if not (np.isfinite(self.noise) and self.noise > 0):
             raise UsageError(f"the noise of the observed variables must have a variance above 0, not {self.noise}")
         if self.mixing is None and s > self.n:
@@ -97,11 +98,26 @@ class World:
 def loss(
     encoder: Encoder, decoder: Decoder, sigma_y: ArrayLike, *, gamma: ArrayLike = 1.0, lam: ArrayLike = 0.0
 ) -> np.ndarray:
-    r"""Return the loss of the gamma-lambda-VAE [Vu2024]_, eq. 3, exactly, in nats; leading axes are cells.
+    """Return the loss of the gamma-lambda-VAE [Vu2024]_, eq. 3, exactly, in nats.
 
         L = E KL(q(x|y) || N(0, I)) - gamma E log p(y|x) + lambda E |Y - A X|^2
 
-    with gamma = 1, lambda = 0 the negative evidence lower bound; smaller gamma is the larger beta of a beta-VAE.
+    With gamma = 1, lambda = 0 it is the negative evidence lower bound. A smaller gamma corresponds to a larger beta of
+    a beta-VAE.
+
+    Parameters
+    ----------
+    encoder, decoder
+        One model, or many with leading axes (cells).
+    sigma_y
+        Covariance of the observations (n, n), `World.sigma_y`.
+    gamma, lam
+        Weights, one for all cells or one for each.
+
+    Returns
+    -------
+    numpy.ndarray
+        The loss of each cell.
     """
     (b, w), z, y = encoder, decoder.noise, np.asarray(sigma_y, dtype=np.float64)
     m, n = b.shape[-2:]
@@ -121,8 +137,20 @@ def error_covariance(encoder: Encoder, decoder: Decoder, sigma_y: np.ndarray) ->
 
 
 def independent_groups(sigma_v: ArrayLike) -> Groups:
-    """Return the finest split of Gaussian factors into groups that know nothing of each other.
+    """Return the finest split of Gaussian factors into independent groups.
 
+    Parameters
+    ----------
+    sigma_v
+        Covariance of the factors (s, s).
+
+    Returns
+    -------
+    frozenset
+        The groups, as sets of factor indices.
+
+    Examples
+    --------
     >>> sorted(map(sorted, independent_groups([[1.0, 0.5, 0.0], [0.5, 1.0, 0.0], [0.0, 0.0, 1.0]])))
     [[0, 1], [2]]
     """
@@ -138,20 +166,18 @@ def independent_groups(sigma_v: ArrayLike) -> Groups:
 
 
 def as_partition(groups: Iterable[frozenset[int]]) -> Groups:
-    """Return groups without their order and without the empty ones."""
+    """Return the non-empty groups, without order."""
     return frozenset(group for group in groups if group)
 
 
 def check_factors(sigma_v: np.ndarray) -> None:
-    """Refuse a matrix that is not a covariance, and factors that are constant or determine each other."""
+    """Raise a `UsageError` if this is not a covariance, or if factors are constant or determine each other."""
     if sigma_v.shape[0] != sigma_v.shape[1] or not np.allclose(sigma_v, sigma_v.T):
         raise UsageError(f"sigma_v must be symmetric, (s, s), got a matrix of shape {sigma_v.shape}")
     variances = np.diag(sigma_v)
     if (variances <= 0).any():
         factor = int(np.argmin(variances))
-        raise UsageError(
-            f"factor {factor} has variance {variances[factor]:g}; leave it out, as nothing can be said of it"
-        )
+        raise UsageError(f"factor {factor} has variance {variances[factor]:g}; leave it out")
     spread = np.sqrt(variances)
     singular = "leave out factors that the others determine, or give them noise"
     require_definite(sigma_v / spread[:, None] / spread, "sigma_v", singular)

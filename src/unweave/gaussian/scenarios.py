@@ -16,25 +16,25 @@ Numbers = float | Sequence[float]
 
 @dataclass(frozen=True)
 class Scenario:
-    """A forest of factors: each is a Gaussian of its own, or its parent times a weight and noise of its own.
+    """A forest of factors: each is an independent Gaussian, or its parent times a weight plus its own noise.
 
     v_k = weight v_parent + z_k
     """
 
     parents: tuple[int | None, ...]
-    """The factor that each depends on, by index, or none. A parent comes before its children."""
+    """The index of the factor that each depends on, or None. A parent comes before its children."""
     n: int
     """Observed variables."""
     m: int
-    """Codes."""
+    """Latents."""
     about: str
 
     def sigma_v(self, *, weight: Numbers = 1.0, variance: Numbers = 1.0, own: Numbers = 0.1) -> np.ndarray:
         """Return the covariance of the factors [Vu2024]_.
 
-        `weight` is that of a parent, the paper's alpha and beta, `variance` that of factors without a parent, `own`
-        that of the noise z_k of the others. Each is a number for all factors, or one for each: of `variance` those of
-        children do not count, of the others those of factors without a parent. The paper gives none of the numbers.
+        `weight` is the weight of a parent, the paper's alpha and beta; `variance` is that of factors without a parent;
+        `own` is the variance of the noise z_k of the others. Each is one number, or one for each factor: `variance`
+        ignores those of children, the others those of factors without a parent. The paper gives no numbers.
         """
         weights, variances, noises = (
             self._each(*pair) for pair in (("weight", weight), ("variance", variance), ("own", own))
@@ -75,5 +75,5 @@ SCENARIOS = {
     "5-in-2": Scenario((None, 0, 0, None, 3), 5, 4, "two factors depend on the first, the fifth on the fourth"),
     "5-in-1": Scenario((None, 0, 0, 0, 0), 5, 4, "four factors depend on the first"),
 }
-"""By name: factors, and in how many independent groups. The paper draws those of five factors, but its text gives only
-the numbers of groups: how ours are split is our choice."""
+"""Scenarios by name: the number of factors, and of independent groups. For five factors the text of the paper gives
+only the numbers of groups: how they are split here is our choice."""

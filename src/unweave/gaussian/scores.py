@@ -15,7 +15,7 @@ from unweave.gaussian.matching import match
 from unweave.gaussian.model import Groups, World, as_partition
 
 MOST_ASSIGNMENTS = 5000
-"""Up to this many, m**s, all cells go through all assignments together; beyond it they are searched one by one."""
+"""Up to this many assignments, m**s, all cells evaluate all of them together; above, cells are searched one by one."""
 CHUNK = 2**21
 """Values of assignments held at once."""
 
@@ -27,26 +27,26 @@ class Scores:
     im: np.ndarray
     """I_m [Vu2024]_, eq. 5 and 6, in nats."""
     im_groups: tuple[tuple[frozenset[int], ...], ...]
-    """The group of factors of each code."""
+    """The group of factors of each latent."""
     sap: np.ndarray
     """SAP [Kumar2018]_ with squared correlations (eq. 7 and 8)."""
     sap_groups: tuple[tuple[frozenset[int], ...], ...]
-    """The factors that each code is best correlated with."""
+    """The factors that correlate best with each latent."""
     mig: np.ndarray
     dci_disentanglement: np.ndarray
     dci_completeness: np.ndarray
     dci_informativeness: np.ndarray
     total_correlation: np.ndarray
     matched: np.ndarray
-    """Information of codes matched with single factors [Vu2026]_, in nats."""
+    """Information of latents matched with single factors [Vu2026]_, in nats."""
 
     def succeeded(self, truth: Groups) -> tuple[np.ndarray, np.ndarray]:
-        r"""Tell in which cells I_m, and SAP, find the true groups of factors.
+        r"""Return in which cells I_m, and SAP, find the true groups of factors.
 
-        I_m succeeds where its best partition is the truth [Vu2024]_; which code has which group does not matter. What
-        counts as success for SAP the paper does not say. Here SAP, too, is asked for a partition: eq. 8 names for every
-        factor j the code i(j) that is best correlated with it, and factors with the same code are a group. Both
-        scores then follow one rule, and without a threshold.
+        I_m succeeds where its best partition is the truth [Vu2024]_; which latent has which group does not matter. The
+        paper does not say what counts as success for SAP. Here SAP also gives a partition: eq. 8 names for every factor
+        j the latent i(j) that correlates best with it, and factors with the same latent form a group. Both scores then
+        follow one rule, without a threshold.
         """
         im, sap = (
             np.array([as_partition(groups) == truth for groups in found], dtype=bool)
@@ -56,22 +56,38 @@ class Scores:
 
 
 def score(world: World, sigma_x: np.ndarray, sigma_xv: np.ndarray, *, tie: float = TIE) -> Scores:
-    r"""Score codes of covariances `sigma_x` (cells, m, m) and `sigma_xv` (cells, m, s) in a world.
+    """Score codes in a world by their covariances, for many cells at once.
 
-    MIG [Chen2018]_ is the mean over factors of the gap in I(x_i; v_k) between the best code and the next, as a share of
-    I(x; v_k): a continuous factor has no entropy to divide by that would not depend on its unit. DCI [Eastwood2018]_
-    has the sizes of standardised regression coefficients for importances, and informativeness 1 - sqrt(1 - R^2), the
-    mean over factors. The total correlation [Watanabe1960]_ is that of the codes, in nats.
+    Parameters
+    ----------
+    world
+        The world that the codes are from.
+    sigma_x
+        Covariances of the codes (cells, m, m).
+    sigma_xv
+        Covariances of codes and factors (cells, m, s).
+    tie
+        Assignments within this many nats of the best I_m count as equal, and the one with the fewest groups is taken.
+        With 0 the largest value decides, even among latents with hardly any information.
 
-    Assignments within `tie` nats of the best are as good, and the one with the fewest groups is taken. With 0 the
-    largest value decides, even among codes that know next to nothing.
+    Returns
+    -------
+    Scores
+        All scores, with one entry for each cell.
+
+    Notes
+    -----
+    MIG [Chen2018]_ is the mean over factors of the gap in I(x_i; v_k) between the best latent and the next, as a share
+    of I(x; v_k), because the entropy of a continuous factor would depend on its unit. DCI [Eastwood2018]_ has the
+    absolute standardised regression coefficients as importances, and informativeness is the mean over factors of 1 -
+    sqrt(1 - R^2). The total correlation [Watanabe1960]_ is that of the codes, in nats.
     """
     spread, width = np.sqrt(np.diag(world.sigma_v)), np.sqrt(np.diagonal(sigma_x, axis1=1, axis2=2))
     correlations = sigma_xv / width[:, :, None] / spread  # (cells, m, s)
     codes = sigma_x / width[:, :, None] / width[:, None, :]
     squared = np.minimum(correlations**2, 1.0)
     weights = np.linalg.solve(codes, correlations)  # of standardised codes, to predict standardised factors
-    explained = np.clip((weights * correlations).sum(axis=1), 0.0, 1 - 1e-15)  # R^2 of all codes, (cells, s)
+    explained = np.clip((weights * correlations).sum(axis=1), 0.0, 1 - 1e-15)  # R^2 of all latents, (cells, s)
     values, groups = _im_of_cells(correlations, world.sigma_v / spread[:, None] / spread, tie)
     return Scores(
         im=values,
@@ -93,7 +109,7 @@ def _nats(explained: np.ndarray) -> np.ndarray:
 
 
 def _gap(table: np.ndarray) -> np.ndarray:
-    """Return the largest minus the second largest entry over codes: (cells, m, s) to (cells, s)."""
+    """Return the largest minus the second largest entry over latents: (cells, m, s) to (cells, s)."""
     if table.shape[1] == 1:
         return table[:, 0]
     ordered = np.partition(table, -2, axis=1)
@@ -133,7 +149,7 @@ def _im_of_cells(
     if m**s > MOST_ASSIGNMENTS:
         if tie != TIE:
             raise UsageError(f"a tie of {tie:g} is for at most {MOST_ASSIGNMENTS:,} assignments, not {m}**{s}")
-        found = [im_score(np.eye(m), each, factors) for each in cross]  # of codes only the variances count
+        found = [im_score(np.eye(m), each, factors) for each in cross]  # only the variances of the codes count
         return np.array([score.value for score in found]), tuple(score.groups for score in found)
     sets, groups = _assignments(s, m)
     known, entropy = tables(cross.reshape(-1, s), factors)
@@ -154,10 +170,7 @@ def _im_of_cells(
 
 @lru_cache(maxsize=8)
 def _assignments(s: int, m: int) -> tuple[np.ndarray, tuple[tuple[frozenset[int], ...], ...]]:
-    """Return all ways to give s factors to m codes, best first among equals as in `im_score`.
-
-    They are the sets of the codes as masks of bits, (ways, m), and the same as groups.
-    """
+    """Return all assignments of s factors to m latents as bit masks (ways, m) and as groups, ties as in `im_score`."""
 
     def rank(codes: tuple[int, ...]) -> tuple[int, list[int], tuple[int, ...]]:
         opened = list(dict.fromkeys(codes))

@@ -14,15 +14,15 @@ Rate = Callable[[tuple[int, ...]], float]
 class PartitionSearch:
     r"""Partitions P of s factors, of value  max over labels of sum_S known(code, S) - sum_{S < T} I(S; T).
 
-    Groups are chosen one after another, each with the least factor that is left. What a set R of factors that are left
-    may still bring, as k groups, is bounded from above once for all sets and k,
+    Groups are chosen one after another, each with the least remaining factor. What a set R of remaining factors can
+    still add, as k groups, is bounded from above once for all sets and k,
 
         X_1(R) = gain(R),   X_k(R) = max over T in R of  gain(T) - least_{k-1}(T, R - T) + X_{k-1}(R - T),
         least_k(T, R) = max over j in R of I(T; j) + (k - 1) min over j in R of I(T; j)
 
-    where gain(T) is what the code that knows T best knows, and least_k what T shares at least with any k groups that R
-    falls into: a group shares with T no less than each of its members does. What groups already chosen share with R is
-    bounded in the same way.
+    where gain(T) is the information of the most informative latent about T, and least_k a lower bound of what T shares
+    with any k groups of R: a group shares with T no less than each of its members does. What the chosen groups share
+    with R is bounded in the same way.
     """
 
     def __init__(self, known: np.ndarray, entropy: np.ndarray, most: int) -> None:
@@ -38,7 +38,7 @@ class PartitionSearch:
         self._ends: dict[int, tuple[np.ndarray, np.ndarray]] = {}
 
     def best(self, rate: Rate, least: float) -> float:
-        """Return the value of the best partition, which is worth at least `least`."""
+        """Return the value of the best partition, which is at least `least`."""
         best = least
 
         def better(groups: tuple[int, ...]) -> bool:
@@ -52,9 +52,9 @@ class PartitionSearch:
         return best
 
     def first(self, rate: Rate, least: float) -> tuple[int, ...]:
-        """Return, of the partitions worth `least`, one of the fewest groups: the first that keeps low factors together.
+        """Return the first partition of value `least` with the fewest groups, low factors together first.
 
-        It comes as masks of bits, in the order of the groups' least factors.
+        It is a tuple of bit masks, in the order of the groups' least factors.
         """
         found: list[tuple[int, ...]] = []
 
@@ -92,7 +92,7 @@ class PartitionSearch:
         return np.maximum(self.entropy[first] + self.entropy[second] - self.entropy[first | second], 0.0)
 
     def _least(self, group: int, groups: int) -> np.ndarray:
-        """Return what a group shares at least with the groups, so many, that any set falls into."""
+        """Return a lower bound of what a group shares with the given number of groups of any set."""
         if group not in self._ends:
             largest, smallest = np.zeros(1), np.full(1, np.inf)
             for value in self.shared[group]:
@@ -113,7 +113,7 @@ class PartitionSearch:
         def descend(chosen: tuple[int, ...], left: int, worth: float, groups: int) -> bool:
             if groups == 1:
                 return leaf((*chosen, left))
-            parts = _submasks(left)  # parts and what they leave are never empty
+            parts = _submasks(left)  # parts and their complements are never empty
             rest = left ^ parts
             worths = worth + self.gain[parts]
             for group in chosen:
@@ -141,7 +141,7 @@ class PartitionSearch:
 
 
 def _submasks(mask: int) -> np.ndarray:
-    """Return the subsets of a set that hold its least member and not all; those with low members first."""
+    """Return the proper subsets of a set that contain its least member, those with low members first."""
     members = [1 << i for i in range(mask.bit_length()) if mask >> i & 1]
     masks = np.array(members[:1])
     for member in members[1:]:
@@ -151,7 +151,7 @@ def _submasks(mask: int) -> np.ndarray:
 
 @lru_cache(maxsize=2)
 def _splits(s: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return all pairs of a set that is not empty and a part that holds its least member, and where each set starts."""
+    """Return all pairs of a non-empty set and a subset with its least member, and where each set starts."""
     sets = parts = np.zeros(1, dtype=np.int64)
     for i in range(s):  # out of the set, in the set only, in both
         sets, parts = (

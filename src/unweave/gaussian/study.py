@@ -1,4 +1,4 @@
-"""A grid of (gamma, lambda), many starts each: what is found, how well it scores, how often it succeeds."""
+"""A grid of (gamma, lambda) with many starts each: solutions, scores and success rates."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ NAMES = {
     "dci_informativeness": "DCI informativeness",
     "total_correlation": "total correlation",
 }
-"""The scores, and how people call them."""
+"""The scores and their display names."""
 BATCH = 2500
-"""Cells iterated together: few enough for their matrices to stay in a processor's cache."""
+"""Cells iterated together: few enough that their matrices stay in a processor's cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,15 +49,15 @@ class Study:
     scores: Scores
     """Of all cells, in one row."""
     codes: Codes = "true"
-    """The covariance of codes that the scores have."""
+    """The covariance of codes that the scores use."""
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """The number of gammas, of lambdas, and of starts of each pair."""
+        """The numbers of gammas, lambdas, and starts of each pair."""
         return len(self.gammas), len(self.lambdas), self.repeats
 
     def score(self, name: str) -> np.ndarray:
-        """Return a score of all cells, by the name it has in `NAMES`."""
+        """Return a score of all cells by its name in `NAMES`."""
         return getattr(self.scores, name).reshape(self.shape)
 
     @property
@@ -67,25 +67,25 @@ class Study:
 
     @property
     def successes(self) -> tuple[np.ndarray, np.ndarray]:
-        """Tell where I_m, and SAP, find the true groups; no cell succeeds that is outside the tolerance or diverged."""
+        """Return where I_m, and SAP, find the true groups; cells outside the tolerance or diverged never succeed."""
         inside = ~np.isin(self.solutions.state, (OUTSIDE, DIVERGED))
         im, sap = self.scores.succeeded(self.world.groups)
         return (im & inside).reshape(self.shape), (sap & inside).reshape(self.shape)
 
     @property
     def states(self) -> Counter[str]:
-        """How many cells ended how."""
+        """Number of cells by how they ended."""
         return Counter(self.solutions.state.tolist())
 
     @property
     def partitions(self) -> Counter[tuple[frozenset[int], ...]]:
-        """How many cells have which best partition by I_m, without the order of codes."""
+        """Number of cells by their best partition under I_m, without the order of latents."""
         found = (sorted((group for group in groups if group), key=min) for groups in self.scores.im_groups)
         return Counter(tuple(groups) for groups in found)
 
     @property
     def information(self) -> tuple[np.ndarray, np.ndarray]:
-        """I(X; Y) and I(X; V) of all cells, in nats: what codes hold of the observations, and of the factors."""
+        """I(X; Y) and I(X; V) of all cells, in nats: the codes' information about the observations and the factors."""
         sigma_x, sigma_xv = self.world.seen_by(self.solutions.encoder)
         blind = sigma_x - sigma_xv @ np.linalg.solve(self.world.sigma_v, sigma_xv.swapaxes(1, 2))
         logs = [np.linalg.slogdet(matrix)[1] for matrix in (sigma_x, self.solutions.encoder.noise, blind)]
@@ -111,9 +111,31 @@ def study(
 ) -> Study:
     """Solve every (gamma, lambda) of a grid `repeats` times, and score the codes.
 
-    Every cell has starts of its own, drawn by `seed`: `best_of` of them, of which the one of the least misfit is kept.
-    Scores take the codes' covariance as it is ("true") or as that of the prior ("identity"), which some do instead;
-    `tie` is that of `score`. Other options are those of `blahut_arimoto`.
+    Parameters
+    ----------
+    world
+        The world whose observations are encoded.
+    gammas, lambdas
+        The grid.
+    repeats
+        Cells of each pair (gamma, lambda).
+    seed
+        Seed of all starts.
+    best_of
+        Starts of each cell, of which the one with the least misfit is kept.
+    codes
+        Which covariance of the codes the scores use: the "true" one, or that of the prior ("identity").
+    tie
+        As in `score`.
+    noise, start, stop, tolerance, steps
+        As in `blahut_arimoto`.
+    on_progress
+        Called as `on_progress("cells", done, total)`.
+
+    Returns
+    -------
+    Study
+        The solutions and scores of all cells.
     """
     if codes not in CODES:
         raise unknown("covariance of codes", str(codes), CODES)

@@ -1,4 +1,4 @@
-"""What factors are good for: coordinates along one, and the analogy a : b :: c : ? by carrying steps."""
+"""Uses of factors: coordinates along one factor, and the analogy a : b :: c : ? by parallel transport."""
 
 from __future__ import annotations
 
@@ -12,27 +12,58 @@ from unweave.geometry.neighbours import nearest, symmetric
 
 
 def local_coordinates(points: np.ndarray, found: Factorisation, factor: int, near: np.ndarray) -> np.ndarray:
-    """Return where the points `near` (n, m) lie along one factor, seen from every point: (n, m, k_j).
+    """Return the coordinates of the points `near` along one factor, seen from every point.
 
-    These are the coordinates of x_j - x_i in the factor's basis at i: to first order those of the factor's own
-    geodesics.
+    They are the coordinates of x_j - x_i in the factor's basis at i: to first order those of the factor's geodesics.
+
+    Parameters
+    ----------
+    points
+        Points (n, D).
+    found
+        The factors that `geomancer` found.
+    factor
+        The factor, counted from 0.
+    near
+        Indices of points (n, m), such as the neighbours of each point.
+
+    Returns
+    -------
+    numpy.ndarray
+        Coordinates (n, m, k_j).
     """
     points = np.asarray(points, float)
     return (points[near] - points[:, None]) @ found.basis(factor)
 
 
 def analogy(points: np.ndarray, found: Factorisation, a: int, b: int, c: int, factor: int) -> int:
-    """Return the point d for which c : d is, along one factor, what a : b is; along all others d is c.
+    """Return the point d that completes a : b :: c : d along one factor; along all others d equals c.
 
-    The shortest way from a to b is cut into steps between neighbours. Each step's part along the factor is carried to
-    where the way from c has got to (first along the shortest way from a to c, then step by step on both sides), and
-    taken there. On a product, what is done along one factor commutes with what is done along another.
+    The shortest path from a to b is cut into steps between neighbours. The part of each step along the factor is
+    carried by parallel transport to the current end of the path from c, and taken there. On a product, steps along one
+    factor commute with steps along another.
+
+    Parameters
+    ----------
+    points
+        Points (n, D).
+    found
+        The factors that `geomancer` found.
+    a, b, c
+        Indices of points.
+    factor
+        The factor, counted from 0.
+
+    Returns
+    -------
+    int
+        The index of d.
     """
     points = np.asarray(points, float)
     for name, point in (("a", a), ("b", b), ("c", c)):
         if not 0 <= point < len(points):
-            raise UsageError(f"{name} = {point} is none of the {len(points)} points, counted from 0")
-    inside = found.basis(factor)  # refuses a factor that is none
+            raise UsageError(f"{name} = {point} is not one of the {len(points)} points, counted from 0")
+    inside = found.basis(factor)  # raises for an unknown factor
     to_b, to_c = _ways(points, 2 * found.axes.shape[2], a, (b, c))
     carry = np.eye(found.axes.shape[2])
     for here, there in pairwise(to_c):
@@ -56,7 +87,7 @@ def _rotation(matrix: np.ndarray) -> np.ndarray:
 
 
 def _ways(points: np.ndarray, neighbours: int, start: int, ends: tuple[int, ...]) -> list[list[int]]:
-    """Return the shortest ways through the graph of nearest neighbours from one point to others."""
+    """Return the shortest paths through the graph of nearest neighbours from one point to others."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import dijkstra
 
@@ -71,7 +102,7 @@ def _ways(points: np.ndarray, neighbours: int, start: int, ends: tuple[int, ...]
         while way[-1] != start:
             if before[way[-1]] < 0:
                 raise UsageError(
-                    f"no way leads from point {start} to point {end}; they lie on different parts of the data"
+                    f"no path leads from point {start} to point {end}: they lie on different parts of the data"
                 )
             way.append(int(before[way[-1]]))
         ways.append(way[::-1])

@@ -14,10 +14,22 @@ Bases = Sequence[Sequence[np.ndarray]]
 
 
 def subspace_error(components: Bases, frames: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the error (n,) in radians at every point: the mean over factors of the angle to the true space.
+    """Return the error in radians at every point: the mean over factors of the angle to the true tangent space.
 
-    The angle between two spaces is the largest principal angle. Factors are matched so that the mean is least; a match
-    of different dimensions counts π/2, and so does a point with another number of factors. `frames[j]` is (n, D, k_j).
+    The angle between two spaces is the largest principal angle. Factors are matched so that the mean is least. A match
+    of different dimensions counts as π/2, and so does a point with a wrong number of factors.
+
+    Parameters
+    ----------
+    components
+        For every point the bases (D, k_j) of its estimated factors.
+    frames
+        For every true factor its bases (n, D, k_j).
+
+    Returns
+    -------
+    numpy.ndarray
+        The error of each point, (n,).
     """
     if any(len(frame) != len(components) for frame in frames):
         raise UsageError(
@@ -32,7 +44,7 @@ def subspace_error(components: Bases, frames: Sequence[np.ndarray]) -> np.ndarra
 
 
 def _by_shape(components: Bases) -> dict[tuple[int, ...], np.ndarray]:
-    """Return the points of each list of dimensions."""
+    """Return the points with each list of dimensions."""
     rows: dict[tuple[int, ...], list[int]] = {}
     for i, bases in enumerate(components):
         rows.setdefault(tuple(basis.shape[1] for basis in bases), []).append(i)
@@ -52,8 +64,8 @@ def _angles(found: list[np.ndarray], true: list[np.ndarray]) -> np.ndarray:
 def largest_angle(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     """Return the largest principal angle (n,) between spaces of orthonormal bases (n, D, k).
 
-    Of the arcsine of what the one space has outside the other and the arccosine of what both share, the accurate one is
-    taken.
+    It uses the more accurate one of the arcsine of the part of one space outside the other and the arccosine of what
+    both share.
     """
     inside = one.transpose(0, 2, 1) @ other
     cosine = np.linalg.svd(inside, compute_uv=False)[:, -1].clip(0, 1)
@@ -75,11 +87,29 @@ def _matched(angles: np.ndarray) -> np.ndarray:
 def unaligned_error(
     points: np.ndarray, components: Bases, latents: np.ndarray, frames: Sequence[np.ndarray], neighbours: int = 10
 ) -> np.ndarray:
-    """Return the error (n,) of components of `points` against true factors of `latents`, in coordinates of their own.
+    """Return the error of components of `points` against the true factors of `latents`, in different coordinates.
 
-    Both see the steps to a point's nearest `latents` in the coordinates of their tangent spaces; canonical correlation
-    finds the rotations that make these steps most alike, and angles are taken after them. Points with fewer directions
-    than the truth count π/2.
+    Both see the steps to the `neighbours` nearest latents of a point in the coordinates of their tangent spaces.
+    Canonical correlation finds the rotations that best align these steps, and the angles are taken after them. Points
+    with fewer directions than the truth count as π/2.
+
+    Parameters
+    ----------
+    points
+        Points (n, D).
+    components
+        For every point the bases (D, k_j) of its estimated factors.
+    latents
+        The true states of the same points (n, d).
+    frames
+        For every true factor its bases (n, d, k_j).
+    neighbours
+        Number of nearest latents to align by.
+
+    Returns
+    -------
+    numpy.ndarray
+        The error of each point in radians, (n,).
     """
     from unweave.geometry.neighbours import nearest
 
@@ -98,7 +128,7 @@ def unaligned_error(
 
 
 def _most_alike(one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rotations of canonical correlation between steps (m, k) in two systems of coordinates."""
+    """Return the rotations of canonical correlation between steps (m, k) in two coordinate systems."""
 
     def whitener(steps: np.ndarray) -> np.ndarray:
         _, sizes, axes = np.linalg.svd(steps, full_matrices=False)
@@ -109,7 +139,22 @@ def _most_alike(one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 def chance_error(dims: Sequence[int], *, draws: int = 1000, seed: int = 0) -> float:
-    """Return the mean error of random orthogonal spaces of these dimensions, for a tangent space that is known."""
+    """Return the mean error of random orthogonal spaces of these dimensions within a known tangent space.
+
+    Parameters
+    ----------
+    dims
+        The dimensions of the factors.
+    draws
+        Random splits to average over.
+    seed
+        Seed of the draws.
+
+    Returns
+    -------
+    float
+        The error in radians.
+    """
     rng = np.random.default_rng(seed)
     k, starts = sum(dims), np.cumsum([0, *dims])
     turns = np.linalg.qr(rng.standard_normal((draws, k, k)))[0]

@@ -1,4 +1,4 @@
-"""The bias of tangent spaces: what the third-order bending of the manifold adds to the error of a second-order fit."""
+"""The bias of tangent spaces: what third-order curvature of the manifold adds to the error of a second-order fit."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy as np
 from unweave.geometry.neighbours import nearest_of
 
 WIDER = 2
-"""How many times as many neighbours the wider fit has."""
+"""Ratio of the numbers of neighbours of the wider and the narrower fit."""
 POINTS = 500
 """Points at which both fits are made."""
 CHUNK = 2**22
 """Numbers of neighbours' terms held at a time."""
 RIDGE = 1e-10
-"""Share of the mean square of the terms added to each, as in the fit itself."""
+"""Ridge: share of the mean square of the terms added to each, as in the fit itself."""
 LEVERAGE = 0.95
-"""Share of its own residual that a place may take up, at most, so that the rest tells its noise."""
+"""The largest leverage of a neighbour, so that its residual still shows its noise."""
 
 
 class _Comparison(NamedTuple):
@@ -26,7 +26,7 @@ class _Comparison(NamedTuple):
     change: np.ndarray
     """|J' - J|² of the slopes of the wider and the narrower fit."""
     chance: np.ndarray
-    """Its part that is due to residuals."""
+    """The part of it that the residuals explain."""
     repeated: np.ndarray
     """The product of J' - J with what a second step adds to it."""
     narrow: np.ndarray
@@ -36,20 +36,21 @@ class _Comparison(NamedTuple):
 
 
 def bias(points: np.ndarray, frames: np.ndarray, errors: np.ndarray, narrow: int) -> float:
-    r"""Return how many times their standard `errors` (n,) third-order terms tilt the fits to `narrow` neighbours.
+    r"""Return the tilt by third-order terms of fits to `narrow` neighbours, as a multiple of the standard `errors`
+    (n,).
 
-    Least squares take the part |u|² t·u of a third-order term for a slope, t s with s = Σ|u|⁴ / Σ|u|², and leave
-    nothing of it that the standard error could see. But in a wider neighbourhood the slope J' is off by t s', so that
+    Least squares mistakes the part |u|² t·u of a third-order term for a slope, t s with s = Σ|u|⁴ / Σ|u|², and leaves
+    no residual for the standard error. In a wider neighbourhood the slope J' is off by t s', so that
 
         t s = (J' - J) s / (s' - s),
 
-    Richardson's extrapolation. The change |J' - J|² has a part that is chance, Σ w² e² with the weight w and the
-    residual e of every neighbour (the sandwich estimator, its residuals divided by what their leverage leaves). At a
-    single point the rest is mostly chance as well, so the mean over `POINTS` is taken: of change over chance, less 1,
-    so that a few points of strong bending do not decide.
+    which is Richardson's extrapolation. Part of the change |J' - J|² is chance, Σ w² e² with the weight w and the
+    residual e of every neighbour (the sandwich estimator, with residuals divided by 1 - leverage). At a single point
+    the rest is mostly chance too, so the result is a mean over `POINTS`: of change over chance, minus 1, so that a few
+    points of strong curvature do not dominate.
 
-    J' is fitted over the narrower fit's frame. A fit over its own frame has another slope: if a second step goes back
-    by a share r of the first, all steps add up to 1 / (1 + r) of it.
+    J' is fitted over the narrower fit's frame. A fit over its own frame has a different slope: if a second step goes
+    back by a share r of the first, all steps add up to 1 / (1 + r) of the first.
     """
     n, width, k = frames.shape
     wide = min(WIDER * narrow, n - 1)
@@ -74,7 +75,7 @@ def bias(points: np.ndarray, frames: np.ndarray, errors: np.ndarray, narrow: int
 def _compared(points: np.ndarray, frames: np.ndarray, rows: np.ndarray, near: np.ndarray, narrow: int) -> _Comparison:
     """Compare fits to the first `narrow` and to all neighbours (r, m) of some points, nearest first."""
     frames, k = frames[rows], frames.shape[2]
-    offsets = points[np.concatenate([rows[:, None], near], axis=1)] - points[rows, None]  # the point itself is one, too
+    offsets = points[np.concatenate([rows[:, None], near], axis=1)] - points[rows, None]  # the point itself counts too
     inside, outside = _parts(offsets, frames)
     terms = _terms(inside)
     whole, part = _inverse(terms), _inverse(terms[:, : narrow + 1])
@@ -114,7 +115,7 @@ def _terms(u: np.ndarray) -> np.ndarray:
 
 
 def _inverse(terms: np.ndarray) -> np.ndarray:
-    """Return (A^T A)^-1 A^T (r, p, m), which makes coefficients of what is fitted."""
+    """Return (A^T A)^-1 A^T (r, p, m), which maps the fitted values to coefficients."""
     turned = terms.transpose(0, 2, 1)
     gram = turned @ terms
     ridge = RIDGE * np.trace(gram, axis1=1, axis2=2) / gram.shape[1] + np.finfo(float).tiny

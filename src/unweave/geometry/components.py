@@ -1,18 +1,18 @@
-"""Which axes of a point belong together: axes whose eigenvalues point the same way."""
+"""Group the axes of a point: axes whose eigenvalue vectors have the same direction belong together."""
 
 from __future__ import annotations
 
 import numpy as np
 
 COSINE = 0.5
-"""Axes whose vectors of eigenvalues are nearer in angle than this are of one factor."""
+"""Axes whose eigenvalue vectors have a larger cosine belong to one factor."""
 
 
 def group_axes(diagonals: np.ndarray) -> np.ndarray:
     """Return the factor, 0, 1, …, of every axis (n, k), from the eigenvalues (n, k, m) of the axes.
 
-    Axes are joined if the cosine between their vectors of eigenvalues is above `COSINE`; a factor is a connected part
-    of the graph that results. Factors are numbered by their first axis.
+    Axes are joined if the cosine between their vectors of eigenvalues is above `COSINE`; a factor is a connected
+    component of that graph. Factors are numbered by their first axis.
     """
     lengths = np.linalg.norm(diagonals, axis=2, keepdims=True)
     unit = diagonals / np.where(lengths > 0, lengths, 1)

@@ -8,7 +8,7 @@ from unweave.compiled import cached
 from unweave.geometry.neighbours import Graph
 
 STEPS = 12
-"""Newton's steps for a rotation; after them, the few frames that are almost orthogonal to each other take an SVD."""
+"""The most Newton steps for a rotation; the few nearly orthogonal frames that need more take an SVD."""
 
 
 def connection(frames: np.ndarray, graph: Graph) -> np.ndarray:
@@ -31,7 +31,7 @@ def connection(frames: np.ndarray, graph: Graph) -> np.ndarray:
 
 @cached(nogil=True)
 def _fill(frames, sources, targets, back, carried, there):  # pragma: no cover
-    """Fill in the rotations that the iteration finds, and note which these are."""
+    """Fill in the rotations that the iteration finds, and record which these are."""
     width, k = frames.shape[1:]
     x, square, new = np.empty((k, k)), np.empty((k, k)), np.empty((k, k))
     for entry in range(len(targets)):
@@ -53,7 +53,7 @@ def _fill(frames, sources, targets, back, carried, there):  # pragma: no cover
 
 @cached(nogil=True)
 def _to_rotation(x, square, new):  # pragma: no cover
-    """Replace x, of singular values up to 1, by its orthogonal polar factor; tell whether the iteration got there.
+    """Replace x, of singular values up to 1, by its orthogonal polar factor; return whether it converged.
 
     Newton and Schulz: X <- X (3 I - X^T X) / 2, which squares the distance from an orthogonal matrix.
     """

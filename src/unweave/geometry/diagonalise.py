@@ -1,4 +1,4 @@
-"""The rotation that makes several symmetric matrices as diagonal as they can be together, at every point."""
+"""Joint diagonalisation of several symmetric matrices by one rotation, at every point."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ SWEEPS = 30
 def diagonalise(matrices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return rotations W (n, k, k) and the diagonals (n, k, m) of W^T A W for matrices A (n, m, k, k).
 
-    Jacobi's rotations for several matrices [Cardoso1996]_: each turns two axes by the angle after which the sum of the
-    squares off the diagonals, over all m matrices, is least.
+    Jacobi's rotations for several matrices [Cardoso1996]_: each rotates two axes by the angle that minimises the sum of
+    squares off the diagonals, over all m matrices.
     """
     n, m, k, _ = matrices.shape
     turned = np.array(matrices, float)
@@ -37,7 +37,7 @@ def _rotate(matrices, rotations):  # pragma: no cover
 
 @cached(nogil=True)
 def _turn(matrices, rotation, p, q):  # pragma: no cover
-    """Turn axes p and q by the best angle, and return the size of its sine."""
+    """Rotate axes p and q by the best angle, and return the absolute value of its sine."""
     m, k, _ = matrices.shape
     on = off = both = 0.0
     for r in range(m):

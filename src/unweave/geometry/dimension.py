@@ -1,4 +1,4 @@
-"""The dimension of a data manifold: the smallest whose curved surfaces hold a point's neighbours."""
+"""The dimension of a data manifold: the smallest at which a curved surface fits a point's neighbours."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from unweave.geometry.neighbours import nearest_of
 from unweave.geometry.tangents import FIT_DIMENSIONS, LEAST_FIT, coefficients, tangent_spaces, usual_neighbours
 
 POINTS = 200
-"""Points whose surroundings are looked at; their neighbours are sought among all."""
+"""The most points at which surfaces are fitted, to neighbours among all points."""
 CLEAR_RATIO = 3.0
-"""A fall by more than this is steep. A flat manifold's share falls by K / (K - 1), 3 / 2, 2 until its dimension K."""
+"""A larger ratio is a clear fall. The share of a flat manifold falls by K / (K - 1), 3 / 2, 2 up to its dimension K."""
 
 
 class Dimension(NamedTuple):
@@ -23,18 +23,29 @@ class Dimension(NamedTuple):
 
     dim: int
     unexplained: np.ndarray
-    """The share of neighbours' mean square distance off the best surface of dimension 0, 1, … up to `dim`."""
+    """The unexplained share of the neighbours' mean square distance for dimension 0, 1, … up to `dim`."""
     ratio: float
-    """How many times it falls with the last dimension; 1 where no fall was steep and `dim` is the largest tried."""
+    """The ratio by which it falls at the last dimension; 1 if no fall was clear and `dim` is the largest tried."""
 
 
 def estimate_dim(points: Any) -> Dimension:
-    """Return the smallest dimension with which neighbours suddenly lie on a surface.
+    """Estimate the dimension of a data manifold: the smallest at which neighbours suddenly lie on a surface.
 
     At up to 200 points the surface x = c + J u + Q(u, u) of each dimension 1, 2, … is fitted to the neighbours, as for
-    tangent spaces. Until the manifold's own dimension every further direction takes away about as much of what is left
-    unexplained; then all that is left are bends of the third order, and noise. That is the first fall of more than
-    `CLEAR_RATIO`. Dimensions are tried up to the number of coordinates, to 16, and as long as there are enough points.
+    tangent spaces. Up to the manifold's dimension every further direction explains about the same share of what is
+    left; after that only third-order curvature and noise are left. The estimate is the first dimension at which the
+    unexplained share falls by more than `CLEAR_RATIO`. Dimensions are tried up to the number of coordinates, up to 16,
+    and as long as there are enough points.
+
+    Parameters
+    ----------
+    points
+        Points (n, D), at least 3.
+
+    Returns
+    -------
+    Dimension
+        The dimension, with the evidence for it.
     """
     x = np.asarray(points, float)
     if x.ndim != 2 or len(x) < 3 or not np.isfinite(x).all():
@@ -54,7 +65,7 @@ def estimate_dim(points: Any) -> Dimension:
 
 
 def several_dims(points: Any) -> Dimension:
-    """Return the estimate for points that may have factors: say so if they lie on a curve, or if it is not clear."""
+    """Return the estimate for points that may have factors; raise if they lie on a curve, warn if it is not clear."""
     x = checked(points)
     if len(x) <= usual_neighbours(2):
         raise UsageError(
@@ -63,10 +74,10 @@ def several_dims(points: Any) -> Dimension:
         )
     estimate = estimate_dim(x)
     if estimate.dim < 2:
-        raise UsageError("the points seem to lie on a curve, which has no factors; give the dimension if it is another")
+        raise UsageError("the points seem to lie on a curve, which has no factors: pass the dimension if it is larger")
     if estimate.ratio == 1:
         warnings.warn(
-            f"the dimension is not clear: {estimate.dim} is the largest that was tried; give it if you know it",
+            f"the dimension is not clear: {estimate.dim} is the largest that was tried; pass it if you know it",
             DoubtfulFactors,
             stacklevel=3,
         )
@@ -74,10 +85,10 @@ def several_dims(points: Any) -> Dimension:
 
 
 def _unexplained(x: np.ndarray, rows: np.ndarray, near: np.ndarray, dim: int) -> float:
-    """Return the mean share of neighbours' squared offsets that a second-order fit leaves, as if it were free."""
+    """Return the mean unexplained share of neighbours' squared offsets, corrected for the fit's degrees of freedom."""
     from unweave.geometry.second_order import unexplained  # numba takes a second to import
 
-    first = np.concatenate([x[rows], x])  # the points looked at come first
+    first = np.concatenate([x[rows], x])  # the chosen points come first
     frames = tangent_spaces(first, near + len(rows), dim).frames
     free = near.shape[1] - coefficients(dim) - 1
     return float(unexplained(first, near + len(rows), frames).mean() * near.shape[1] / max(free, 1))

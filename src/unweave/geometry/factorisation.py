@@ -1,4 +1,4 @@
-"""What a data manifold was found to be made of, and the file it is kept in."""
+"""The factors that were found on a data manifold, and their file."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ class Factorisation:
     dims: tuple[int, ...]
     """The dimension of every factor; empty where points do not agree on them."""
     tilts: np.ndarray
-    """(n,), radians: about how far each factor is from the true one, by noise, bending and a metric not a product's;
-    π/2 where a number of factors was asked for that the spectrum does not show, so that they may be any."""
+    """(n,), radians: estimated angle of each factor to the true one, due to noise, curvature and a metric that is not a
+    product's; π/2 if the requested number of factors is not in the spectrum, so that they are arbitrary."""
     confidence: np.ndarray
-    """(n,), 0 to 1: cos² tilt, times the share of the tensors that multiples of the factors' projections make up."""
+    """(n,), 0 to 1: cos² tilt, times the share of the tensors that multiples of the factors' projections explain."""
     odd: np.ndarray
-    """(n,) bool: points whose components do not add up by themselves; their axes went to the nearest factors."""
+    """(n,) bool: points whose axes do not form the factors' dimensions; each axis went to the nearest factor."""
 
     @property
     def components(self) -> list[list[np.ndarray]]:
-        """For every point the list of the orthonormal bases (D, k_j) of its factors."""
+        """For every point the orthonormal bases (D, k_j) of its factors."""
         found: list[list[np.ndarray]] = []
         for axes, labels in zip(self.axes, self.labels, strict=True):
             found.append([axes[:, labels == j] for j in range(int(labels.max()) + 1)])
@@ -46,12 +46,12 @@ class Factorisation:
     def basis(self, factor: int) -> np.ndarray:
         """Return the basis (n, D, k_j) of one factor at every point."""
         if not 0 <= factor < len(self.dims):
-            raise UsageError(f"there is no factor {factor}: points agree on {len(self.dims)}, counted from 0")
+            raise UsageError(f"there is no factor {factor}: there are {len(self.dims)}, counted from 0")
         own = np.nonzero(self.labels == factor)[1].reshape(len(self.labels), self.dims[factor])
         return np.take_along_axis(self.axes, own[:, None, :], axis=2)
 
     def save(self, path: Path, points: np.ndarray | None = None) -> None:
-        """Write all of it as a .npz file, which NumPy reads without unweave; with the points, so that they are seen."""
+        """Write everything, with the points, as a .npz file, which NumPy reads without unweave."""
         content = BytesIO()
         arrays: dict[str, Any] = asdict(self) if points is None else {**asdict(self), "points": points}
         np.savez_compressed(content, **arrays)

@@ -1,4 +1,4 @@
-"""Factors that are the same all over the manifold: one number of them, one dimension each, one name at every point."""
+"""Factors that agree over the whole manifold: the same number, dimensions and labels at every point."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from unweave.geometry.components import group_axes
 
 
 class Labels(NamedTuple):
-    """The factor of every axis, and what is known about that."""
+    """The factor of every axis, with the factors' dimensions and the exceptions."""
 
     labels: np.ndarray
     """(n, k); the same label is the same factor at every point, where `dims` is not empty."""
     dims: tuple[int, ...]
-    """The dimension of every factor, or nothing where points do not agree on them."""
+    """The dimension of every factor, or nothing if the points do not agree on them."""
     odd: np.ndarray
-    """(n,) bool: points whose own axes, alone, do not fall into factors of these dimensions."""
+    """(n,) bool: points whose axes alone do not form factors of these dimensions."""
 
 
 def label_axes(diagonals: np.ndarray, count: int) -> Labels:
     """Return the factor of every axis from its eigenvalues (n, k, count - 1).
 
     Where the tensor fields are parallel, as they are on a product, a factor has the same eigenvalues everywhere. So the
-    directions of the eigenvalues are gathered over all points that fall into `count` factors by themselves, and every
-    axis then goes to the nearest, as many as the factor has dimensions. If fewer than half the points fall into `count`
-    factors, each keeps its own.
+    directions of the eigenvalues are pooled over all points whose axes form `count` factors, and every axis then goes
+    to the nearest direction, as many as the factor has dimensions. If fewer than half of the points form `count`
+    factors, each point keeps its own.
     """
     own = group_axes(diagonals)
     n, k = own.shape
@@ -49,7 +49,7 @@ def label_axes(diagonals: np.ndarray, count: int) -> Labels:
 
 
 def explained(diagonals: np.ndarray, squares: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Return the share (n,) of the matrices' squared norm `squares` that multiples of the factors' projections make up.
+    """Return the share (n,) of the matrices' squared norm `squares` that multiples of the factors' projections explain.
 
     On an exact product it is 1: parallel tensors are c_1 P_1 + … + c_m P_m. It is the confidence in a point's factors.
     """
@@ -71,10 +71,10 @@ def _means(diagonals: np.ndarray, labels: np.ndarray, count: int) -> np.ndarray:
 
 
 def _directions(means: np.ndarray, steps: int = 20) -> np.ndarray:
-    """Return the `count` directions that factors' unit vectors (n, count, m) gather around.
+    """Return the `count` directions around which the factors' unit vectors (n, count, m) cluster.
 
-    Each point's factors are told apart already, so only their order is unknown: points are matched with the
-    directions, and these become the means. It starts from the point whose factors are furthest apart.
+    The factors of each point are separate already, so only their order is unknown: points are matched with the
+    directions, and the directions become the means. It starts from the point whose factors are furthest apart.
     """
     products = means @ means.transpose(0, 2, 1)
     centres = means[np.argmin(products.max(axis=2, initial=-1, where=~np.eye(means.shape[1], dtype=bool)).max(axis=1))]
@@ -95,12 +95,12 @@ def _usual_dims(near: np.ndarray, count: int) -> tuple[int, ...]:
 
 
 def _same_partition(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Tell at which points two labellings of the axes join the same axes."""
+    """Return at which points two labellings group the axes in the same way."""
     return ((one[:, :, None] == one[:, None]) == (other[:, :, None] == other[:, None])).all(axis=(1, 2))
 
 
 def _fitted(unit: np.ndarray, centres: np.ndarray, dims: tuple[int, ...]) -> np.ndarray:
-    """Return labels for axes (n, k, m) each factor as many as it has dimensions, with the largest sum of cosines."""
+    """Return labels for axes (n, k, m), as many for each factor as its dimensions, with the largest sum of cosines."""
     from scipy.optimize import linear_sum_assignment
 
     places = np.repeat(np.arange(len(dims)), dims)

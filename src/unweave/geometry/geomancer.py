@@ -1,4 +1,4 @@
-"""GeoManCEr: a data manifold falls into the submanifolds whose tangent spaces its holonomy leaves alone [Pfau2020]_."""
+"""GeoManCEr: split a data manifold into submanifolds whose tangent spaces its holonomy does not mix [Pfau2020]_."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from unweave.geometry.tangents import Tangents, tangent_spaces, usual_neighbours
 from unweave.progress import OnProgress, silent
 
 CLEAR = 3.0
-"""How steep the rise of the spectrum behind the values near zero must be, at least, or there are none."""
+"""The least ratio of the spectrum above the values near zero; below it, none counts as near zero."""
 FLAT = 6.0
-"""More values near zero than curved factors can have are those of flat ones, if the rise behind them is as steep."""
+"""If there are more values near zero than curved factors can have, a ratio of at least this indicates flat factors."""
 BETWEEN = 1.4
-"""A value that stays as far below the next, but is not near zero, may be that of a factor still."""
+"""A value with this ratio to the next, though not near zero, may belong to a further factor."""
 NOISY = 0.8
-"""Tensors of which factors' projections make up less, in the mean, are not those of curved factors."""
+"""If the factors' projections explain a smaller share of the tensors, on average, the factors are not curved."""
 VANISHING = 0.05
-"""Share of the next eigenvalue below which one has vanished."""
+"""Share of the next eigenvalue below which an eigenvalue counts as zero."""
 LARGE = 0.15
 """A mean tilt, in radians, above which factors are only roughly right."""
 
@@ -45,31 +45,37 @@ def geomancer(
     seed: int = 0,
     on_progress: OnProgress | None = None,
 ) -> Factorisation:
-    """Return the factors of the manifold that points (n, D) lie on.
+    """Find the factors of the manifold that points (n, D) lie on.
 
     Parameters
     ----------
-    points:
-        Points in a space whose distances are the manifold's own; without the true metric there is nothing to find.
-    dim:
-        The dimension of the manifold; without it, the one that `estimate_dim` finds.
-    neighbours:
-        Nearest neighbours that tensors are carried to and from; without it, twice the dimension.
-    tangent_neighbours:
-        Nearest neighbours that a tangent space is fitted to; without it, three for each coefficient of a second-order
-        fit, 3 k (k + 3) / 2, or all of a given graph's. Fewer than half of that make a fit of first order.
-    spectrum:
-        How many eigenvalues to compute.
-    count, gamma:
-        The number of factors, if it is known, or the eigenvalue below which tensors are taken for parallel. Without
-        either, the steepest rise of the spectrum decides.
-    graph:
-        Edges (e, 2) between points, instead of nearest neighbours.
-    seed:
+    points
+        Points in a space whose distances are those of the manifold; without the true metric the factors cannot be
+        found.
+    dim
+        The dimension of the manifold; by default the estimate of `estimate_dim`.
+    neighbours
+        Number of nearest neighbours between which tensors are carried; by default twice the dimension.
+    tangent_neighbours
+        Number of nearest neighbours that a tangent space is fitted to; by default three for each coefficient of a
+        second-order fit, 3 k (k + 3) / 2, or all neighbours of a given graph. With fewer than half of that the fit is
+        of first order.
+    spectrum
+        Number of eigenvalues to compute.
+    count, gamma
+        The number of factors, if it is known, or the eigenvalue below which tensors count as parallel. Without either,
+        the largest ratio between neighbours in the spectrum decides.
+    graph
+        Edges (e, 2) between points, in place of nearest neighbours.
+    seed
         Seed of the vectors that the eigensolver starts from.
-    on_progress:
-        Called as `on_progress(stage, done, 1)`, where `done` is the share of the stage that is done.
+    on_progress
+        Called as `on_progress(stage, done, 1)`, where `done` is the finished share of the stage.
 
+    Returns
+    -------
+    Factorisation
+        The factors at every point, with the spectrum and estimates of the error.
     """
     x = checked(points)
     dim = several_dims(x).dim if dim is None else dim
@@ -116,7 +122,7 @@ def _factorise(
     on_progress: OnProgress,
 ) -> Factorisation:
     """Factorise points with these tangent spaces, and their tilts with bias, on a connected graph."""
-    # numba takes a second to import, which nobody who only samples or compares should wait for.
+    # numba takes a second to import; users who only sample or compare should not wait for it.
     from unweave.geometry.connection import connection
     from unweave.geometry.diagonalise import diagonalise
     from unweave.geometry.laplacian import Laplacian
@@ -137,7 +143,7 @@ def _factorise(
     share = explained(diagonals, squares, labels) if factors > 1 else np.ones(len(frames))
     within = 0.0
     if factors > 1 and rises(found.values)[factors - 2 : factors - 1].min(initial=np.inf) < BETWEEN:
-        within = np.inf  # nothing sets these fields apart from the next: the factors may be any
+        within = np.inf  # nothing separates these fields from the next: the factors are arbitrary
     elif factors > 1:
         above = float(found.values[min(factors, len(found.values)) - 1])
         within = mixing(laplacian, frames, errors, matrices, above, seed)
@@ -146,7 +152,7 @@ def _factorise(
     if len(frames) <= (least := usual_neighbours(dim)):
         warnings.warn(
             f"{len(frames)} points are too few for a manifold of dimension {dim}, whose tangent spaces are fitted to "
-            f"{least} neighbours: what is found says little",
+            f"{least} neighbours: do not trust the result",
             DoubtfulFactors,
             stacklevel=3,
         )
@@ -157,7 +163,7 @@ def _factorise(
 
 
 def _number_of_factors(values: np.ndarray, gamma: float | None, dim: int) -> int:
-    """Return one more than the number of eigenvalues below gamma, or below the steepest rise if it is clear."""
+    """Return one more than the number of eigenvalues below gamma, or below the largest ratio if it is clear."""
     if gamma is not None:
         return min(int((values < gamma).sum()) + 1, dim)
     rise = rises(values)[: _most_factors(dim) - 1]
@@ -165,7 +171,7 @@ def _number_of_factors(values: np.ndarray, gamma: float | None, dim: int) -> int
 
 
 def _most_factors(dim: int) -> int:
-    """Return how many factors there can be: curved ones have two dimensions or more, and one may be flat."""
+    """Return the largest possible number of factors: curved ones have at least two dimensions, and one may be flat."""
     return (dim + 1) // 2
 
 
@@ -178,7 +184,7 @@ def _warn(
     dim: int,
     tilt: float = 0.0,
 ) -> None:
-    """Say what does not look like a product of curved manifolds."""
+    """Warn about signs that the points are not a product of curved manifolds."""
     flat = "flat directions, such as circles, tori and planes, have no holonomy and cannot be told apart"
     most = _most_factors(dim)
     rise = rises(values)[most - 1 :]
@@ -217,7 +223,7 @@ def _warn(
 
 
 def _is_flat(values: np.ndarray, dim: int) -> bool:
-    """Tell whether as many eigenvalues vanish as a flat manifold has parallel tensors: all but the identity."""
+    """Return whether as many eigenvalues vanish as a flat manifold has parallel tensors: all but the identity."""
     parallel = dim * (dim + 1) // 2 - 1
     return parallel < len(values) and values[parallel - 1] < VANISHING * values[parallel]
 
@@ -228,9 +234,7 @@ def _largest_part(graph: Graph, dim: int) -> tuple[np.ndarray, Graph]:
     sizes = np.bincount(part, minlength=1)
     kept = np.nonzero(part == np.argmax(sizes))[0]
     if len(kept) < dim + 2:
-        raise UsageError(
-            f"the largest connected part of the graph has {len(kept)} points, too few; give more neighbours"
-        )
+        raise UsageError(f"the largest connected part of the graph has only {len(kept)} points: pass more neighbours")
     if parts == 1:
         return kept, graph
     left = len(part) - len(kept)
@@ -246,10 +250,10 @@ def _largest_part(graph: Graph, dim: int) -> tuple[np.ndarray, Graph]:
 
 
 def _spread(found: Factorisation, tangents: Tangents, kept: np.ndarray, back: np.ndarray) -> Factorisation:
-    """Return the factors of all points: those left out get any axes, and equal points the same."""
+    """Return the factors of all points: those left out get arbitrary axes, and equal points the same."""
     n, _, dim = tangents.frames.shape
     axes, labels = tangents.frames.copy(), np.zeros((n, dim), int)
-    if found.dims:  # any axes of the right numbers, so that every point has every factor
+    if found.dims:  # arbitrary axes in the right numbers, so that every point has every factor
         labels[:] = np.repeat(np.arange(len(found.dims)), found.dims)
     sure, odd, tilts = np.zeros(n), np.ones(n, bool), tangents.tilts.copy()
     axes[kept], labels[kept], sure[kept], odd[kept] = found.axes, found.labels, found.confidence, found.odd

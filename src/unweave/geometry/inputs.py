@@ -1,4 +1,4 @@
-"""What `geomancer` is given: checks, equal points, a graph of the user's."""
+"""The inputs of `geomancer`: checks, equal points, a user's graph."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class DoubtfulFactors(UserWarning):
 
 
 def checked(points: Any) -> np.ndarray:
-    """Return points as floats whose squares cannot overflow, or say what is wrong with them."""
+    """Return points as floats whose squares cannot overflow, or raise a `UsageError`."""
     try:
         x = np.asarray(points, float)
     except (TypeError, ValueError) as error:
@@ -32,7 +32,7 @@ def checked(points: Any) -> np.ndarray:
 
 
 def check_options(x: np.ndarray, dim: int, spectrum: int, count: int | None, gamma: float | None) -> None:
-    """Refuse options that no manifold of these points could have."""
+    """Raise a `UsageError` for options that are impossible for these points."""
     if not 2 <= dim <= x.shape[1]:
         raise UsageError(f"the dimension must be between 2 and the {x.shape[1]} coordinates of the points, not {dim}")
     if spectrum < 2:
@@ -40,11 +40,11 @@ def check_options(x: np.ndarray, dim: int, spectrum: int, count: int | None, gam
     if count is not None and not 1 <= count <= dim:
         raise UsageError(f"a manifold of dimension {dim} has 1 to {dim} factors, not {count}")
     if gamma is not None and not 0 < gamma < 2:
-        raise UsageError(f"gamma must lie between the eigenvalues' limits 0 and 2, not be {gamma}")
+        raise UsageError(f"gamma must lie between 0 and 2, the limits of the eigenvalues, not be {gamma}")
 
 
 def distinct(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the first row of every distinct point, near points near each other, and the way back."""
+    """Return the first row of every distinct point, with near points close in order, and the inverse index."""
     from scipy.spatial import KDTree
 
     _, rows, back = np.unique(x, axis=0, return_index=True, return_inverse=True)

@@ -1,8 +1,8 @@
-"""The second-order connection Laplacian on symmetric traceless matrices, applied without ever being built.
+"""The second-order connection Laplacian on symmetric traceless matrices, applied without building the matrix.
 
-A product is a sum over the edges of the graph. What happens at an edge is written in LLVM's instructions, by Python
-that runs once, when numba compiles the kernel for a k: matrices are then lists of `Vector`, sums stay in registers,
-and it is not left to luck whether the compiler works on several vectors at once.
+A product is a sum over the edges of the graph. The work at an edge is written in LLVM instructions, by Python that runs
+once, when numba compiles the kernel for a k: matrices are then lists of `Vector`, sums stay in registers, and
+vectorisation does not depend on the compiler.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ def traceless_basis(k: int) -> np.ndarray:
 
 
 class Laplacian:
-    r"""The operator (L A)_i = A_i - sum_j Q_ij A_j Q_ij^T / sqrt(n_i n_j) on a symmetric traceless matrix a point.
+    r"""The operator (L A)_i = A_i - sum_j Q_ij A_j Q_ij^T / sqrt(n_i n_j) on one symmetric traceless matrix per point.
 
     It is the second-order connection Laplacian [Pfau2020]_ scaled by the numbers n_i of neighbours, whose spectrum lies
     between 0 and 2 for any graph. Coordinates are those of an orthonormal basis, so it is exactly symmetric; a product
-    costs k² numbers an edge, while blocks of the matrix would hold (k (k + 1) / 2 - 1)².
+    needs k² numbers per edge, while blocks of the matrix would hold (k (k + 1) / 2 - 1)².
     """
 
     def __init__(self, graph: Graph, connection: np.ndarray) -> None:
@@ -86,7 +86,7 @@ class Laplacian:
 def _apply(axes, starts, targets, connection, weights, x, before, scale, shift, minus, out):  # pragma: no cover
     """Fill out with scale · L x + shift · x - minus · before.
 
-    `axes` is any tuple of length k: the compiler knows how long a tuple is, but not what a number will be.
+    `axes` is any tuple of length k: the compiler knows the length of a tuple, but not the value of a number.
     """
     k = len(axes)
     n, width, lanes = x.shape

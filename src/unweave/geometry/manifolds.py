@@ -53,13 +53,35 @@ def sample(
     ambient: int | None = None,
     stretch: float = 4.0,
 ) -> Sample:
-    """Return n points drawn uniformly from a product manifold, and the tangent spaces of its factors.
+    """Draw n points uniformly from a product manifold, with the tangent spaces of its factors.
 
-    The embedding is `standard` (the factors' coordinates side by side), `rotated` (by a random rotation of a space of
-    `ambient` dimensions), or `stretched` (a random linear map whose largest singular value is `stretch` times the
-    smallest: the metric, and with it the product, is no longer that of the factors). `noise` is the deviation of normal
-    noise on every coordinate.
+    Parameters
+    ----------
+    manifold
+        The product, such as "S^2 x SO(3)": spheres S^n, ellipsoids E^n, rotation groups SO(n), flat tori T^n and cubes
+        R^n.
+    n
+        Number of points.
+    seed
+        Seed of all draws.
+    noise
+        Standard deviation of normal noise on every coordinate.
+    embedding
+        "standard" (the factors' coordinates side by side), "rotated" (by a random rotation of a space of `ambient`
+        dimensions), or "stretched" (by a random linear map whose largest singular value is `stretch` times the
+        smallest, so that the metric is no longer that of the product).
+    ambient
+        Number of dimensions of the space; by default as many as the factors need.
+    stretch
+        Ratio of the singular values of "stretched".
 
+    Returns
+    -------
+    Sample
+        Points (n, D), and for each factor its bases (n, D, k_i).
+
+    Examples
+    --------
     >>> drawn = sample("S^2 x SO(3)", n=100)
     >>> drawn.points.shape, [frame.shape for frame in drawn.frames]
     ((100, 12), [(100, 12, 2), (100, 12, 3)])

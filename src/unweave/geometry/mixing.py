@@ -1,4 +1,4 @@
-"""How far factors are turned into each other within the tangent spaces, where no field of tensors is quite parallel."""
+"""How far factors mix within the tangent spaces, where no field of tensors is exactly parallel."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from unweave.geometry.laplacian import Laplacian
 from unweave.geometry.neighbours import Graph
 
 POINTS = 500
-"""Points at which it is looked at how parallel a field is."""
+"""The most points at which the energy of a field is measured."""
 
 
 def mixing(
@@ -17,12 +17,12 @@ def mixing(
     r"""Return the angle by which factors are off within the tangent spaces, in radians.
 
     The fields A (n, m, k, k) are those of the smallest eigenvalues λ; `above` is the next. If the true projections are
-    fields of energy λ, they are at an angle of sqrt(λ / above) to A. To turn factors by φ moves their projections by
-    2 φ, hence φ = sqrt(λ / above) / 2.
+    fields of energy λ, they are at an angle of sqrt(λ / above) to A. Rotating factors by φ moves their projections by 2
+    φ, hence φ = sqrt(λ / above) / 2.
 
-    Not all of λ counts: chance errors of the tangent spaces make energy too, but turn factors to all sides and average
-    out. How much that is shows when frames are tilted at random once more, by their standard `errors` (n,) as tangents
-    of angles. Energies are medians over points, so that a few wrong tangent spaces do not decide.
+    Not all of λ counts: random errors of the tangent spaces add energy too, but rotate factors in all directions and
+    average out. Their part is measured by tilting the frames once more at random, by their standard `errors` (n,) as
+    tangents of angles. Energies are medians over points, so that a few wrong tangent spaces do not dominate.
     """
     graph = laplacian.graph
     rows = np.linspace(0, len(frames) - 1, min(len(frames), POINTS)).astype(int)
@@ -53,7 +53,7 @@ def _entries(graph: Graph, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _tilted(frames: np.ndarray, errors: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Return frames (r, D, k) tilted at random, but not turned in themselves."""
+    """Return frames (r, D, k) tilted at random, without rotating them within their spaces."""
     _, width, k = frames.shape
     off = rng.standard_normal(frames.shape)
     off -= frames @ (frames.transpose(0, 2, 1) @ off)

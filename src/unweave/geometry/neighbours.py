@@ -11,11 +11,12 @@ import numpy as np
 from unweave.errors import UsageError
 
 TREE_DIMENSIONS = 16
-"""Up to this many coordinates a k-d tree finds neighbours faster than all distances do."""
+"""Up to this many coordinates a k-d tree finds neighbours faster than computing all distances."""
 EXACT_POINTS = 20_000
-"""Up to this many points all distances are compared; of more, with many coordinates, faiss finds nearly all nearest."""
+"""Up to this many points all distances are compared; above, with many coordinates, faiss finds nearly all
+neighbours."""
 PROBES = 32
-"""Cells of about half as many points as there are cells in which faiss looks for the neighbours of a point."""
+"""Number of cells, each with about half as many points as there are cells, that faiss searches for a point."""
 BLOCK = 2**24
 """Distances held at a time."""
 
@@ -38,7 +39,7 @@ class Graph:
         return np.repeat(np.arange(len(self.degrees), dtype=self.targets.dtype), self.degrees)
 
     def rows(self, least: int) -> np.ndarray:
-        """Return every point's neighbours as rows of one length, `least` or more, filled up with the point itself."""
+        """Return every point's neighbours as rows of one length, at least `least`, padded with the point itself."""
         degrees = self.degrees
         wide = np.tile(np.arange(len(degrees))[:, None], (1, max(least, int(degrees.max(initial=0)))))
         wide[self.sources, np.arange(len(self.targets)) - np.repeat(self.starts[:-1], degrees)] = self.targets
@@ -57,7 +58,8 @@ class Graph:
 def nearest(points: np.ndarray, count: int) -> np.ndarray:
     """Return the `count` nearest other points of every point, nearest first: (n, count).
 
-    Exactly, by a k-d tree or by all distances; where both would take long, by faiss if it is installed [Douze2024]_.
+    The result is exact, by a k-d tree or all distances; where both would take long, faiss is used if installed
+    [Douze2024]_.
     """
     n, width = points.shape
     if count >= n:
@@ -77,7 +79,7 @@ def nearest_of(points: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
 
 
 def _others(found: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Take each point off its own list. Equal points may come before it, or push it out."""
+    """Remove each point from its own list. Equal points may come before it, or displace it."""
     itself = found == rows[:, None]
     itself[~itself.any(axis=1), -1] = True
     return found[~itself].reshape(len(rows), found.shape[1] - 1)
@@ -90,7 +92,7 @@ def _by_tree(points: np.ndarray, count: int) -> np.ndarray:
 
 
 def _by_cells(points: np.ndarray, count: int) -> np.ndarray:
-    """Find nearly all neighbours: points are put in the cells of k-means, and those near to a point are searched."""
+    """Find nearly all neighbours: k-means divides the points into cells, and the cells near a point are searched."""
     import faiss
 
     x = np.ascontiguousarray(points - points.mean(axis=0), dtype=np.float32)
@@ -101,7 +103,7 @@ def _by_cells(points: np.ndarray, count: int) -> np.ndarray:
     cells.add(x)  # pyright: ignore[reportCallIssue]
     cells.nprobe = PROBES
     found = cells.search(x, count)[1].astype(np.int32)  # pyright: ignore[reportCallIssue]
-    missing = np.nonzero(found[:, -1] < 0)[0]  # fewer points in these cells than neighbours wanted
+    missing = np.nonzero(found[:, -1] < 0)[0]  # these cells have fewer points than the wanted neighbours
     for row in missing:
         found[row] = np.argsort(((x - x[row]) ** 2).sum(axis=1), kind="stable")[:count]
     return found
@@ -109,7 +111,7 @@ def _by_cells(points: np.ndarray, count: int) -> np.ndarray:
 
 def _by_distances(points: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
     """Find neighbours of some points by all distances, |x|² - 2 x·y + |y|², a block of points at a time."""
-    centred = points - points.mean(axis=0)  # what points share would only cost digits
+    centred = points - points.mean(axis=0)  # a common offset would only cost digits
     squares = (centred**2).sum(axis=1)
     found = np.empty((len(rows), count), np.int32)
     for block in _blocks(len(rows), max(1, BLOCK // len(points))):
@@ -131,10 +133,10 @@ def symmetric(near: np.ndarray) -> Graph:
 
 
 def graph_of_edges(one: np.ndarray, other: np.ndarray, n: int) -> Graph:
-    """Return the undirected graph of n points with these edges, each once; a point is no neighbour of its own."""
+    """Return the undirected graph of n points with these edges, each once, without loops."""
     one, other = np.asarray(one, np.int64), np.asarray(other, np.int64)
     if len(one) and not 0 <= min(one.min(), other.min()) <= max(one.max(), other.max()) < n:
-        raise UsageError(f"the graph names a point beyond the {n} points; count from 0")
+        raise UsageError(f"the graph names a point that is not among the {n} points, which are counted from 0")
     apart = one != other
     low, high = np.minimum(one, other)[apart], np.maximum(one, other)[apart]
     keys = np.unique(low * n + high)

@@ -1,4 +1,4 @@
-"""Tangent spaces by a second-order fit, in which the bending of the manifold does not pass for tilt."""
+"""Tangent spaces by a second-order fit, which does not mistake the curvature of the manifold for tilt."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from unweave.geometry.tangents import Tangents
 
 ROUNDS = 8
 CLOSE = 0.02
-"""Tangent of the largest tilt of an axis in one step, below which a point is done."""
+"""A point has converged when the tangent of the largest tilt of an axis in one step is below this."""
 RIDGE = 1e-10
-"""Share of the mean square of the terms added to each, so that neighbours in special places have a fit as well."""
+"""Ridge: share of the mean square of the terms added to each, so that degenerate neighbours have a fit too."""
 
 
 def refined(points: np.ndarray, near: np.ndarray, rough: Tangents, least: int) -> Tangents:
@@ -21,16 +21,16 @@ def refined(points: np.ndarray, near: np.ndarray, rough: Tangents, least: int) -
 
         x - x_i = c + J u + Q(u, u) + O(u³),
 
-    and J spans the tangent space. Principal components take the bending Q for tilt, an error that goes with the
-    distance of the neighbours; with the term Q in a least-squares fit of c, J and Q, it goes with the square of that.
-    The constant c takes up the point's own noise. Since F^T J is the identity, J - F is the tilt of F. What the cubic
-    terms leave of it is of the opposite sign, so every round makes a whole step to J and then half of another.
+    and J spans the tangent space. Principal components mistake the curvature Q for tilt, an error proportional to the
+    distance of the neighbours; with the term Q in a least-squares fit of c, J and Q, the error is proportional to its
+    square. The constant c absorbs the point's own noise. Since F^T J is the identity, J - F is the tilt of F. The error
+    that cubic terms leave has the opposite sign, so every round takes a whole step to J and then half of another.
 
-    The standard error of J is sqrt(s² tr (A^T A)^-1), where s² is the mean square that the fit leaves and the trace
-    runs over the linear ones of its terms A.
+    The standard error of J is sqrt(s² tr (A^T A)^-1), where s² is the mean squared residual and the trace runs over the
+    linear terms of A.
 
-    The fit has 1 + k + k (k + 1) / 2 terms; `near` should hold two or three times as many neighbours. Points with
-    fewer than `least`, others than themselves, keep what they have.
+    The fit has 1 + k + k (k + 1) / 2 terms; `near` should hold two or three times as many neighbours. Points with fewer
+    than `least` neighbours other than themselves keep their rough spaces.
     """
     frames, tilts = np.ascontiguousarray(rough.frames, dtype=float).copy(), rough.tilts.copy()
     _refine(np.ascontiguousarray(points, dtype=float), np.asarray(near, np.int32), least, frames, tilts)
@@ -38,7 +38,7 @@ def refined(points: np.ndarray, near: np.ndarray, rough: Tangents, least: int) -
 
 
 def unexplained(points: np.ndarray, near: np.ndarray, frames: np.ndarray) -> np.ndarray:
-    """Return the share (r,) of the mean square of neighbours' offsets that the fit over each of r frames leaves."""
+    """Return the unexplained share (r,) of neighbours' mean squared offsets, for the fit over each of r frames."""
     out = np.ones(len(frames))
     _leave(np.ascontiguousarray(points, dtype=float), np.asarray(near, np.int32), frames, out)
     return out
@@ -83,7 +83,7 @@ def _copy(matrix, into):  # pragma: no cover
 
 @cached(nogil=True, error_model="numpy")
 def _leave(points, near, frames, out):  # pragma: no cover
-    """Fill in the share of the offsets' squares that the fit leaves."""
+    """Fill in the share of the offsets' squares that the fit does not explain."""
     width, k = frames.shape[1:]
     m = near.shape[1]
     offsets = np.empty((width, m + 1))
@@ -101,7 +101,7 @@ def _leave(points, near, frames, out):  # pragma: no cover
 
 @cached(nogil=True, error_model="numpy")
 def _left(offsets, terms, factor, part):  # pragma: no cover
-    """Return the sum of squares that a fit leaves: |x|² less the square of its part along the terms, L^-1 A^T x."""
+    """Return the residual sum of squares: |x|² minus the square of its part along the terms, L^-1 A^T x."""
     left = 0.0
     for axis in range(len(offsets)):
         left += _dot(offsets[axis], offsets[axis])
@@ -113,7 +113,7 @@ def _left(offsets, terms, factor, part):  # pragma: no cover
 
 @cached(nogil=True, error_model="numpy")
 def _standard_error(offsets, terms, factor, solved, part):  # pragma: no cover
-    """Return that of the linear coefficients, as an angle; `solved` holds their rows of (A^T A)^-1."""
+    """Return the standard error of the linear coefficients as an angle; `solved` holds their rows of (A^T A)^-1."""
     k, p = solved.shape
     trace = 0.0
     for a in range(k):
@@ -124,7 +124,7 @@ def _standard_error(offsets, terms, factor, solved, part):  # pragma: no cover
 
 @cached(nogil=True, error_model="numpy")
 def _fill_offsets(points, near, i, offsets):  # pragma: no cover
-    """Fill in neighbours' places seen from point i, (D, m + 1), and last its own."""
+    """Fill in the offsets of neighbours from point i, (D, m + 1), with its own last."""
     width, m = len(offsets), near.shape[1]
     for axis in range(width):
         offsets[axis, m] = 0.0
@@ -134,7 +134,7 @@ def _fill_offsets(points, near, i, offsets):  # pragma: no cover
 
 @cached(nogil=True, error_model="numpy")
 def _fit(offsets, frame, terms, gram, solved, weights, fitted):  # pragma: no cover
-    """Fill `fitted` with the linear coefficients J (D, k) of offsets (D, m); False where they are not determined."""
+    """Fill `fitted` with the linear coefficients J (D, k) of offsets (D, m); return False if undetermined."""
     if not _fill_terms(offsets, frame, terms) or not _factorised(terms, gram):
         return False
     width, k = fitted.shape
@@ -155,7 +155,7 @@ def _fit(offsets, frame, terms, gram, solved, weights, fitted):  # pragma: no co
 
 @cached(nogil=True, error_model="numpy")
 def _fill_terms(offsets, frame, terms):  # pragma: no cover
-    """Fill in the range of u, the products u_a u_b over it, and last u itself; False where the range is nothing."""
+    """Fill in the scaled products u_a u_b and, last, u itself; return False if the range of u is 0."""
     width, k = frame.shape
     p, m = terms.shape
     largest = 0.0
@@ -172,7 +172,7 @@ def _fill_terms(offsets, frame, terms):  # pragma: no cover
     if not largest > 0.0:
         return False
     for place in range(m):
-        terms[0, place] = largest  # all terms are of the size of u, or a ridge would weigh on them differently
+        terms[0, place] = largest  # all terms have the size of u, so that the ridge affects them equally
     row = 1
     for a in range(k):
         for b in range(a + 1):
@@ -184,7 +184,7 @@ def _fill_terms(offsets, frame, terms):  # pragma: no cover
 
 @cached(nogil=True, error_model="numpy")
 def _factorised(terms, gram):  # pragma: no cover
-    """Fill in the Cholesky factor of the terms' products; False if there is none."""
+    """Fill in the Cholesky factor of the terms' products; return False if there is none."""
     p = len(terms)
     squares = 0.0
     for a in range(p):
@@ -207,7 +207,7 @@ def _dot(one, other):  # pragma: no cover
 
 @cached(nogil=True, error_model="numpy")
 def _cholesky(matrix):  # pragma: no cover
-    """Replace the lower half of a symmetric matrix by its Cholesky factor; False if it is not positive."""
+    """Replace the lower half of a symmetric matrix by its Cholesky factor; return False if it is not positive."""
     for a in range(len(matrix)):
         for b in range(a + 1):
             rest = matrix[a, b] - _dot(matrix[a, :b], matrix[b, :b])
@@ -238,7 +238,7 @@ def _last_columns(factor, solved):  # pragma: no cover
 
 @cached(nogil=True, error_model="numpy")
 def _step(frame, fitted, share):  # pragma: no cover
-    """Move the frame by this share of the way to what was fitted, and return the largest tilt of an axis."""
+    """Move the frame by this share of the way to the fitted one, and return the largest tilt of an axis."""
     width, k = frame.shape
     largest = 0.0
     for a in range(k):

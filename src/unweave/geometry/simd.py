@@ -1,7 +1,7 @@
-"""Several numbers worked on at once, in the instructions of LLVM.
+"""Vector registers as Python numbers, in LLVM instructions.
 
 A numba intrinsic is Python that runs once, when a kernel is compiled, and writes its instructions. With these two
-classes it can do so in formulas: `total[0] = total[0] + x[1] * weight` loads, multiplies, adds and stores eight
+classes it can be written as formulas: `total[0] = total[0] + x[1] * weight` loads, multiplies, adds and stores eight
 numbers.
 """
 
@@ -16,7 +16,7 @@ from llvmlite import ir
 from numba import types
 
 LANES = 8
-"""Numbers that are worked on together: as many as fit a register of the processor."""
+"""Numbers that are processed together: as many as fit into a register of the processor."""
 FAST = ("contract", "nsz")
 """A product and a sum may become one instruction."""
 
@@ -51,7 +51,7 @@ class Vector:
 
 @dataclass(frozen=True)
 class Memory:
-    """Numbers of an array from a first one on, some step apart: read singly, or as many as there are lanes."""
+    """Numbers of an array from a first one on, at a fixed step: read one by one, or one for each lane."""
 
     builder: Any
     data: ir.Value
@@ -77,7 +77,7 @@ class Memory:
 
 
 def opened(context: Any, builder: Any, signature: Any, args: Sequence[Any]) -> list[Any]:
-    """Return the arguments, of arrays where their numbers begin."""
+    """Return the arguments, with arrays replaced by the addresses of their first numbers."""
     return [
         context.make_array(kind)(context, builder, each).data if isinstance(kind, types.Array) else each
         for kind, each in zip(signature.args, args, strict=True)

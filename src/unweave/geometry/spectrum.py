@@ -15,20 +15,20 @@ from unweave.progress import OnProgress
 TOP = 2.0
 """No eigenvalue of the scaled Laplacian is larger."""
 GUARD = 4
-"""Vectors beside those that are asked for: with them the last of these converge."""
+"""Extra vectors, with which the last of the requested ones converge."""
 DEGREE = 20
-"""Degree of the first filter, when nothing is known about the spectrum."""
+"""Degree of the first filter, before anything is known about the spectrum."""
 DEGREES = (6, 24)
-"""Bounds of the others'."""
+"""Bounds of the degrees of later filters."""
 ROUNDS = 12
 FIRST_CUT = 0.15
-"""What the first filter keeps."""
+"""The share of the spectrum that the first filter keeps."""
 ACCURACY = 0.01
-"""Angle in radians, at most, between a vector below the gap and the eigenvector that it stands for."""
+"""The largest angle in radians between a vector below the gap and its exact eigenvector."""
 
 
 class Spectrum(NamedTuple):
-    """The smallest eigenvalues of a Laplacian, their vectors (n, d, count), and how far each is from being one."""
+    """The smallest eigenvalues of a Laplacian, their vectors (n, d, count), and the residual of each."""
 
     values: np.ndarray
     vectors: np.ndarray
@@ -38,11 +38,10 @@ class Spectrum(NamedTuple):
 def bottom(laplacian: Laplacian, count: int, *, seed: int = 0, on_progress: OnProgress | None = None) -> Spectrum:
     r"""Return the `count` smallest eigenvalues and their vectors.
 
-    Each round applies to a block of vectors the Chebyshev polynomial of L that is small above a cut, and is then fitted
-    by Rayleigh and Ritz; the cut comes down to the largest value of the block. It stops when the vectors below the
-    steepest rise of the spectrum, which are all that matters, are within `ACCURACY` of their eigenvectors: |L v - θ v|
-    divided by the gap bounds that angle (Davis and Kahan). The values above the gap are then within a few per cent,
-    from above.
+    Each round applies to a block of vectors the Chebyshev polynomial of L that is small above a cut, followed by the
+    Rayleigh-Ritz method; the cut moves down to the largest value of the block. It stops when the vectors below the gap
+    of the spectrum, the only ones that matter, are within `ACCURACY` of their eigenvectors: |L v - θ v| divided by the
+    gap bounds that angle (Davis and Kahan). The values above the gap are then a few per cent too large at most.
     """
     size = laplacian.size * laplacian.width
     count = min(count, size)
@@ -65,13 +64,13 @@ def bottom(laplacian: Laplacian, count: int, *, seed: int = 0, on_progress: OnPr
 
 
 def _degree(cut: float, reduction: float) -> int:
-    """Return the degree of the filter that makes what lies above the cut smaller, against 0, by this factor."""
+    """Return the degree of the filter that damps values above the cut by this factor, relative to 0."""
     growth = np.arccosh((TOP + cut) / (TOP - cut))
     return int(np.clip(np.ceil(np.log(2 * max(reduction, 1.0)) / growth), *DEGREES))
 
 
 def _share_done(on_progress: OnProgress | None, turn: int) -> Callable[[float], None]:
-    """Return what to call after every step of a filter; how many rounds there will be is a guess."""
+    """Return the function to call after every step of a filter; the number of rounds is a guess."""
 
     def tell(share: float) -> None:
         if on_progress is not None:
@@ -86,7 +85,7 @@ def _filtered(
     """Return p(L) x, where p is 1 at 0 and, of its degree, the smallest between the cut and `TOP`."""
     middle, half = (TOP + cut) / 2, (TOP - cut) / 2
     first = ratio = -half / middle
-    before, x = x.copy(), laplacian.apply(x, ratio / half, -middle * ratio / half)  # the next step writes on it
+    before, x = x.copy(), laplacian.apply(x, ratio / half, -middle * ratio / half)  # the next step overwrites it
     for step in range(1, degree):
         new = 1 / (2 / first - ratio)
         after = laplacian.apply(x, 2 * new / half, -2 * new * middle / half, before, ratio * new, replace=True)
@@ -104,7 +103,7 @@ def _fitted(x: np.ndarray, image: np.ndarray) -> tuple[np.ndarray, np.ndarray, n
     inner = (flat.T @ flat).astype(float) * scale * scale[:, None]
     energy = (flat.T @ mapped).astype(float) * scale * scale[:, None]
     sizes, axes = np.linalg.eigh(inner)
-    axes = axes / np.sqrt(np.maximum(sizes, 1e-6))  # directions that float32 cannot tell from none become very short
+    axes = axes / np.sqrt(np.maximum(sizes, 1e-6))  # directions that are 0 within float32 become very short
     values, turns = np.linalg.eigh(axes.T @ (energy + energy.T) / 2 @ axes + np.diag(TOP * (sizes < 1e-6)))
     mixing = (scale[:, None] * (axes @ turns)).astype(np.float32)
     vectors, images = flat @ mixing, mapped @ mixing

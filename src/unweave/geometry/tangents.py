@@ -1,4 +1,4 @@
-"""Tangent spaces: the directions in which a point's neighbours lie, less what is due to the manifold's bending."""
+"""Tangent spaces: the directions in which a point's neighbours lie, corrected for the manifold's curvature."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from unweave.geometry.bias import bias
 CHUNK = 2**22
 """Numbers of neighbours' offsets held at a time."""
 ROUGH = 6
-"""Neighbours a dimension that principal components are taken of."""
+"""Neighbours per dimension for the principal components."""
 FIT = 3.0
-"""Neighbours a coefficient of the second-order fit …"""
+"""Neighbours per coefficient of the second-order fit …"""
 LEAST_FIT = 1.5
-"""… and how few still make a fit."""
+"""… and the fewest with which it is made."""
 LEAST = 12
-"""Neighbours, at least: fewer happen to lie in a row, or in a plane."""
+"""The fewest neighbours: fewer may lie on a line or in a plane by chance."""
 FIT_DIMENSIONS = 16
-"""Above this many dimensions the fit, of k² / 2 coefficients, is not made unless neighbours are asked for."""
+"""Above this many dimensions the fit, of k² / 2 coefficients, is only made if the user sets the neighbours."""
 
 
 class Tangents(NamedTuple):
@@ -32,7 +32,7 @@ class Tangents(NamedTuple):
 
 
 def usual_neighbours(dim: int, n: int | None = None) -> int:
-    """Return how many neighbours a tangent space is fitted to, of n points or of as many as it takes."""
+    """Return how many neighbours a tangent space is fitted to, at most n - 1 if n is given."""
     fit = int(FIT * coefficients(dim)) if dim <= FIT_DIMENSIONS else 0
     wanted = max(fit, ROUGH * dim, LEAST)
     return wanted if n is None else min(wanted, n - 1)
@@ -46,8 +46,8 @@ def coefficients(dim: int) -> int:
 def tangent_spaces(points: np.ndarray, near: np.ndarray, dim: int) -> Tangents:
     """Return the tangent spaces of the first r points from their neighbours (r, m), nearest first.
 
-    These are the principal directions of the nearest `ROUGH` · dim neighbours, bettered by a fit of second order to all
-    m where these are enough for one.
+    They are the principal directions of the nearest `ROUGH` · dim neighbours, refined by a second-order fit to all m if
+    these suffice.
     """
     rough = principal_spaces(points, near[:, : ROUGH * dim], dim)
     least = int(LEAST_FIT * coefficients(dim))
@@ -59,10 +59,10 @@ def tangent_spaces(points: np.ndarray, near: np.ndarray, dim: int) -> Tangents:
 
 
 def with_bias(points: np.ndarray, near: np.ndarray, tangents: Tangents) -> np.ndarray:
-    """Return the tilts (n,) of all points' tangent spaces with the bias of second-order fits in them.
+    """Return the tilts (n,) of all points' tangent spaces, with the bias of second-order fits added.
 
-    Its size is known over all points only; it is shared out like the standard error, for both grow with third-order
-    bending. Where no fits are made at all, tilts stay what they are.
+    Only the mean of the bias over all points is known. It is distributed like the standard error, because both grow
+    with third-order curvature. Where no fits are made, the tilts stay unchanged.
     """
     least = int(LEAST_FIT * coefficients(tangents.frames.shape[2]))
     others = int(np.median((near != np.arange(len(near))[:, None]).sum(axis=1)))
@@ -75,8 +75,8 @@ def with_bias(points: np.ndarray, near: np.ndarray, tangents: Tangents) -> np.nd
 def principal_spaces(points: np.ndarray, near: np.ndarray, dim: int) -> Tangents:
     """Return the spaces of the first principal directions of x_j - x_i, at the first r points.
 
-    `near` (r, m) holds the neighbours j of every i; i itself may fill up a row, for it adds nothing. Where neighbours
-    span fewer directions, any others complete the basis.
+    `near` (r, m) holds the neighbours j of every i; i itself may pad a row, because it adds nothing. Where neighbours
+    span fewer directions, arbitrary ones complete the basis.
     """
     frames, tilts = np.empty((len(near), points.shape[1], dim)), np.empty(len(near))
     for rows in _chunks(points, near):
@@ -85,7 +85,7 @@ def principal_spaces(points: np.ndarray, near: np.ndarray, dim: int) -> Tangents
         if near.shape[1] >= points.shape[1]:
             squares, axes = np.linalg.eigh(flat @ offsets)
             frames[rows] = axes[:, :, : -dim - 1 : -1]
-        else:  # the other product has the same eigenvalues but zeros, and is smaller
+        else:  # the other product has the same nonzero eigenvalues, and is smaller
             squares, inside = np.linalg.eigh(offsets @ flat)
             frames[rows] = np.linalg.qr(flat @ inside[:, :, : -dim - 1 : -1])[0]
         tilts[rows] = _standard_error(squares, dim, near.shape[1])
@@ -93,7 +93,7 @@ def principal_spaces(points: np.ndarray, near: np.ndarray, dim: int) -> Tangents
 
 
 def _standard_error(squares: np.ndarray, dim: int, count: int) -> np.ndarray:
-    """Return that of principal directions as an angle, from the sums of squares along all of them, ascending."""
+    """Return the standard error of principal directions as an angle, from the ascending sums of squares along all."""
     least = np.finfo(float).eps * squares[:, -1:] + np.finfo(float).tiny ** 0.5
     left = squares[:, :-dim].clip(0).sum(axis=1) / max(count - dim, 1)
     return np.arctan(np.sqrt(left * (1 / np.maximum(squares[:, -dim:], least)).sum(axis=1)))

@@ -1,4 +1,4 @@
-"""Points in coordinates in which their factors have one scale and lie at right angles."""
+"""Whitening: coordinates in which the factors have one scale and are orthogonal."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from unweave.geometry.inputs import checked
 
 RANK = 1e-9
-"""Directions of less than this share of the largest deviation are rounding, and left out."""
+"""Directions below this share of the largest standard deviation are rounding errors and left out."""
 
 
 class Whitened(NamedTuple):
@@ -21,17 +21,27 @@ class Whitened(NamedTuple):
     """(D, r): the points are (x - mean) times it, and a tangent vector v of x becomes v times it."""
 
     def frames(self, frame: np.ndarray) -> np.ndarray:
-        """Return orthonormal bases (n, r, k) of what becomes of the spaces that frames (n, D, k) span."""
+        """Return orthonormal bases (n, r, k) of the images of the spaces that frames (n, D, k) span."""
         return np.linalg.qr(self.matrix.T @ frame)[0]
 
 
 def whiten(points: Any) -> Whitened:
-    r"""Return points (n, D) by the linear map after which their covariance is the identity.
+    """Map points (n, D) linearly so that their covariance is the identity.
 
-    If factors y_j are drawn independently of each other, points x = M [y_1; …; y_m] under any linear map M become
-    O [C_1^(-1/2) y_1; …; C_m^(-1/2) y_m], where C_j is the covariance of y_j and O is orthogonal: a product again, in
-    its own metric, whatever the scales of the factors were and however their coordinates were mixed. The price: noise
-    along directions in which points hardly vary grows with them.
+    If the factors y_j are drawn independently, points x = M [y_1; …; y_m] under any linear map M become O [C_1^(-1/2)
+    y_1; …; C_m^(-1/2) y_m], where C_j is the covariance of y_j and O is orthogonal. This is a product again, in its own
+    metric, whatever the scales of the factors were and however their coordinates were mixed. In exchange, noise grows
+    along directions in which the points hardly vary.
+
+    Parameters
+    ----------
+    points
+        Points (n, D).
+
+    Returns
+    -------
+    Whitened
+        The new points, and the map that made them.
     """
     checked(points)
     x = np.asarray(points, float)

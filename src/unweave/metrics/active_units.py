@@ -1,4 +1,4 @@
-"""How many codes a model uses."""
+"""How many latents a model uses."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from unweave.metrics.resampling import Sampled
 
 @metric("Burda et al. 2016", "capacity", range=(0.0, inf), higher_is_better=None)
 def active_units(codes: ArrayLike, *, threshold: float = 0.01, categorical: Sequence[int] = ()) -> Sampled[float]:
-    r"""Active units [Burda2016]_, from 0 to the number of codes: how many codes does the model use?
+    r"""Active units [Burda2016]_, from 0 to the number of latents: how many latents does the model use?
 
-        the number of codes j with Var(z_j) > threshold
+        the number of latents j with Var(z_j) > threshold
 
-    where z are posterior means, and the variance is over samples, with n - 1.
+    where z are posterior means. The variance is over samples and divides by n - 1.
 
     Parameters
     ----------
     codes
-        Posterior means (n, d). Not samples: those of an unused code have the variance of the prior.
+        Posterior means (n, d). Not samples: those of an unused latent have the variance of the prior.
     threshold
-        In units of the prior, whose variance is 1.
+        The least variance of an active latent, in units of the prior, whose variance is 1.
     categorical
-        Columns of codes, counted from 0, that hold categories: their variance is that of a one-hot vector, 1 less the
+        Columns of codes, counted from 0, that hold categories: their variance is that of a one-hot vector, 1 minus the
         sum of the categories' squared shares.
 
     Returns
@@ -38,10 +38,8 @@ def active_units(codes: ArrayLike, *, threshold: float = 0.01, categorical: Sequ
     float
         A count.
 
-    Notes
-    -----
-    A constant code is never active. Unchanged by the order of codes or rows and by the sign and shift of a code, not by
-    its scale.
+    Notes ----- A constant latent is never active. The score does not change with the order of latents or rows, nor with
+    the sign and shift of a latent; it does with its scale.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""The β-VAE score: how codes of pairs differ tells which factor the pairs share."""
+"""The β-VAE score: can differences between codes of pairs tell which factor the pairs share?"""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ def beta_vae_score(
     batch: int = 64,
     seed: int = 0,
 ) -> Sampled[float]:
-    r"""β-VAE score [Higgins2017]_, in [0, 1]: does the difference of codes tell which factor is shared?
+    r"""β-VAE score [Higgins2017]_, in [0, 1]: do differences between codes tell which factor is shared?
 
         point = mean over `batch` pairs of |z - z'|,    label = the factor whose value both samples of a pair share
 
-    The score is the accuracy of a logistic regression (C = 1) from point to label, on points it was not fitted to.
+    The score is the accuracy of a logistic regression (C = 1) from point to label, on points that it was not fitted to.
 
     Parameters
     ----------
     source
-        What pairs are drawn from. A `Codebook`, or an encoder of the images of `data`: pairs come from the full grid of
-        factors. Codes (n, d), with factors as `data`, or a `Pool`: pairs come from these rows.
+        The source of pairs: a `Codebook`, or an encoder of the images of `data`, to draw from the full grid of factors;
+        codes (n, d), with factors as `data`, or a `Pool`, to draw from these rows.
     data
         The data set of an encoder, or the factors (n, k) of codes; nothing with a `Codebook` or a `Pool`.
     points, test_points
@@ -63,8 +63,8 @@ def beta_vae_score(
 
     Notes
     -----
-    A factor with a single value is never the one shared; with a single factor left the score is 1. Constant codes score
-    chance. Unchanged by the sign and shift of a code; not by its scale, because the regression is penalised.
+    A factor with a single value is never the shared one; with a single factor left the score is 1. Constant codes score
+    chance. Invariant to the sign and shift of a latent; not to its scale, because the regression is penalised.
 
     References
     ----------
@@ -106,11 +106,11 @@ def mean_differences(book: Source, pairs: Integers) -> np.ndarray:
 
 
 def _accuracy(train: Pair, held_out: Pair, weight: float) -> float:
-    """Return the accuracy of the regression; `weight` is C, which is weighed against the sum of losses."""
+    """Return the accuracy of the regression. `weight` is C: the penalty is weighed against the sum of losses."""
     (points, factors), (test_points, test_factors) = train, held_out
-    if len(test_factors) == 0 or len(factors) == 0:  # so few points that a half-sample leaves none
+    if len(test_factors) == 0 or len(factors) == 0:  # a half-sample of very few points may be empty
         return 0.0
-    if (factors == factors[0]).all():  # the regression wants two classes
+    if (factors == factors[0]).all():  # the regression needs two classes
         return float(np.mean(test_factors == factors[0]))
 
     with importing():

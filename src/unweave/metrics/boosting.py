@@ -1,4 +1,4 @@
-"""Gradient-boosted trees on binned codes: scikit-learn's rules at a small part of its time."""
+"""Gradient-boosted trees on binned codes: scikit-learn's rules in a fraction of the time."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from unweave.late import importing
 from unweave.metrics.inputs import whole_number
 
 NOWHERE = 2**31 - 1
-"""The place of a cut above all values: a split there leaves every row below."""
+"""The position of a cut above all values: such a split leaves every row below."""
 
 
 class BoostedTrees:
     """A classifier with the rules of scikit-learn's GradientBoostingClassifier() [Friedman2001]_.
 
-    Each of `rounds` rounds fits one regression tree a class (two classes: one tree) of `depth` levels to y - p, the
-    residuals of the multinomial deviance, splitting where their squares fall most, and adds `rate` times a Newton
-    step in each leaf. `feature_importances_` are the shares of that fall, summed over all trees.
+    Each of `rounds` rounds fits one regression tree per class (two classes: one tree) of `depth` levels to y - p, the
+    residuals of the multinomial deviance. It splits where their sum of squares falls most, and adds `rate` times a
+    Newton step in each leaf. `feature_importances_` are the shares of that fall, summed over all trees.
 
-    Three things differ. A code with more than `bins` distinct values (2 to 256) is cut into as many parts of about
-    equally many rows. A split is sought between parts first, and then between any two values within those parts that
-    lie beside a good cut or at the end of a node's range; scikit-learn looks everywhere. Trees that are not `thorough`
-    look beside the best cut alone: predictions hardly suffer, importances do. Where two splits are exactly as good,
-    the data themselves draw the lot instead of a seed: the importances depend on neither the order of rows and codes
-    nor the sign, shift and scale of a code. And no leaf moves a log-probability by more than 20 a round, where
-    scikit-learn can run away from classes of a few rows.
+    It differs in three ways. First, a latent with more than `bins` distinct values (2 to 256) is cut into that many
+    parts with nearly equal numbers of rows. The search for a split looks between parts first, and then between any two
+    values within the parts next to a good cut or at the end of a node's range; scikit-learn looks everywhere. Trees
+    that are not `thorough` look only beside the best cut, which hardly affects predictions but affects importances.
+    Second, the data break ties between splits, not a seed: the importances depend on neither the order of rows and
+    latents nor the sign, shift and scale of a latent. Third, no leaf moves a log-probability by more than 20 in a
+    round; without this limit classes of a few rows can diverge, as in scikit-learn.
 
-    As in scikit-learn, codes are taken in single precision: noise in the last digits of float64 is no reason to split.
-    That of a value close to 0, where single precision is finer, is rounded to a part in 2³² of the largest code.
+    As in scikit-learn, codes are converted to single precision, so that noise in the last digits of float64 causes no
+    split. Values close to 0, where single precision is finer, are rounded to a part in 2³² of the largest value.
 
     >>> BoostedTrees(rounds=5).fit([[0.0], [1.0], [2.0], [3.0]], [7, 7, 9, 9]).predict([[0.4], [5.0]]).tolist()
     [7, 9]
@@ -55,7 +55,7 @@ class BoostedTrees:
         return self
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> BoostedTrees:
-        """Fit codes (n, d) to classes (n,). With a single class, that is what `predict` says of any row."""
+        """Fit codes (n, d) to classes (n,). With a single class, `predict` returns it for every row."""
         codes = _codes(X)
         self.classes_, labels = np.unique(np.asarray(y), return_inverse=True)
         if labels.shape != (len(codes),):
@@ -75,7 +75,7 @@ class BoostedTrees:
         prior = np.bincount(labels) / n
         self._start = np.log(prior)
         if trees:
-            if trees == 1:  # the tree is that of the second class, so it goes first
+            if trees == 1:  # the only tree is that of the second class, so that class goes first
                 prior, labels = prior[::-1], 1 - labels
             shrinkage = (classes - 1) / classes if trees > 1 else 1.0  # the papers' factor, which scikit-learn keeps
             rate = shrinkage * float(self.rate)
@@ -134,19 +134,19 @@ def _boost(
 ) -> None:
     """Fit all trees; the results go into the last three arguments.
 
-    labels (n,) are classes, prior (classes,) their shares, rate what is taken of a Newton step. splits, (rounds, trees,
-    nodes, 3), get each node's code and the places beside its cut among the rising values; steps, (rounds, trees,
-    leaves), what a leaf adds; importance (d,) the gains.
+    labels (n,) are classes, prior (classes,) their shares, rate the share of a Newton step. splits, (rounds, trees,
+    nodes, 3), receive each node's latent and the positions beside its cut among the sorted values; steps, (rounds,
+    trees, leaves), what a leaf adds; importance (d,) the gains.
     """
     with importing():
         from unweave.metrics.trees import BINS, CHUNK, COPIES, GROUP, LANES, boost
 
     n, d = cut.rows.shape
     lanes, leaves, cells = int(LANES), steps.shape[2], d * int(BINS)
-    share = np.zeros((-(-len(prior) // lanes) * lanes, n))  # probabilities, up to a factor a row
+    share = np.zeros((-(-len(prior) // lanes) * lanes, n))  # probabilities, up to a factor per row
     share[: len(prior)] = prior[:, None]
     bits = n.bit_length()
-    unit = 2.0 ** min(62 - 2 * bits, 48)  # n residuals moved up by the bits of a count stay below 2**62
+    unit = 2.0 ** min(62 - 2 * bits, 48)  # n residuals shifted by the bits of a count stay below 2**62
     given = cut.rows, np.ascontiguousarray(cut.rows.T), cut.sizes, cut.order, cut.rising, cut.starts
     packed, together = np.empty((lanes, n), np.int64), _aligned(int(CHUNK), lanes)
     root, tables = _aligned(cells, lanes), np.empty((lanes + leaves - 2, cells), np.int64)
@@ -160,38 +160,38 @@ def _boost(
 
 
 def _aligned(rows: int, width: int) -> np.ndarray:
-    """Return zeros (rows, width) that begin with a line of the cache, so that no eight of them lie across two."""
+    """Return zeros (rows, width) aligned to a cache line, so that no eight of them straddle two lines."""
     memory = np.zeros(rows * width + 8, np.int64)
     start = -memory.ctypes.data % 64 // 8
     return memory[start : start + rows * width].reshape(rows, width)
 
 
 def _by_class(trees: np.ndarray) -> np.ndarray:
-    """Put numbers of trees (rounds, classes, m) in the order of classes, and of rounds for each: (trees, m)."""
+    """Reorder the arrays of trees (rounds, classes, m) by class, then by round: (trees, m)."""
     return np.ascontiguousarray(trees.swapaxes(0, 1)).reshape(-1, trees.shape[2])
 
 
 def _keys(rows: np.ndarray, sizes: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Return a number for each code, of its values and not of its place or sign, from which lots are drawn, (d,)."""
+    """Return a number for each latent, (d,), to break ties: it depends on the values, not on position or sign."""
     sums = (labels + 1.0) ** 2 @ np.abs(2.0 * rows + 1 - sizes)
     _, same, counts = np.unique(sums, return_inverse=True, return_counts=True)
-    before = np.array([np.sum(same[:j] == same[j]) for j in range(len(sums))])  # duplicates each have their turns
+    before = np.array([np.sum(same[:j] == same[j]) for j in range(len(sums))])  # duplicates take turns
     return (sums + 0.5 * before / counts.max()).view(np.uint64)
 
 
 class Parts:
-    """Codes (n, d) cut into at most 256 parts each: a part a value where these are few, else of nearly equal counts."""
+    """Latents (n, d) cut into at most 256 parts: one per value if these are few, else of nearly equal counts."""
 
     def __init__(self, codes: np.ndarray, bins: int) -> None:
         n, d = codes.shape
         self.rows = np.empty((n, d), dtype=np.uint8)
-        """The part of every code."""
+        """The part of every latent."""
         self.sizes = np.empty(d, dtype=np.int64)
-        """How many parts each code has."""
+        """How many parts each latent has."""
         columns = np.ascontiguousarray(codes.T)
         order = np.argsort(columns, axis=1)
         self.order = order.astype(np.uint32)
-        """The rows of each code by value."""
+        """The rows of each latent by value."""
         self.rising = np.take_along_axis(columns, order, axis=1)
         """The values of these rows."""
         self.starts = np.full((d, 257), n)
@@ -205,7 +205,7 @@ class Parts:
             self.rows[order[j], j] = np.repeat(np.arange(len(first)), np.diff(begins[first], append=n))
 
     def turn(self, j: int) -> None:
-        """Put the negative of code j in its place: its parts are the same in the opposite order."""
+        """Replace latent j by its negative: it has the same parts in the opposite order."""
         size = self.sizes[j]
         self.rows[:, j] = size - 1 - self.rows[:, j]
         self.order[j], self.rising[j] = self.order[j, ::-1].copy(), -self.rising[j, ::-1]
@@ -213,9 +213,9 @@ class Parts:
 
 
 def _even_starts(counts: np.ndarray, bins: int) -> np.ndarray:
-    """Return which values begin a part, so that about as many rows fall in each."""
+    """Return which values begin a part, so that the parts have nearly equal numbers of rows."""
     upto = np.cumsum(counts)
-    n, parts = upto[-1], (bins - 1) | 1  # odd: a cut at the middle would fall otherwise for -z than for z
+    n, parts = upto[-1], (bins - 1) | 1  # odd: a cut in the middle would differ between z and -z
     wanted = np.arange(1, parts) * n  # rows below cuts, in units of 1 / parts
     upto *= parts
     above = np.clip(np.searchsorted(upto, wanted), 1, len(counts) - 1)  # the cut is after value above, or above - 1
@@ -225,13 +225,13 @@ def _even_starts(counts: np.ndarray, bins: int) -> np.ndarray:
 
 
 def _orientation(parts: Parts, labels: np.ndarray) -> np.ndarray:
-    """Return a sign for each code, (d,), with which a code and its negative come out the same."""
+    """Return a sign for each latent, (d,), that makes a latent and its negative equal."""
     tilt = (labels + 1.0) ** 2 @ (2.0 * parts.rows + 1 - parts.sizes)
     return np.where(tilt < 0, np.float32(-1), np.float32(1))
 
 
 def _thresholds(splits: np.ndarray, rising: np.ndarray) -> np.ndarray:
-    """Return the value up to which a node's rows go left: halfway between those beside its cut, rounded down."""
+    """Return the value up to which a node's rows go left: halfway between the values beside its cut, rounded down."""
     code, low, high = np.moveaxis(splits, -1, 0)
     last = rising.shape[1] - 1
     middle = (rising[code, low].astype(np.float64) + rising[code, np.minimum(high, last)]) / 2
@@ -241,11 +241,11 @@ def _thresholds(splits: np.ndarray, rising: np.ndarray) -> np.ndarray:
 
 
 def _rounded(codes: np.ndarray, exponents: np.ndarray) -> np.ndarray:
-    """Return codes in single precision, each times a power of two so that the largest fitted is about 2³².
+    """Return codes in single precision, each scaled by a power of two so that the largest fitted value is about 2³².
 
-    The power keeps them within its range, and changes no digit; whole numbers are what is left of small ones.
+    The power of two keeps the values within range and changes no digit; rounding to whole numbers trims small ones.
     """
-    with np.errstate(over="ignore"):  # codes far beyond those fitted become infinite: the right side of any cut
+    with np.errstate(over="ignore"):  # values far above the fitted ones become infinite: right of every cut
         return np.rint(np.ldexp(codes, 32 - exponents).astype(np.float32))
 
 

@@ -1,4 +1,4 @@
-"""All inputs of a metric with a column for each category, for the metrics that read codes as numbers."""
+"""All inputs of a metric with a column for each category, for metrics that treat codes as numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from unweave.metrics.pool import Pool, Source
 
 
 def with_category_columns(inputs: Mapping[str, Any], categorical: Sequence[int]) -> dict[str, Any]:
-    """Return inputs whose categorical codes are one-hot, in all rows and in what is drawn from."""
+    """Return inputs with one-hot categorical latents, in all rows, the codebook and the pool."""
     test = inputs.get("test")
     rows = [inputs["codes"], *([] if test is None else [np.asarray(test[0])])]
     read = OneHot.of(np.concatenate(rows), categorical)

@@ -1,4 +1,4 @@
-"""A linear support vector machine that sees one categorical code, as a column for each category."""
+"""A linear support vector machine that sees one categorical latent, as a column for each category."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ TOLERANCE = 1e-8
 
 
 class CategoryCode:
-    """A categorical code (n,), ready to predict any factor from it: `SortedCode` for categories.
+    """A categorical latent (n,), ready to predict any factor from it: `SortedCode` for categories.
 
-    Rows of one category and one class are all alike: each such pair is one row with a weight, so that a fit takes as
-    long as there are pairs, not rows.
+    Rows of one category and one class are identical. Each such pair becomes one weighted row, so that the time of a fit
+    depends on the number of pairs, not of rows.
     """
 
     def __init__(self, code: np.ndarray) -> None:
         self._values, self._labels = np.unique(code, return_inverse=True)
 
     def predict(self, factor: np.ndarray, test_code: np.ndarray, penalty: float) -> np.ndarray:
-        """Return what scikit-learn's LinearSVC, with this C and balanced classes, predicts for test codes (m,)."""
+        """Return the predictions of scikit-learn's LinearSVC, with this C and balanced classes, for test codes (m,)."""
         classes, numbered = np.unique(factor, return_inverse=True)
         if len(classes) == 1:
             return np.full(len(test_code), classes[0])
@@ -36,7 +36,7 @@ class CategoryCode:
             from sklearn.svm import LinearSVC
 
         weights = dict(enumerate(balanced.tolist()))
-        primal: Any = False  # scikit-learn's own annotation knows "auto" alone
+        primal: Any = False  # scikit-learn's annotation lists only "auto"
         model = LinearSVC(C=penalty, class_weight=weights, dual=primal, tol=TOLERANCE, max_iter=10_000)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)

@@ -1,4 +1,4 @@
-"""Where the codes of a cell are kept: in a codebook's array, in the order in which cells were encoded."""
+"""Where the codes of a cell are stored: in a codebook's array, in the order of encoding."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ class CellIndex(Protocol):
         ...
 
     def missing(self, cells: np.ndarray) -> np.ndarray:
-        """Return those of the cells (...) that have no row, each once, in ascending order."""
+        """Return the cells (...) that have no row, each once, in ascending order."""
         ...
 
     def add(self, cells: np.ndarray) -> None:
-        """Give the next rows to these cells (n,), none of which has one."""
+        """Assign the next rows to these cells (n,), which have none yet."""
         ...
 
 

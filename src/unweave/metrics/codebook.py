@@ -1,4 +1,4 @@
-"""The codes of the cells of a grid of factors: each encoded once, when first asked for, and shared by all metrics."""
+"""The codes of the cells of a grid of factors: each is encoded once, on first use, and shared by all metrics."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from unweave.progress import OnProgress
 CHUNK = 512
 """Images encoded together."""
 DENSE = 2**24
-"""Grids of up to this many cells (64 MB) have an index of all of them; larger ones of those encoded alone."""
+"""Grids of up to this many cells (64 MB) index every cell; larger ones index only the encoded cells."""
 
 Encode: TypeAlias = Callable[[Images], ArrayLike]
-"""Images (n, H, W, C), uint8, to codes (n, d)."""
+"""A function from uint8 images (n, H, W, C) to codes (n, d)."""
 
 
 class Codebook:
     """The codes of a data set that is a full grid of factors, under one encoder.
 
-    A metric that intervenes on factors asks for the codes of cells, numbered as in the data set: the last factor varies
-    fastest. A cell is encoded when it is first asked for, and never again.
+    A metric that intervenes on factors requests the codes of cells, numbered as in the data set: the last factor varies
+    fastest. Each cell is encoded once, when it is first requested.
 
-    Where the factors determine the image (`exact`), this gives what encoding every image again would give. Where they
-    do not, as in the noisy variants, one image stands for all images of its cell: variation within a cell is not seen.
+    Where the factors determine the image (`exact`), the result is the same as encoding every image again. Where they do
+    not, as in the noisy variants, one image stands for all images of its cell, which hides variation within a cell.
 
     Parameters
     ----------
@@ -59,12 +59,12 @@ class Codebook:
     """How many values each factor has."""
     names: tuple[str, ...]
     exact: bool
-    """True where the factors decide the image."""
+    """Whether the factors determine the image."""
     seconds: float = 0.0
     """Time spent encoding so far."""
 
     def __init__(self, encode: Encode, data: Dataset, *, on_progress: OnProgress | None = None) -> None:
-        """Take an encoder of uint8 images (n, H, W, C) and its data; `on_progress` reports what is encoded."""
+        """Take an encoder of uint8 images (n, H, W, C) and its data; `on_progress` reports the encoding."""
         if not callable(encode):
             raise UsageError(f"encode must be a function of images, not {type(encode).__name__}")
         require_grid(data, "a metric that intervenes on factors")
@@ -76,7 +76,7 @@ class Codebook:
 
     @classmethod
     def of_grid(cls, codes: ArrayLike, sizes: Sequence[int]) -> Codebook:
-        """Return the codebook of codes (cells, d) of every cell of a grid, in its order, without any images."""
+        """Return a codebook of the codes (cells, d) of every cell of a grid, in its order, without images."""
         book = cls.__new__(cls)
         book.sizes = tuple(int(size) for size in integers(list(sizes), "sizes"))
         if not book.sizes or min(book.sizes) < 1:
@@ -97,17 +97,17 @@ class Codebook:
 
     @property
     def has_images(self) -> bool:
-        """False where it was made of codes alone, so that no metric can look at images."""
+        """False if it was made from codes alone: metrics that need images then raise a `UsageError`."""
         return self._data is not None
 
     def add(self, cells: ArrayLike, codes: ArrayLike) -> None:
-        """Keep codes (n, d) that the encoder has already given for the images of these cells (n,)."""
+        """Add codes (n, d) that the encoder has already computed for the images of these cells (n,)."""
         indices, first = np.unique(self._inside(cells), return_index=True)
         new = self._index.find(indices) < 0
         self._keep(indices[new], _check(codes, np.size(cells), "codes")[first[new]])
 
     def prepare(self, cells: ArrayLike) -> None:
-        """Encode those of these cells that are not known yet: best all that a metric will ask for, at once."""
+        """Encode the cells that are not encoded yet. Pass all cells that a metric needs at once."""
         missing = self._index.missing(self._inside(cells))
         if len(missing) > 0:
             self._keep(missing, self._encoded(missing))
@@ -117,7 +117,7 @@ class Codebook:
         return self.of_rows(self.rows(cells))
 
     def rows(self, cells: ArrayLike) -> np.ndarray:
-        """Return where the codes of these cells (...) are kept, from 0 up in the order of encoding."""
+        """Return the rows at which the codes of these cells (...) are stored, from 0 up in the order of encoding."""
         indices = self._inside(cells)
         rows = self._index.find(indices)
         if self._codes is None or (rows < 0).any():
@@ -126,9 +126,9 @@ class Codebook:
         return rows
 
     def of_rows(self, rows: np.ndarray) -> np.ndarray:
-        """Return the codes (..., d), float64, that are kept at these rows (...)."""
+        """Return the codes (..., d), float64, that are stored at these rows (...)."""
         if self._codes is None:
-            raise UsageError("no cell is asked for, and none is encoded yet")
+            raise UsageError("no cells were requested, and none is encoded yet")
         return self._codes[rows].astype(np.float64, copy=False)
 
     def images(self, cells: ArrayLike) -> Images:
@@ -138,11 +138,11 @@ class Codebook:
     @property
     def _known_data(self) -> Dataset:
         if self._data is None:
-            raise UsageError("this metric looks at images, but the codebook was made of codes alone")
+            raise UsageError("this metric needs images, but the codebook was made from codes alone")
         return self._data
 
     def _inputs(self, cells: Integers) -> Inputs:
-        """Return what the encoder takes of these cells: images, or vectors."""
+        """Return the encoder's input for these cells: images or vectors."""
         return self._known_data.inputs(cells)
 
     def draw(self, shape: int | tuple[int, ...], rng: np.random.Generator) -> Integers:
@@ -191,20 +191,20 @@ class Codebook:
 
 
 class DerivedBook(Codebook):
-    """A codebook with the cells and images of another one, and other codes."""
+    """A codebook with the cells and images of another one, but other codes."""
 
     def __init__(self, book: Codebook) -> None:
         self.sizes, self.names, self.exact, self._book = book.sizes, book.names, book.exact, book
 
     def prepare(self, cells: ArrayLike) -> None:
-        """Encode those cells that the other book does not know yet."""
+        """Encode the cells that the other book has not encoded yet."""
         self._book.prepare(cells)
 
     def images(self, cells: ArrayLike) -> np.ndarray:
         """Return the images of the cells with these indices."""
         return self._book.images(cells)
 
-    # By the other book, since its labels may be noisy.
+    # The other book draws, because its labels may be noisy.
     def draw_pairs(self, count: int, batch: int, rng: np.random.Generator) -> tuple[Integers, Integers]:
         """Draw factors and pairs of cells that share the factor's value."""
         return self._book.draw_pairs(count, batch, rng)
@@ -215,10 +215,10 @@ class DerivedBook(Codebook):
 
 
 def open_codebook(encode: Encode | Codebook, data: Dataset | None) -> Codebook:
-    """Return the codebook given, or one of the encoder and the data set given."""
+    """Return the given codebook, or make one from the given encoder and data set."""
     if isinstance(encode, Codebook):
         if data is not None:
-            raise UsageError("a Codebook knows its data set: give no other")
+            raise UsageError("a Codebook has its own data set: pass the Codebook alone")
         return encode
     if data is None:
         raise UsageError("give a Codebook, or an encoder and a data set")
@@ -243,4 +243,4 @@ def _check(codes: ArrayLike, rows: int, name: str) -> np.ndarray:
 
 def _check_width(before: np.ndarray, after: np.ndarray) -> None:
     if before.shape[1] != after.shape[1]:
-        raise UsageError(f"the encoder gave {before.shape[1]} codes an image, and then {after.shape[1]}")
+        raise UsageError(f"the encoder gave {before.shape[1]} latents for some images and {after.shape[1]} for others")

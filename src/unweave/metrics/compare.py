@@ -1,4 +1,4 @@
-"""Codes of several encoders for the same samples: how much each score differs, with an interval of the difference."""
+"""Compare codes of several encoders for the same samples: score differences, each with its interval."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
     from unweave.runs import Run
 
 NO_EFFECT = ("floors", "details")
-"""Fields of `Request` that mean nothing for a difference."""
+"""Fields of `Request` that do not apply to a difference."""
 ROUNDING = 1e-9
-"""A difference below this share of the larger score is one of rounding: codes in another order, say."""
+"""A smaller difference, as a share of the larger score, is rounding, for example of latents in another order."""
 NUMBERS = ("value_a", "value_b", "difference", "low", "high")
 MARGIN = 1.1
-"""An interval is a tenth wider than the halves say.
+"""Intervals are a tenth wider than the half-samples suggest.
 
-A ratio of two chances, as modularity is for a code of noise, does not settle with more rows. Halves then show three
-quarters of its variance, and without a margin equal encoders were told apart in 9 % of trials.
+A ratio of two chances, such as modularity of a latent of noise, does not converge with more rows. Halves then show
+three quarters of its variance, and without a margin 9 % of trials declared equal encoders different.
 """
 CALLS = "compare(codes_a, codes_b, factors), or compare({'name': codes, …}, factors=factors)"
 
@@ -58,13 +58,13 @@ def compare(
 ) -> polars.DataFrame:
     r"""Compare the scores of two encoders, or of several with the first, on the same samples.
 
-    The difference of two scores s_b - s_a has the 95 % interval
+    The 95 % interval of the difference of two scores, s_b - s_a, is
 
         s_b - s_a ± 1.1 t sd( s_b(half) - s_a(half) ),    cut to what a difference can be,
 
-    from random halves of the rows, the *same* halves for both [Politis1994]_; 1.1 is a margin for scores of which
-    halves show too little of the variance. What both encoders owe to the rows drawn cancels, so the interval is
-    narrower than one made of the two scores' own. It is over images and excludes training seeds: two seeds of one
+    from random halves of the rows, the *same* halves for both [Politis1994]_; 1.1 is a margin for scores whose halves
+    show too little of the variance. Effects of the drawn rows on both encoders cancel, so the interval is narrower than
+    one combined from the two scores' intervals. It covers the choice of images, not training seeds: two seeds of one
     method may differ as much.
 
     Parameters
@@ -72,21 +72,21 @@ def compare(
     first, second
         Codes (n, d_a) and (n, d_b) of the same n samples in the same order, called "a" and "b" in the table. Or `first`
         alone: a mapping from names to codes, or to runs, each of which is compared with the first. Or two runs, or a
-        list of runs, of one data set: they are called by their folders, and scored on the same random images.
+        list of runs, of one data set: they are named after their folders, and scored on the same random images.
     factors
         As for `unweave.evaluate`; a run has its own.
     metrics
-        As for `unweave.evaluate`. A group leaves out what the inputs of any of them do not suffice for.
+        As for `unweave.evaluate`. A group leaves out metrics for which some model lacks the inputs.
     test
         Rows on which metrics that fit a predictor test it: `(test_codes_a, test_codes_b, test_factors)`, or, with a
-        mapping, `({name: test_codes, …}, test_factors)`; else a third of the rows is held out, the same for all.
+        mapping, `({name: test_codes, …}, test_factors)`; without them the same third of the rows is held out for all.
     names
         The names of the factors, for label noise.
     samples, test_samples
         How many images to score runs on, as for `Run.evaluate`.
     progress, on_progress, on_result
-        A bar or none, who is told of progress instead, and who is given each metric's rows as soon as they are there,
-        as for `unweave.evaluate`.
+        Whether to show a bar, a function to call instead, and a function that receives each metric's rows as soon as
+        they are computed, as for `unweave.evaluate`.
     **settings
         The other fields of `Request`: preset, options, label_noise, bin_factors, categorical, seed, intervals,
         replicates.
@@ -95,9 +95,9 @@ def compare(
     -------
     polars.DataFrame
         A row for each score, or each part of one, and each pair: metric; a and b, the names of the two; value_a and
-        value_b; difference, b less a; low and high, its interval; differs, whether that excludes 0; better, the name of
-        the better one where they differ and the metric has a direction; seconds spent on the two; options (JSON). Null
-        where there is no such number.
+        value_b; difference, b minus a; low and high, its interval; differs, whether the interval excludes 0; better,
+        the name of the better one where they differ and the metric has a direction; seconds spent on both; options
+        (JSON). Null where the number does not exist.
 
     Examples
     --------
@@ -107,18 +107,18 @@ def compare(
     """
     for name in NO_EFFECT:
         if name in settings:
-            raise UsageError(f"compare has no {name}: they are of one score; use evaluate")
+            raise UsageError(f"compare has no {name}, which belong to a single score: use evaluate")
     request = Request.of(metrics, settings)
     if runs := _runs(first, second):
         if not (factors is test is names is None):
-            raise UsageError("runs have factors and test rows of their own: give no others")
+            raise UsageError("runs have their own factors and test rows: leave out factors and test")
         from unweave.scoring import compare_runs
 
         with reporting(on_progress, progress) as told:
             kept = {"samples": samples, "test_samples": test_samples, "on_progress": told, "on_result": on_result}
             return compare_runs(runs, request, **kept)
     if not (samples is test_samples is None):
-        raise UsageError("samples and test_samples are for runs; of codes, all rows are scored")
+        raise UsageError("samples and test_samples are for runs only: with codes, all rows are scored")
     codes, tests = _by_name(first, second, test)
     inputs = {}
     with saying_once():
@@ -157,7 +157,7 @@ def compare_inputs(
 
 
 def short_names(paths: Sequence[Path]) -> list[str]:
-    """Return the last part of each path, or as many parts as it takes to tell all of them apart.
+    """Return the last part of each path, or as many parts as needed to make the names unique.
 
     >>> short_names([Path("runs/a/model"), Path("runs/b/model")])
     ['a/model', 'b/model']
@@ -180,7 +180,7 @@ class _Halved(NamedTuple):
 
 
 def _rows(name: str, inputs: Mapping[str, Mapping[str, Any]], request: Request) -> list[dict[str, object]]:
-    """Return the rows of one metric: for each of its parts, every other one against the first."""
+    """Return the rows of one metric: for each of its parts, all other models against the first."""
     metric, settings = metric_of(name), request.settings_of(name)
     found = _score_all(metric, inputs, settings, request)
     (a, ours), *others = found.items()
@@ -211,15 +211,15 @@ def _score_all(
     for key, theirs in others:
         if theirs.units != ours.units:
             counts = f"{ours.units:,} units of '{first}' and from {theirs.units:,} of '{key}'"
-            raise UsageError(f"it would be computed from {counts}, and only the same ones can be compared")
+            raise UsageError(f"the scores would be computed from {counts}: compare needs the same units for all")
     return found
 
 
 def _halve(metric: Metric[..., Any], own: Mapping[str, Any], settings: Mapping[str, Any], request: Request) -> _Halved:
-    """Return a score of all rows and of random halves, which the seed alone decides.
+    """Return a score of all rows and of random halves, which depend only on the seed.
 
-    Each is computed once, in this order: a metric that draws at random while it rescores, as the downstream task does,
-    so draws the same for all codes.
+    Each is computed once, in this order, so that a metric that draws at random while it rescores, such as the
+    downstream task, makes the same draws for all codes.
     """
     start, before = perf_counter(), sum(overheads(own).values())
     sampled = metric.sampled(own, settings)
@@ -261,7 +261,7 @@ def _better(a: str, b: str, difference: float, higher_is_better: bool | None) ->
 
 
 def _choose(inputs: Mapping[str, Mapping[str, Any]], request: Request) -> list[str]:
-    """Return the metrics asked for that the inputs of all suffice for."""
+    """Return the requested metrics for which all models have the inputs."""
     chosen: list[list[str]] = []
     for key, own in inputs.items():
         with called(key):
@@ -270,7 +270,7 @@ def _choose(inputs: Mapping[str, Mapping[str, Any]], request: Request) -> list[s
 
 
 def _runs(first: Any, second: Any) -> dict[str, Run]:
-    """Return the runs that were given, by name, or nothing where codes were."""
+    """Return the given runs by name, or nothing if codes were given."""
     if isinstance(first, Mapping):
         return {str(name): run for name, run in first.items()} if any(map(_is_run, first.values())) else {}
     given = list(first) if second is None and isinstance(first, list | tuple) else [first, second]
@@ -280,12 +280,12 @@ def _runs(first: Any, second: Any) -> dict[str, Run]:
     if not any(map(_is_run, given)):
         return {}
     if not all(map(_is_run, given)):
-        raise UsageError("compare takes two runs, a list of runs, or codes; not one run alone, nor a run and codes")
+        raise UsageError("compare takes two runs, a list of runs, or codes; not a single run, nor a run and codes")
     return dict(zip(short_names([run.path for run in given]), given, strict=True))
 
 
 def _is_run(value: object) -> bool:
-    return hasattr(value, "posterior")  # `Run` itself would take torch to import
+    return hasattr(value, "posterior")  # importing `Run` itself would import torch
 
 
 def _by_name(first: Any, second: Any, test: Any) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -297,7 +297,7 @@ def _by_name(first: Any, second: Any, test: Any) -> tuple[dict[str, Any], dict[s
             raise UsageError("test must hold three arrays: test=(test_codes_a, test_codes_b, test_factors)")
         return {"a": first, "b": second}, {} if test is None else {"a": (test[0], test[2]), "b": (test[1], test[2])}
     if second is not None:
-        raise UsageError("a mapping holds all codes that are compared: give factors as factors=…")
+        raise UsageError("a mapping already holds all codes: pass the factors as factors=…")
     codes = {str(name): own for name, own in first.items()}
     if len(codes) < 2:
         raise UsageError(f"compare takes two or more sets of codes, got {len(codes)}")

@@ -16,7 +16,7 @@ def shares(amounts: np.ndarray, axis: int) -> np.ndarray:
 def concentration(importance: np.ndarray) -> np.ndarray:
     """Return one minus the entropy, to base k, of the shares of each row: (d, k, ...) to (d, ...).
 
-    It is 0 for a row of zeros, of a code that matters to no factor.
+    It is 0 for a row of zeros, that is, for a latent that no factor uses.
 
     >>> concentration(np.array([[2.0, 0.0], [1.0, 1.0], [0.0, 0.0]]))
     array([1., 0., 0.])

@@ -1,4 +1,4 @@
-"""Correlations of columns, and what a determinant of them says about dependence."""
+"""Correlations of columns, and the dependence that their determinant measures."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 
 FLOOR = 1e-12
-"""Smaller eigenvalues of a correlation matrix are rounding, and count as this: an exact dependence costs 13.8 nats."""
+"""Smaller eigenvalues of a correlation matrix are rounding errors and count as this: an exact dependence adds 13.8
+nats."""
 
 
 def standardised(columns: np.ndarray) -> np.ndarray:
     """Return columns (n, c) of mean 0 and length 1, whose products are correlations; a constant column is all 0."""
     least = columns.min(axis=0)
     width = columns.max(axis=0) - least
-    # To [0, 1] first: squares of tiny or huge numbers would leave the range of floats.
+    # Scale to [0, 1] first: squares of tiny or huge numbers would overflow or underflow.
     unit = (columns - least) / np.where(width > 0, width, 1)
     unit -= unit.mean(axis=0)
     unit[:, width == 0] = 0
@@ -22,10 +23,10 @@ def standardised(columns: np.ndarray) -> np.ndarray:
 
 
 def strengths(codes: np.ndarray, factors: np.ndarray, categorical: Sequence[int] = ()) -> np.ndarray:
-    """Return how closely each factor follows each code, (d, k), in [0, 1].
+    """Return how closely each factor follows each latent, (d, k), in [0, 1].
 
-    For a number that is |correlation|. For a categorical code it is the correlation of the factor with its mean in
-    each category: the largest that any function of the category has.
+    For a number this is |correlation|. For a categorical latent it is the correlation of the factor with its mean in
+    each category, the largest that any function of the category has.
     """
     units = standardised(factors)
     found = np.abs(standardised(codes).T @ units)
@@ -38,6 +39,6 @@ def strengths(codes: np.ndarray, factors: np.ndarray, categorical: Sequence[int]
 
 
 def dependence(correlations: np.ndarray) -> float:
-    """Return -1/2 log det of a correlation matrix (c, c), at least 0: 0 where all is uncorrelated, finite always."""
+    """Return -1/2 log det of a correlation matrix (c, c), finite and at least 0; 0 if all columns are uncorrelated."""
     eigenvalues = np.linalg.eigvalsh(correlations)
     return max(0.0, float(-0.5 * np.log(np.maximum(eigenvalues, FLOOR)).sum()))

@@ -1,4 +1,4 @@
-"""Disentanglement, completeness and informativeness, from how much a predictor of each factor uses each code."""
+"""Disentanglement, completeness and informativeness, from how much a predictor of each factor uses each latent."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from unweave.metrics.scaling import standardise
 
 Learner = Literal["gbt", "quick-gbt", "random-forest", "lasso", "logistic"]
 Answer: TypeAlias = tuple[np.ndarray, np.ndarray]
-"""The importance of each code, (d,), and the prediction for each test row, (m,)."""
+"""The importance of each latent, (d,), and the prediction for each test row, (m,)."""
 
 
 class DCI(NamedTuple):
     """The three parts of DCI, each in [0, 1]."""
 
     disentanglement: float
-    """1 where each code serves one factor."""
+    """1 where each latent serves one factor."""
     completeness: float
-    """1 where each factor is served by one code."""
+    """1 where one latent serves each factor."""
     informativeness: float
     """How well the factors are predicted on the test rows."""
 
@@ -55,10 +55,10 @@ def dci(
     categorical: Sequence[int] = (),
     seed: int = 0,
 ) -> Sampled[DCI]:
-    r"""Disentanglement, completeness, informativeness [Eastwood2018]_, in [0, 1]: is there one code for each factor?
+    r"""Disentanglement, completeness, informativeness [Eastwood2018]_, in [0, 1]: is there one latent for each factor?
 
-        D = sum_j  ( R_j. / R.. ) ( 1 - H_k(R_j.) / log k )        R_jk: importance of code j for predicting factor k
-        C = sum_k  ( R_.k / R.. ) ( 1 - H_d(R_.k) / log d )        H: entropy of the row or column, made to sum to 1
+        D = sum_j  ( R_j. / R.. ) ( 1 - H_k(R_j.) / log k )        R_jk: importance of latent j for predicting factor k
+        C = sum_k  ( R_.k / R.. ) ( 1 - H_d(R_.k) / log d )        H: entropy of the row or column, scaled to sum to 1
         I = mean over factors of the accuracy on the test rows
 
     Parameters
@@ -70,7 +70,7 @@ def dci(
     test
         Test rows `(codes, factors)`; without them a third of the rows is held out.
     learner
-        The predictor of each factor, which R and I come from. Scores of different learners are not comparable.
+        The predictor of each factor, which gives R and I. Scores of different learners are not comparable.
 
         - "gbt": boosted trees, `BoostedTrees`, as in disentanglement_lib.
         - "quick-gbt": the same, with fewer rounds for a factor of more than four values: about 400 trees each.
@@ -80,7 +80,8 @@ def dci(
         - "logistic": one-vs-rest, l1 penalty, C = 1; R is the sum of |weights| over classes.
     categorical
         Columns of codes, counted from 0, that hold categories. The lasso and the logistic regression see a column for
-        each category, and R is their sum. Trees cut between any two numbers, and so see the codes as they are.
+        each category, and R is their sum. Trees can cut between any two numbers, so they see the category numbers
+        directly.
     seed
         Seed of the split and of the learner.
 
@@ -89,12 +90,10 @@ def dci(
     DCI
         disentanglement, completeness and informativeness.
 
-    Notes
-    -----
-    A code that no predictor uses has no weight; if none is used, D = C = 0. With one factor D is 1, and with one code C
-    is 1, unless nothing is used. A factor with a single value is left out; one that is constant in the train rows uses
-    no code. The boosted trees see codes as they are, the other learners standardised ones. D and C grow with the number
-    of rows: compare them at equal numbers.
+    Notes ----- A latent that no predictor uses has no weight; if none is used, D = C = 0. With one factor D is 1, and
+    with one latent C is 1, unless nothing is used. A factor with a single value is left out; one that is constant in
+    the train rows uses no latent. The boosted trees see the original codes, the other learners standardised ones. D and
+    C grow with the number of rows: compare them at equal numbers.
 
     References
     ----------
@@ -124,7 +123,7 @@ def dci(
 
 
 def importance_matrix(codes: ArrayLike, factors: ArrayLike, *, learner: Learner = "gbt", seed: int = 0) -> np.ndarray:
-    """Return how much the predictor of each factor, fitted on all rows, uses each code: the R of `dci`.
+    """Return how much the predictor of each factor, fitted to all rows, uses each latent: the R of `dci`.
 
     Parameters
     ----------
@@ -154,7 +153,7 @@ def importance_matrix(codes: ArrayLike, factors: ArrayLike, *, learner: Learner 
 
 
 def disentanglement(matrix: np.ndarray) -> float:
-    """Return D of importances (d, k): 1 - the entropy of a row in units of log k, averaged by the rows' sums."""
+    """Return D of importances (d, k): 1 - the entropy of a row in units of log k, weighted by the rows' sums."""
     weights = matrix.sum(axis=1)
     total = float(weights.sum())
     if total <= 0:
@@ -163,7 +162,7 @@ def disentanglement(matrix: np.ndarray) -> float:
 
 
 def completeness(matrix: np.ndarray) -> float:
-    """Return C of importances (d, k): the same of its columns, in units of log d."""
+    """Return C of importances (d, k): the same for the columns, in units of log d."""
     return disentanglement(matrix.T)
 
 
@@ -196,7 +195,7 @@ def _answerer(learner: str, seed: int) -> Callable[..., Answer]:
     draw = int(generator(seed, FIT).integers(2**31))
 
     def answer(codes: np.ndarray, factor: np.ndarray, test_codes: np.ndarray) -> Answer:
-        if (factor == factor[0]).all() or (codes == codes[0]).all():  # nothing to learn, or nothing to learn it from
+        if (factor == factor[0]).all() or (codes == codes[0]).all():  # a constant factor, or constant codes
             values, counts = np.unique(factor, return_counts=True)
             typical = factor.mean() if learner == "lasso" else values[counts.argmax()]
             return np.zeros(codes.shape[1]), np.full(len(test_codes), typical)
@@ -208,7 +207,7 @@ def _answerer(learner: str, seed: int) -> Callable[..., Answer]:
 
 
 def _by_columns(answer: Callable[..., Answer], learner: str, read: OneHot) -> Callable[..., Answer]:
-    """Return how a factor is predicted from codes some of which are categorical."""
+    """Return the function that predicts a factor from codes with categorical latents."""
     if learner not in LINEAR:
         return answer
 
@@ -268,4 +267,4 @@ LEARNERS: dict[str, Callable[..., Answer]] = {
     "logistic": _logistic,
 }
 LINEAR = ("lasso", "logistic")
-"""Those that are given categories as columns."""
+"""The learners that see categories as columns."""

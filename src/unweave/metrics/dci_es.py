@@ -1,4 +1,4 @@
-"""Explicitness and size of DCI-ES: how much capacity it takes to read the factors off the codes."""
+"""Explicitness and size of DCI-ES: how much capacity it takes to predict the factors from the codes."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class DCIES(NamedTuple):
     explicitness: float
     """In [-1, 1]: 1 where the smallest probe is as good as any."""
     size: float
-    """Factors per code, above 0: 1 where there are as many codes as factors."""
+    """Factors per latent, above 0: 1 where there are as many latents as factors."""
 
 
 class Curves(NamedTuple):
-    """The loss on the test rows of probes of rising capacity."""
+    """The test losses of probes of increasing capacity."""
 
     capacities: np.ndarray
     """(c,): random features beside the codes, or the depth of the trees."""
@@ -58,12 +58,11 @@ def dci_es(
     categorical: Sequence[int] = (),
     seed: int = 0,
 ) -> Sampled[DCIES]:
-    r"""Explicitness and size [Eastwood2023]_: how small a probe suffices, and how many factors are there for each code?
+    r"""Explicitness and size [Eastwood2023]_: how small a probe suffices? Factors per latent?
 
-        E = mean over factors k of 1 - 2 area_k / ( baseline_k (x_max - x_min) ),     S = factors / codes
+        E = mean over factors k of 1 - 2 area_k / ( baseline_k (x_max - x_min) ),     S = factors / latents
 
-    where area_k lies between the curve of the loss on test rows over the probe's capacity x and the minimum of the
-    curve.
+    where area_k is the area between the curve of the test loss over the probe's capacity x and the curve's minimum.
 
     Parameters
     ----------
@@ -96,11 +95,11 @@ def dci_es(
     -----
     E is 1 where the smallest probe does as well as the largest, 0 where the loss falls along a straight line from the
     baseline to 0, and close to -1 where only the largest probe learns anything. It asks how early something is learned,
-    not how much: codes of noise have a flat curve and E = 1. Read it beside a score of informativeness.
+    not how much: latents of noise have a flat curve and E = 1. Read it beside a score of informativeness.
 
-    Each curve is made monotone (the least loss so far) and cut at its baseline. Codes are standardised: sign, shift and
-    scale do not matter to "rff", and the order of codes only as another draw of the features does. A factor with a
-    single value is left out, and one whose baseline is 0 has E = 1.
+    Each curve is made monotone (the least loss so far) and capped at its baseline. Codes are standardised: sign, shift
+    and scale do not matter to "rff", and the order of latents only as another draw of the features does. A factor with
+    a single value is left out, and one whose baseline is 0 has E = 1.
 
     References
     ----------
@@ -141,7 +140,7 @@ def loss_capacity_curves(
     targets: Targets = "classes",
     seed: int = 0,
 ) -> Curves:
-    """Return the curves behind `dci_es`: for each factor, the loss on test rows of probes of rising capacity.
+    """Return the curves behind `dci_es`: for each factor, the test losses of probes of increasing capacity.
 
     Parameters
     ----------
@@ -191,14 +190,14 @@ def _curves(train: Pair, test: Pair, probe: Probe, targets: Targets, seed: int) 
 
 
 def _positions(capacities: np.ndarray, probe: Probe, axis: Axis | None) -> np.ndarray:
-    """Return where each capacity lies on the axis of the curves."""
+    """Return the position of each capacity on the axis of the curves."""
     if axis == "linear" or (axis is None and probe == "forest"):
         return capacities.astype(np.float64)
     return np.log1p(capacities / capacities[1]) if probe == "rff" else np.log(capacities)
 
 
 def _explicitness(curves: Curves, x: np.ndarray) -> np.ndarray:
-    """Return, for each factor, 1 less twice the area between curve and minimum, as a share of the whole."""
+    """Return, for each factor, 1 minus twice the area between curve and minimum, as a share of the whole."""
     excess = curves.losses - curves.losses[:, -1:]
     area = np.trapezoid(excess, x, axis=1) / (x[-1] - x[0])
     shares = np.divide(area, curves.baselines, out=np.zeros_like(area), where=curves.baselines > 0)

@@ -1,4 +1,4 @@
-"""DCI of the codes that factors are matched with one to one: for codes with many more columns than factors."""
+"""DCI of the latents that are matched one to one with factors, for codes with many more latents than factors."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ def dci_matched(
     categorical: Sequence[int] = (),
     seed: int = 0,
 ) -> Sampled[DCI]:
-    r"""DCI [Eastwood2018]_ of the codes matched with factors, in [0, 1]: is there a code for each factor among many?
+    r"""DCI [Eastwood2018]_ of matched latents, in [0, 1]: is there a latent for each factor among many?
 
         a = the one-to-one assignment with the largest sum over factors k of  I(z_a(k); v_k) / H(v_k)
-        score = DCI of the codes z_a(1), z_a(2), … and the factors
+        score = DCI of the latents z_a(1), z_a(2), … and the factors
 
     Parameters
     ----------
@@ -48,9 +48,9 @@ def dci_matched(
     test
         Test rows `(codes, factors)`; without them a third of the rows is held out.
     learner
-        As in `dci`; the predictors see the matched codes alone.
+        As in `dci`; the predictors see the matched latents alone.
     bins
-        Bins of equal width that a code is cut into where it is matched.
+        Bins of equal width that a latent is cut into for the matching.
     categorical
         Columns of codes that hold categories, as in `mig` and `dci`.
     seed
@@ -61,12 +61,10 @@ def dci_matched(
     DCI
         disentanglement, completeness and informativeness.
 
-    Notes
-    -----
-    The codes are matched on the train rows, again for each half-sample. Codes that are not matched do not count: what a
-    factor loses where several codes share it shows in its informativeness. Of fewer codes than factors, all are taken.
-    A factor with a single value is left out. It costs what DCI of as many codes as factors costs, however many there
-    are to choose from.
+    Notes ----- Latents are matched on the train rows, again for each half-sample. Unmatched latents do not count: if
+    several latents share a factor, its informativeness falls. With fewer latents than factors, all are used. A factor
+    with a single value is left out. The cost is that of DCI with as many latents as factors, however many there are to
+    choose from.
 
     References
     ----------
@@ -95,7 +93,7 @@ def dci_matched(
 
 
 def matched_codes(codes: np.ndarray, factors: np.ndarray, bins: int, categorical: Sequence[int] = ()) -> np.ndarray:
-    """Return the codes that are matched with factors, in their own order: at most one for each factor."""
+    """Return the latents that are matched with factors, in ascending order: at most one for each factor."""
     with importing():
         from scipy.optimize import linear_sum_assignment
 

@@ -1,4 +1,4 @@
-"""The gap of codes, credited to factors: DCIMIG, also called 3CharM."""
+"""The gaps of latents, credited to factors: DCIMIG, also called 3CharM."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from unweave.metrics.resampling import Sampled
 
 @metric("Sepliarskaia et al. 2019", "modularity")
 def dcimig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, categorical: Sequence[int] = ()) -> Sampled[float]:
-    r"""DCIMIG or 3CharM [Sepliarskaia2019]_, in [0, 1]: has each factor a code that knows it, and no other factor?
+    r"""DCIMIG or 3CharM [Sepliarskaia2019]_, in [0, 1]: does each factor have a latent of no other factor?
 
         DCIMIG = sum over factors k of max { g_j : a(j) = k }  /  sum over factors k of H(v_k)
 
-    where g_j = I(z_j; v_a(j)) - I(z_j; v_b(j)) is the gap of code j between the factors it knows most and second most
-    about, in nats, credited to the former; a factor that no code knows most about is credited 0.
+    where v_a(j) and v_b(j) are the factors about which latent j is most and second most informative, and g_j = I(z_j;
+    v_a(j)) - I(z_j; v_b(j)) is its gap, in nats, credited to v_a(j). A factor that no latent prefers is credited 0.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def dcimig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, categorical:
     factors
         Factors (n, k); each value is a class.
     bins
-        Bins of equal width per code, as in `mig`.
+        Bins of equal width per latent, as in `mig`.
     categorical
         Columns of codes, counted from 0, that hold categories: each value is a bin.
 
@@ -38,11 +38,9 @@ def dcimig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, categorical:
     float
         The score.
 
-    Notes
-    -----
-    Only the best code of a factor counts, so additional codes, noise and duplicates do no harm. Constant codes score 0;
-    a single factor has a gap to 0; a factor with a single value is left out. Unchanged by the order of codes, factors
-    or rows and by the scale and, as in `mig`, the sign of a code.
+    Notes ----- Only the best latent of a factor counts, so additional latents, noise and duplicates do no harm.
+    Constant codes score 0; with a single factor the gap is to 0; a factor with a single value is left out. Invariant to
+    the order of latents, factors or rows and to the scale and, as in `mig`, the sign of a latent.
 
     References
     ----------
@@ -58,7 +56,7 @@ def dcimig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, categorical:
 
 
 def _share(table: Information) -> np.ndarray:
-    """Return the best gaps of all factors together as a share of their entropies."""
+    """Return the sum of the factors' best gaps as a share of the sum of their entropies."""
     gaps, entropy = _credited(table).sum(axis=0), table.factor.sum(axis=0)
     return np.divide(gaps, entropy, out=np.zeros_like(entropy), where=entropy > 0)
 

@@ -1,4 +1,4 @@
-"""What a metric measures, needs and can be set to, in words."""
+"""A description of a metric: what it measures, what it needs and its options."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class Description:
     reference: str
     """Who defined it."""
     measures: str
-    """The side of disentanglement it looks at."""
+    """The aspect of disentanglement it measures."""
     range: tuple[float, float]
-    """The least and the largest score there can be."""
+    """The least and the largest possible score."""
     better: str
-    """Which end is better: "higher", "lower" or, where neither is, "–"."""
+    """Which direction is better: "higher", "lower" or, if neither is, "–"."""
     parts: tuple[str, ...]
     """The names of its scores, where it has several."""
     needs: tuple[str, ...]
@@ -41,12 +41,12 @@ class Description:
     options: Mapping[str, Any]
     """Its options and their values."""
     fast: Mapping[str, Any]
-    """What the preset "fast" changes in them."""
+    """The options that the preset "fast" changes."""
     meanings: Mapping[str, str]
     """What each option means."""
 
     def record(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
+        """Return the description as plain JSON values."""
         return {**vars(self), "options": dict(self.options), "fast": dict(self.fast), "meanings": dict(self.meanings)}
 
     def __str__(self) -> str:
@@ -84,17 +84,17 @@ class Description:
 
 
 def describe(name: str) -> Description:
-    """Describe a metric: what it measures, who defined it, which end is better, what it needs, and its options.
+    """Describe a metric: what it measures, who defined it, which direction is better, what it needs, and its options.
 
     Parameters
     ----------
     name
-        A name of `METRICS`, such as "dci", or that of a metric of your own.
+        A name of `METRICS`, such as "dci", or the name of your own metric.
 
     Returns
     -------
     Description
-        Its fields hold all of that; printed, or as the last value of a notebook's cell, it is a page of text.
+        The description; printed, or shown in a notebook, it is a readable text.
 
     Examples
     --------
@@ -128,13 +128,13 @@ def range_text(limits: tuple[float, float]) -> str:
 
 
 def _needs(metric: Metric[..., Any]) -> tuple[str, ...]:
-    """Return what a user must have: codes, factors, a grid to intervene on …"""
+    """Return what a user must provide: codes, factors, a grid to intervene on …"""
     sampled = ["log_variances"] if metric.representation == "sampled" else []
     return (*(INPUTS[name] for name in metric.needs if name in INPUTS), *sampled)
 
 
 def _meanings(metric: Metric[..., Any]) -> dict[str, str]:
-    """Return what the docstring says of each parameter, in its first paragraph."""
+    """Return the first paragraph of the docstring for each parameter."""
     section = SECTION.search((getdoc(metric) or "") + "\n")
     found = {}
     for names, text in PARAMETER.findall(section[1] if section else ""):

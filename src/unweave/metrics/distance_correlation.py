@@ -15,17 +15,17 @@ from unweave.metrics.resampling import Sampled
 from unweave.metrics.traversals import chunks, draw_traversals, geometric_mean
 
 DIGITS = 16
-"""Binary digits of a distance between codes that count. The others are rounding, in single precision, and would break
-ties: codes in twelve even steps, that follow a factor perfectly, would score 0.996 instead of 1."""
+"""Binary digits that a distance between codes is rounded to. Further digits are rounding errors of single precision and
+would break ties: codes in twelve even steps, which follow a factor perfectly, would score 0.996, not 1."""
 REPLICATES = 100
-"""Half-samples: each means ranking a hundred thousand distances, for every factor."""
+"""Half-samples behind an interval; each ranks a hundred thousand distances for every factor."""
 
 
 @metric("Michlo 2022", "distances", range=(-1.0, 1.0), continuous=True, fast={"pairs": 16_384})
 def distance_correlation(
     codes: ArrayLike, factors: ArrayLike, *, pairs: int = 131_072, seed: int = 0
 ) -> Sampled[float]:
-    r"""Global distance correlation [Michlo2022]_, eq. 4.1, in [-1, 1]: do codes of distant factors lie far apart?
+    r"""Global distance correlation [Michlo2022]_, eq. 4.1, in [-1, 1]: are codes far apart where factors are?
 
         the Spearman correlation, over random pairs of rows, of sum_k |v_k - v'_k| and sum_j |z_j - z'_j|
 
@@ -45,11 +45,9 @@ def distance_correlation(
     float
         The correlation; 0 where either distance is the same for all pairs.
 
-    Notes
-    -----
-    Distances of codes are rounded to 16 binary digits, so that rounding errors break no ties. A factor with a single
-    value is left out. Unchanged by the order of codes and factors, by the sign and shift of a code, and by a common
-    scale of all codes.
+    Notes ----- Distances between codes are rounded to 16 binary digits, so that rounding errors break no ties. A factor
+    with a single value is left out. Invariant to the order of latents and factors, to the sign and shift of a latent,
+    and to a common scale of all latents.
 
     References
     ----------
@@ -78,7 +76,7 @@ def distance_correlation(
 def factor_distance_correlation(
     encode: Encode | Codebook, data: Dataset | None = None, *, traversals: int = 1024, pairs: int = 128, seed: int = 0
 ) -> Sampled[float]:
-    r"""Factor distance correlation [Michlo2022]_, eq. 4.3, in [0, 1]: along a factor, does distance follow distance?
+    r"""Factor distance correlation [Michlo2022]_, eq. 4.3, in [0, 1]: do codes follow a factor's distances?
 
         the geometric mean over factors of the correlations of `factor_distance_correlations`, negative ones as 0
 
@@ -100,10 +98,8 @@ def factor_distance_correlation(
     float
         The score.
 
-    Notes
-    -----
-    Factors with a single value are left out. Unchanged by the order of codes, by the sign and shift of a code, and by a
-    common scale of all codes.
+    Notes ----- Factors with a single value are left out. Invariant to the order of latents, to the sign and shift of a
+    latent, and to a common scale of all latents.
 
     References
     ----------
@@ -140,7 +136,7 @@ def factor_distance_correlations(
 
     Notes
     -----
-    A cell may be paired with itself. Distances of codes are rounded to 16 binary digits.
+    A cell may be paired with itself. Distances between codes are rounded to 16 binary digits.
 
     References
     ----------
@@ -162,7 +158,7 @@ def factor_distance_correlations(
 def perceived_correlation(
     encode: Encode | Codebook, data: Dataset | None = None, *, traversals: int = 1024, pairs: int = 128, seed: int = 0
 ) -> Sampled[float]:
-    r"""Perceived distance correlation [Michlo2022]_, eq. 4.10, in [0, 1]: do codes lie as far apart as images do?
+    r"""Perceived distance correlation [Michlo2022]_, eq. 4.10, in [0, 1]: do distances between codes follow images?
 
         the geometric mean over factors of the Spearman correlation of mean (x - x')^2 and sum_j |z_j - z'_j|
 
@@ -171,7 +167,7 @@ def perceived_correlation(
     Parameters
     ----------
     encode
-        An encoder of the images of `data`, or a `Codebook` made of one: images are needed.
+        An encoder of the images of `data`, or a `Codebook` that has images.
     data
         The data set of an encoder; nothing with a `Codebook`.
     traversals, pairs, seed
@@ -182,10 +178,8 @@ def perceived_correlation(
     float
         The score.
 
-    Notes
-    -----
-    It compares codes with images, so the factors themselves are no ceiling. Unchanged as `factor_distance_correlation`
-    is.
+    Notes ----- It compares codes with images, so the factors as codes are not a ceiling. It has the invariances of
+    `factor_distance_correlation`.
 
     References
     ----------
@@ -221,14 +215,14 @@ def rounded(values: np.ndarray) -> np.ndarray:
 
 
 def numbered(values: np.ndarray) -> Integers:
-    """Return each value's place among the distinct values: all that ranks depend on."""
+    """Return each value's position among the distinct values, which determines all ranks."""
     return np.unique(values, return_inverse=True)[1].reshape(values.shape)
 
 
 def rank_correlation(a: Integers, b: Integers) -> float:
     """Return the Spearman correlation of values that are `numbered`, in any shape; 0 where either is constant.
 
-    Ranks, means among ties, come from counts of the numbers, so that a subset needs no sorting of its own.
+    Ranks (means for ties) come from counts of the numbers, so that a subset needs no sorting.
     """
     x, y = _centred_ranks(a.ravel()), _centred_ranks(b.ravel())
     spread = np.sqrt((x @ x) * (y @ y))
@@ -240,7 +234,7 @@ def _centred_ranks(numbers: Integers) -> np.ndarray:
 
 
 def _draw(book: Codebook, count: int, pairs: int, seed: int) -> dict[int, tuple[Integers, Integers]]:
-    """Draw, for every factor of several values, traversals (count, size) and pairs in each (count, pairs, 2)."""
+    """Draw, for every factor with several values, traversals (count, size) and pairs in each (count, pairs, 2)."""
     rng = generator(seed, DRAW)
     drawn = draw_traversals(book.sizes, whole_number(count, "traversals", 1), rng)
     pairs = whole_number(pairs, "pairs", 2)
@@ -249,7 +243,7 @@ def _draw(book: Codebook, count: int, pairs: int, seed: int) -> dict[int, tuple[
 
 
 def _along(book: Codebook, cells: Integers, pairs: Integers) -> tuple[Integers, Integers]:
-    """Return the numbered distances of a factor's values and of codes, (count, pairs) each."""
+    """Return the numbered distances between a factor's values and between codes, (count, pairs) each."""
     ground = np.abs(pairs[..., 0] - pairs[..., 1])
     chosen = np.take_along_axis(cells[:, :, None], pairs.reshape(len(pairs), -1, 1), axis=1).reshape(-1, 2)
     latent = np.empty(len(chosen))

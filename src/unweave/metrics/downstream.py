@@ -1,4 +1,4 @@
-"""How well a plain learner predicts the factors from few and from many labelled codes."""
+"""How well a plain learner predicts the factors from the codes, given few or many labels."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from unweave.metrics.metric import metric
 from unweave.metrics.resampling import Sampled, half
 
 Predict: TypeAlias = Callable[[np.ndarray, np.ndarray, np.ndarray, tuple[int, int]], np.ndarray]
-"""Codes and classes to fit, test codes, and which size and factor this is, to the predicted classes."""
+"""A function of codes and classes to fit, test codes, and the size's and factor's index: the predicted classes."""
 
 SIZES = (10, 100, 1_000, 10_000)
 FEW = 10
-"""Up to so many rows the penalty is chosen again for a half-sample: the choice is a large part of what varies."""
+"""Up to this many rows a half-sample chooses its penalty again, because this choice causes much of the variation."""
 REFITS = 5
 LIMITS = (0.0, 0.0, 0.0, 0.0, 0.0), (1.0, 1.0, 1.0, 1.0, inf)
 """Of the accuracies, and of the efficiency."""
 
 
 class Downstream(NamedTuple):
-    """Mean accuracy over the factors after learning from so many rows; NaN where there are fewer."""
+    """Mean accuracy over the factors after learning from n rows; NaN where there are fewer."""
 
     accuracy_10: float
     accuracy_100: float
@@ -46,8 +46,8 @@ class Downstream(NamedTuple):
     "usefulness",
     range=(0.0, inf),
     floor_rows=1_000,
-    floor_options={"penalty": 1e-4, "all_rows": True},  # of noise, the strongest penalty is as good as any
-    ceiling_options={"penalty": (None, None, 1e3, 1e3), "stop_at_perfect": True},  # of the factors, a weak one
+    floor_options={"penalty": 1e-4, "all_rows": True},  # for noise, the strongest penalty is as good as any
+    ceiling_options={"penalty": (None, None, 1e3, 1e3), "stop_at_perfect": True},  # for the factors, a weak one
     unsteady=("accuracy-10",),
     no_floor=("efficiency",),
 )
@@ -62,7 +62,7 @@ def downstream(
     stop_at_perfect: bool = False,
     seed: int = 0,
 ) -> Sampled[Downstream]:
-    r"""Downstream accuracy and statistical efficiency [Locatello2019]_: how many labels does it take to use the codes?
+    r"""Downstream accuracy and statistical efficiency [Locatello2019]_: how many labels do the codes need?
 
         accuracy_n = mean over factors of the accuracy on test rows of a predictor fitted to n train rows
         efficiency = accuracy_100 / accuracy_10000
@@ -80,26 +80,26 @@ def downstream(
         with about 400 trees for each factor), or any object with `fit` and `predict`, of which a clone is fitted for
         each factor and size.
     penalty
-        C of "logistic", small being strict, or one for each of the four sizes; where it is None, one of ten values is
-        chosen for each factor and size.
+        C of "logistic" (a small C is a strong penalty), or one for each of the four sizes; with None, one of ten values
+        is chosen for each factor and size.
     all_rows
-        Score a size beyond the number of train rows with all of them, instead of not at all.
+        For a size above the number of train rows, use all rows instead of returning NaN.
     stop_at_perfect
-        Where a factor is predicted for every test row, take it that more train rows would do as well.
+        Once a factor is predicted correctly for every test row, assume the same for larger sizes.
     seed
-        Seed of the split and of the order of the train rows: each size takes the next rows in it, from the beginning
-        again where they run out.
+        Seed of the split and of the order of the train rows. Each size takes the next rows in that order, and starts
+        again from the beginning when they run out.
 
     Returns
     -------
     Downstream
-        accuracy_10, accuracy_100, accuracy_1000 and accuracy_10000, in [0, 1], and efficiency, from 0 up. A size beyond
-        the number of train rows is NaN, and so is an efficiency made of it (see `all_rows`).
+        accuracy_10, accuracy_100, accuracy_1000 and accuracy_10000, in [0, 1], and efficiency, from 0 up. A size above
+        the number of train rows is NaN, and so is an efficiency computed from it (see `all_rows`).
 
     Notes
     -----
-    Values that are not among the rows fitted are predicted wrongly. A factor with a single value is left out.
-    Efficiency is 0 where accuracy_10000 is 0. The scale of a code matters to the penalty of "logistic", not to "gbt".
+    Values that are not among the fitted rows are predicted wrongly. A factor with a single value is left out.
+    Efficiency is 0 where accuracy_10000 is 0. The scale of a latent matters to the penalty of "logistic", not to "gbt".
 
     References
     ----------
@@ -142,7 +142,7 @@ def _accuracies(
 ) -> np.ndarray:
     """Return the accuracy for each size and factor, (sizes, factors), NaN for a size that does not fit.
 
-    Half of the rows may be fewer than a size that does: then all of them are fitted.
+    If a size fits all rows but not half of them, a half-sample is fitted to all its rows.
     """
     accuracies, start, n = np.full((len(SIZES), train[1].shape[1]), np.nan), 0, len(train[0])
     for step, size in enumerate(min(size, n) for size in SIZES):
@@ -170,7 +170,7 @@ def _predictor(learner: Any, penalty: float | Sequence[float | None] | None) -> 
         raise UsageError(f"learner must be 'logistic', 'gbt' or an object with fit and predict, got {learner!r}")
 
     def predict(codes: np.ndarray, factor: np.ndarray, test_codes: np.ndarray, _: tuple[int, int]) -> np.ndarray:
-        if (factor == factor[0]).all():  # many learners want two classes
+        if (factor == factor[0]).all():  # many learners need two classes
             return np.full(len(test_codes), factor[0])
         if isinstance(learner, str):
             return fitted_trees(codes, factor, quick=learner == "quick-gbt").predict(test_codes)
@@ -196,7 +196,7 @@ def _logistic(penalty: float | Sequence[float | None] | None) -> Predict:
 
     def predict(codes: np.ndarray, factor: np.ndarray, test_codes: np.ndarray, case: tuple[int, int]) -> np.ndarray:
         if case in chosen and len(codes) > FEW:
-            strength, rows = chosen[case]  # C is weighed against the sum of the losses: of fewer, it counts for more
+            strength, rows = chosen[case]  # the penalty is weighed against the sum of the losses
             return predict_logistic(codes, factor, test_codes, strength * rows / len(codes))[0]
         predicted, strength = predict_logistic(codes, factor, test_codes, given[case[0]])
         chosen[case] = strength, len(codes)

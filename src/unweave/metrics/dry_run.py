@@ -1,4 +1,4 @@
-"""Options of a metric tried on a small world of known factors, which takes no time, before they meet real data."""
+"""Try the options of a metric on a small data set with known factors, before real data is scored."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ SIZES, TIMES, LATENTS = (3, 4), 8, 10
 
 
 def dry_run(metric: Metric[..., Any], options: Mapping[str, Any]) -> None:
-    """Compute a metric with these options: what is wrong with them is raised, the score is not looked at."""
+    """Compute a metric with these options to raise what is wrong with them; the score is discarded."""
     metric.sampled(_world(), options)
 
 
 def _world() -> dict[str, Any]:
-    """Return all that a metric may ask for: codes that follow the factors with some noise."""
+    """Return all inputs of metrics: codes that follow the factors with some noise."""
     rng = np.random.default_rng(0)
     cells = np.stack(np.unravel_index(np.arange(np.prod(SIZES)), SIZES), axis=1)
     mix = rng.normal(size=(len(SIZES), LATENTS))

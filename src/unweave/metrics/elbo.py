@@ -14,7 +14,7 @@ from unweave.metrics.metric import metric
 from unweave.metrics.resampling import Sampled
 
 LARGEST_LOG = 700.0
-"""Larger log variances are refused: their exponentials would overflow."""
+"""Larger log variances raise a `UsageError`: their exponentials would overflow."""
 LIMITS = (0.0, -inf, -inf), (inf, inf, inf)
 """Of rate, distortion and bound."""
 
@@ -31,9 +31,9 @@ class Elbo(NamedTuple):
 
 @metric("Kingma & Welling 2014", "likelihood", range=(-inf, inf), higher_is_better=None, categories="none")
 def elbo(means: ArrayLike, log_variances: ArrayLike, reconstruction: ArrayLike) -> Sampled[Elbo]:
-    r"""Terms of the evidence lower bound [Kingma2014]_, in nats: what do codes cost, and what do they keep?
+    r"""Terms of the evidence lower bound [Kingma2014]_, in nats: what do codes cost, and what is lost?
 
-        rate       = mean over samples of sum over codes of 1/2 ( mu^2 + e^lv - lv - 1 )
+        rate       = mean over samples of sum over latents of 1/2 ( mu^2 + e^lv - lv - 1 )
         distortion = mean over samples of the reconstruction loss
         bound      = - distortion - rate
 
@@ -51,10 +51,8 @@ def elbo(means: ArrayLike, log_variances: ArrayLike, reconstruction: ArrayLike) 
     Elbo
         rate, distortion and bound.
 
-    Notes
-    -----
-    The rate, from 0 up, is the KL divergence itself, whatever weight the objective gave it: a run's log shows β times
-    it. It is 0 where every posterior is the prior. Unchanged by the order of codes or rows and by the sign of a mean.
+    Notes ----- The rate, from 0 up, is the KL divergence without the weight of the objective: a run's log shows β times
+    it. It is 0 where every posterior is the prior. Invariant to the order of latents or rows and to the sign of a mean.
 
     References
     ----------
@@ -75,7 +73,8 @@ def elbo(means: ArrayLike, log_variances: ArrayLike, reconstruction: ArrayLike) 
 
 
 def kl_per_code(means: ArrayLike, log_variances: ArrayLike) -> np.ndarray:
-    """Return the KL divergence of each code's posterior from the prior, in nats: which codes are used, and how much.
+    """Return the KL divergence of each latent's posterior from the prior, in nats: which latents are used, and how
+    much.
 
     Parameters
     ----------
@@ -97,7 +96,7 @@ def kl_per_code(means: ArrayLike, log_variances: ArrayLike) -> np.ndarray:
 
 
 def _kl(means: ArrayLike, log_variances: ArrayLike) -> np.ndarray:
-    """Return the divergence of every sample's posterior from the standard normal in every code, (n, d)."""
+    """Return the divergence of every sample's posterior from the standard normal in every latent, (n, d)."""
     mu, logs = check_codes(means, "means"), check_codes(log_variances, "log variances")
     if mu.shape != logs.shape:
         raise UsageError(f"means have shape {mu.shape} but log variances have {logs.shape}")

@@ -40,7 +40,7 @@ OnScores: TypeAlias = "Callable[[polars.DataFrame], None]"
 Rows: TypeAlias = list[dict[str, object]]
 NUMBERS = ("value", "low", "high", "floor", "ceiling", "adjusted", "seconds")
 OVERHEADS = ("encoding", "compilation")
-"""Rows of seconds that no single metric is to blame for. Late imports are in no row: every process has them once."""
+"""Rows for the time that belongs to no single metric. Late imports have no row: every process does them once."""
 COLUMNS = ("metric", *NUMBERS, "options")
 
 
@@ -67,34 +67,37 @@ def evaluate(
     ----------
     codes
         One row for each sample; posterior means where there are posteriors. A mapping from names to codes of the same
-        samples gives one table with a column `key`. What `unweave.encoders.encode` returns brings its factors.
+        samples gives one table with a column `key`. The result of `unweave.encoders.encode` has its own factors.
     factors
-        Whole numbers, each value a class, or texts, which are numbered. Numbers that are not whole are continuous:
-        only metrics that take values as numbers accept them, unless `bin_factors` is set. Without factors only
-        label-free scores are left.
+        Whole numbers, each value a class, or strings, which are numbered. Numbers that are not whole are continuous:
+        only metrics that take values as numbers accept them, unless you set `bin_factors`. Without factors only
+        label-free scores are computed.
     metrics
         A name or several names of `METRICS`, or a group: "all", "study" (those of the large published study) or
-        "overcomplete" (for many more codes than factors). A group leaves out what the inputs do not suffice for, and,
-        with a warning, a metric that refuses them.
+        "overcomplete" (for many more latents than factors). A group leaves out metrics whose inputs are missing and,
+        with a warning, metrics that cannot take them.
     test
-        Rows `(codes, factors)` on which metrics that fit a predictor test it; else a third of the rows is held out.
+        Rows `(codes, factors)` on which metrics that fit a predictor test it; without them a third of the rows is held
+        out.
     codebook
         The codes of a grid of factors, for the metrics that intervene on factors.
     pool
         Rows `(codes, factors)` from which β-VAE and FactorVAE scores draw, where there is no codebook or in the preset
         "fast"; by default all rows given.
     log_variances, reconstruction
-        Of the posteriors (n, d), for scores of their samples; and each sample's loss (n,), for the terms of the ELBO.
+        The posteriors' log-variances (n, d), for scores of their samples, and each sample's loss (n,), for the terms of
+        the ELBO.
     jacobians
         Of the decoder (samples, pixels, d).
     names
         The names of the factors, for `details` and for label noise.
     progress
-        By default a bar is shown on a terminal and in a notebook, after two seconds. False: none.
+        Whether to show a bar. By default it is shown on a terminal and in a notebook, after two seconds.
     on_progress
-        Told, instead of a bar, each metric's name before it starts, how many are done, and of how many.
+        A function to call instead of showing a bar: with each metric's name before it starts, the number done and the
+        total.
     on_result
-        Given each metric's rows as soon as they are there, for an interrupt may come.
+        A function that receives each metric's rows as soon as they are computed, in case of an interruption.
     **settings
         The other fields of `Request`: preset, options, label_noise, bin_factors, categorical, seed, intervals,
         replicates, floors, details.
@@ -103,9 +106,9 @@ def evaluate(
     -------
     polars.DataFrame
         A row for each score, or each part of one: metric; value; low and high, its 95 % interval over images ("would
-        another draw of this many rows change it?"; it excludes training seeds); floor (the same codes, factors
-        shuffled), ceiling (the factors themselves as codes) and adjusted = (value - floor) / (ceiling - floor);
-        seconds; options (JSON). Null where there is no such number. The rows `encoding` and `compilation` hold
+        another draw of this many rows change the score?"; it does not cover training seeds); floor (the same codes,
+        factors shuffled), ceiling (the factors themselves as codes) and adjusted = (value - floor) / (ceiling - floor);
+        seconds; options (JSON). Null where the number does not exist. The rows `encoding` and `compilation` hold
         seconds alone.
 
     Examples
@@ -117,7 +120,7 @@ def evaluate(
     factors = carried_factors(codes) if factors is None else factors
     if isinstance(codes, Mapping):
         if not (codebook is log_variances is reconstruction is jacobians is pool is None):
-            raise UsageError("a mapping of codes goes with factors and test rows alone")
+            raise UsageError("a mapping of codes takes only factors and test: leave out the other inputs")
         with saying_once(), reporting(on_progress, progress) as told:
             return _each_key(codes, factors, test, request, names, told, on_result)
     given = gather(codes, factors, test, request, names, codebook, pool, log_variances, reconstruction, jacobians)
@@ -154,26 +157,26 @@ def score(
 def each_metric(
     chosen: Sequence[str], request: Request, rows_of: Callable[[str], Rows], on_progress: OnProgress | None = None
 ) -> Iterator[Rows]:
-    """Yield the rows of each metric; one of a group that refuses its inputs is left out, with a warning."""
+    """Yield the rows of each metric; a metric of a group that cannot take its inputs is left out, with a warning."""
     from threadpoolctl import ThreadpoolController
 
     for done, name in enumerate(chosen):
         if on_progress:
             on_progress(name, done, len(chosen))
         try:
-            # Matrices are small: a second thread of linear algebra would mostly wait, and be in the way of others.
+            # Matrices are small: a second thread of linear algebra would mostly wait and slow others down.
             with ThreadpoolController().select(internal_api="openblas").limit(limits=1):
                 found = rows_of(name)
         except UsageError as error:
             if name in request.by_name:
                 raise
-            warn_user(f"{name} is left out: {error}", LeftOut)  # a group is what can be had
+            warn_user(f"{name} is left out: {error}", LeftOut)  # a group means whatever can be computed
             continue
         yield found
 
 
 def warn_once(inputs: Mapping[str, Any], request: Request, chosen: Sequence[str]) -> None:
-    """Warn, once, of what is odd about the inputs."""
+    """Warn once about unusual inputs."""
     factors = inputs.get("factors")
     warn_of_inputs(inputs["codes"], factors if any("factors" in metric_of(name).needs for name in chosen) else None)
     if factors is None:
@@ -250,7 +253,7 @@ def _score_rows(name: str, inputs: Mapping[str, Any], request: Request) -> Itera
     sampled = metric.sampled(inputs, settings)
     values = np.atleast_1d(sampled.score).astype(np.float64)
     around = bounds(metric, inputs, settings) if request.floors else Bounds.unknown(len(values))
-    # A fresh generator each: a metric's interval does not depend on which others are asked for.
+    # A fresh generator each: a metric's interval does not depend on which other metrics are requested.
     rng = generator(request.seed, INTERVAL)
     ends = interval(sampled, metric.range, request.replicates, rng) if request.intervals else None
     low, high = np.array(ends or [(np.nan, np.nan)] * len(values)).T
@@ -266,7 +269,7 @@ def _score_rows(name: str, inputs: Mapping[str, Any], request: Request) -> Itera
 
 
 def overheads(inputs: Mapping[str, Any]) -> dict[str, float]:
-    """Return the seconds spent so far on what no single metric is to blame for."""
+    """Return the seconds spent so far on work that belongs to no single metric."""
     book = inputs["encode"]
     encoding = inputs.get("encoding", 0.0) + (0.0 if book is None else book.seconds)
     return {"encoding": encoding, "imports": late.seconds(), "compilation": compiled.seconds()}
@@ -295,7 +298,7 @@ def _factor_names(metric: Metric[..., Any], inputs: Mapping[str, Any], count: in
 
 
 def describe(metric: Metric[..., Any], inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the metric's options and all else that its score depends on: how many rows, which of them, the seed."""
+    """Return the metric's options and all else that its score depends on: how many rows, which rows, the seed."""
     described = {name: value if _plain(value) else repr(value) for name, value in settings.items()}
     if "codes" in metric.needs or "means" in metric.needs:
         described |= {"rows": len(inputs["codes"])}

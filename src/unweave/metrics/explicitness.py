@@ -1,4 +1,4 @@
-"""How well each value of a factor is told from the others by a linear classifier of all codes."""
+"""How well a linear classifier of all latents tells each value of a factor from the others."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def explicitness(
 
         explicitness = mean over factors k of the mean over values c of AUC(P(v_k = c | z), v_k = c)
 
-    where P is the probability of a multinomial logistic regression, and AUC, the area under the ROC curve, the
-    probability that a row with value c gets a larger P than a row without it, ties counting half.
+    where P is the probability of a multinomial logistic regression, and AUC, the area under the ROC curve, is the
+    probability that a row with value c gets a larger P than a row without it; ties count half.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def explicitness(
     The classifier is scikit-learn's with its default penalty (C = 1), fitted until it converges. A value that no test
     row has, or that all have, is left out; one that no train row has scores 0.5, and so does a factor with a single
     value among the train rows or among the test rows. A factor with a single value in all rows is left out of the mean.
-    Unchanged, but for rounding, by the order, sign, shift and scale of codes.
+    Up to rounding, invariant to the order, sign, shift and scale of latents.
 
     References
     ----------
@@ -99,8 +99,8 @@ def _area(
 def _areas(scores: np.ndarray, labels: np.ndarray, classes: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Return the area under the ROC curve of each column of scores (n, c) by the ranks of its class's rows.
 
-    Of all pairs of a row of the class and another, the share where the former has the larger score: the sum of
-    its ranks less what they sum to at least, over the number of pairs.
+    It is the share of pairs, of a row of the class and another row, in which the former has the larger score: the sum
+    of its ranks minus the least possible sum, over the number of pairs.
     """
     placed = ranks(scores)
     own = np.array([placed[labels == label, column].sum() for column, label in enumerate(classes)])

@@ -1,4 +1,4 @@
-"""The FactorVAE score: the code that varies least tells which factor is kept."""
+"""The FactorVAE score: the latent that varies least tells which factor is fixed."""
 
 from __future__ import annotations
 
@@ -37,30 +37,30 @@ def factor_vae_score(
     categorical: Sequence[int] = (),
     seed: int = 0,
 ) -> Sampled[float]:
-    r"""FactorVAE score [Kim2018]_, in [0, 1]: does the code that varies least tell which factor is kept?
+    r"""FactorVAE score [Kim2018]_, in [0, 1]: does the latent that varies least tell which factor is fixed?
 
-        vote = argmin over codes j of Var_batch(z_j) / Var_all(z_j)
+        vote = argmin over latents j of Var_batch(z_j) / Var_all(z_j)
 
-    A batch shares the value of one factor, drawn at random. Each code predicts the factor it was voted for most often;
-    the score is the accuracy of these predictions on other votes.
+    A batch shares the value of one factor, drawn at random. Each latent predicts the factor it was voted for most
+    often; the score is the accuracy of these predictions on other votes.
 
     Parameters
     ----------
     source
-        What batches are drawn from. A `Codebook`, or an encoder of the images of `data`: batches come from the full
-        grid of factors. Codes (n, d), with factors as `data`, or a `Pool`: batches come from these rows.
+        The source of batches: a `Codebook`, or an encoder of the images of `data`, to draw from the full grid of
+        factors; codes (n, d), with factors as `data`, or a `Pool`, to draw from these rows.
     data
         The data set of an encoder, or the factors (n, k) of codes; nothing with a `Codebook` or a `Pool`.
     votes, test_votes
-        Votes that decide which factor a code predicts, and votes to test on.
+        Votes that decide which factor a latent predicts, and votes to test on.
     batch
         Samples per vote.
     variance_rows
         Samples that Var_all is estimated from.
     threshold
-        A code with a smaller standard deviation cannot be voted for; 0 excludes constant codes alone.
+        A latent with a smaller standard deviation cannot be voted for; 0 excludes only constant latents.
     categorical
-        Columns of codes, counted from 0, that hold categories: their variance is that of a one-hot vector, 1 less the
+        Columns of codes, counted from 0, that hold categories: their variance is that of a one-hot vector, 1 minus the
         sum of the categories' squared shares.
     seed
         Seed of all draws.
@@ -68,12 +68,10 @@ def factor_vae_score(
     Returns
     -------
     float
-        The accuracy; 0 where no code is left to vote for. Chance is 1 over the number of factors.
+        The accuracy; 0 where no latent is left to vote for. Chance is 1 over the number of factors.
 
-    Notes
-    -----
-    Variances have n - 1. Ties go to the first code and the first factor. A factor with a single value is never the one
-    kept. Unchanged by the sign and shift of a code and, with threshold 0, by its scale.
+    Notes ----- Variances divide by n - 1. Ties go to the first latent and the first factor. A factor with a single
+    value is never the fixed one. Invariant to the sign and shift of a latent and, with threshold 0, to its scale.
 
     References
     ----------

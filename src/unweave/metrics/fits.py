@@ -10,14 +10,14 @@ import numpy as np
 from unweave.metrics.boosting import BoostedTrees
 
 MOST = 256
-"""Fits that are remembered: those of one set of codes, its floor, ceiling and interval, for a dozen factors.
+"""Number of cached fits: those of one set of codes, its floor, ceiling and interval, for a dozen factors.
 
-Each has less than a megabyte.
+Each takes less than a megabyte.
 """
 
 
 QUICK = 400
-"""Trees of a quick fit: as many importances of noise are about as even as those of more."""
+"""Trees of a quick fit: for noise, more trees do not make the importances more even."""
 
 
 def fitted_trees(codes: np.ndarray, factor: np.ndarray, *, quick: bool = False) -> BoostedTrees:
@@ -33,7 +33,7 @@ def fitted_trees(codes: np.ndarray, factor: np.ndarray, *, quick: bool = False) 
 
 
 class _Rows:
-    """Rows to fit, told apart by their content; let go once they are fitted, so that only the trees are remembered."""
+    """Rows to fit, compared by content; released after the fit, so that the cache holds only the trees."""
 
     def __init__(self, codes: np.ndarray, factor: np.ndarray) -> None:
         content = sha256(np.ascontiguousarray(codes).tobytes())

@@ -1,4 +1,4 @@
-"""What a score can be read against: its floor, of shuffled factors, and its ceiling, of the factors as codes."""
+"""The bounds of a score: its floor, from shuffled factors, and its ceiling, from the factors as codes."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from unweave.metrics.metric import Metric
 from unweave.metrics.pool import Pool, Source
 
 LEAST_GAP = 0.02
-"""A ceiling that beats its floor by less than this share of itself leaves no room to place a score in."""
+"""A ceiling that exceeds its floor by less than this share of itself leaves no room to adjust a score."""
 LARGE = 20_000
-"""Cells or rows from which on one shuffle of a codebook or pool is as good as the mean of several."""
+"""With at least this many cells or rows, one shuffle of a codebook or pool is as good as the mean of several."""
 EACH = 20
-"""Rows of each value that a ceiling of fewer rows must have."""
+"""Rows of each value that a ceiling from fewer rows needs."""
 
 
 class Bounds(NamedTuple):
@@ -29,13 +29,13 @@ class Bounds(NamedTuple):
 
     @classmethod
     def unknown(cls, parts: int) -> Bounds:
-        """Return the bounds of a score that has none, or whose bounds are not asked for."""
+        """Return the bounds of a score that has none, or whose bounds are not requested."""
         return cls(np.full(parts, np.nan), np.full(parts, np.nan))
 
     def adjust(self, values: np.ndarray, metric: Metric[..., Any]) -> np.ndarray:
-        """Return (value - floor) / (ceiling - floor): 0 for codes that know nothing, 1 for the factors themselves.
+        """Return (value - floor) / (ceiling - floor): 0 for codes that hold nothing, 1 for the factors themselves.
 
-        NaN where that means nothing: the ceiling does not beat the floor, or the score of noise is unsteady.
+        NaN where that is meaningless: the ceiling does not exceed the floor, or the score of noise varies too much.
         """
         steady = np.array([part not in metric.unsteady for part in metric.parts or ("",)])
         gap = self.ceiling - self.floor
@@ -48,8 +48,8 @@ class Bounds(NamedTuple):
 def bounds(metric: Metric[..., Any], inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> Bounds:
     """Return the floor and the ceiling of a metric, with the same options and seed.
 
-    They are computed on the same rows, or on fewer (`floor_rows`, `ceiling_rows`), and with the metric's own cheaper
-    options, except where an option was set by hand.
+    They are computed on the same rows, or on fewer (`floor_rows`, `ceiling_rows`), and with the metric's cheaper
+    options, except for options that the user set.
     """
     nothing = Bounds.unknown(max(1, len(metric.parts)))
     if not metric.supervised:
@@ -65,7 +65,7 @@ def bounds(metric: Metric[..., Any], inputs: Mapping[str, Any], settings: Mappin
 
 
 def _cheaper(metric: Metric[..., Any], settings: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings with those changes whose option has its default."""
+    """Return the settings with the changes applied to options that still have their default."""
     return {**settings, **{name: new for name, new in changes.items() if settings[name] == metric.options[name]}}
 
 
@@ -81,7 +81,7 @@ def _ceiling(metric: Metric[..., Any], inputs: Mapping[str, Any], settings: Mapp
 
 
 def some_rows(inputs: Mapping[str, Any], most: int | None, rng: np.random.Generator) -> Mapping[str, Any]:
-    """Return the inputs with at most so many rows and twice as many test rows, chosen at random."""
+    """Return the inputs with at most this many random rows, and twice as many test rows."""
     if most is None:
         return inputs
     kept = _choice(len(inputs["codes"]), most, rng)
@@ -97,7 +97,7 @@ def _choice(rows: int, most: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def _has_all_values(fewer: Mapping[str, Any], inputs: Mapping[str, Any]) -> bool:
-    """Return whether fewer rows still have every value of every factor, often enough to be learned."""
+    """Return whether the chosen rows have every value of every factor often enough to learn it."""
     for some, column in zip(fewer["factors"].T, inputs["factors"].T, strict=True):
         values, counts = np.unique(some, return_counts=True)
         if counts.min() < EACH or len(values) < len(np.unique(column)):
@@ -124,7 +124,7 @@ def shuffled(inputs: Mapping[str, Any], rng: np.random.Generator) -> dict[str, A
 
 
 def perfect(inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the factors themselves as codes, with constant codes beside them to make up the number of codes."""
+    """Return the factors themselves as codes, padded with constant latents to the same width."""
     changed = {**inputs, "categorical": ()}
     width = inputs["codes"].shape[1]
     if inputs.get("factors") is not None:
@@ -146,7 +146,7 @@ def padded(factors: ArrayLike, width: int) -> np.ndarray:
 
 
 class _ShuffledBook(DerivedBook):
-    """Every cell has the codes of another one, of those encoded so far."""
+    """Every cell has the codes of another cell, among those encoded so far."""
 
     def __init__(self, book: Codebook, rng: np.random.Generator) -> None:
         super().__init__(book)

@@ -1,4 +1,4 @@
-"""The inputs of metrics, checked and put together under the names that metrics ask for them."""
+"""Check the inputs of metrics and collect them under the names of the metrics' parameters."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def gather(
     reconstruction: ArrayLike | None = None,
     jacobians: ArrayLike | None = None,
 ) -> dict[str, Any]:
-    """Return all inputs that metrics may ask for, by their parameters' names, checked."""
+    """Return all inputs of metrics, checked, by the names of their parameters."""
     inputs: dict[str, Any] = {"seed": request.seed, "encode": codebook, "jacobians": jacobians, "names": names}
     inputs |= _rows(codes, factors, test, request)
     inputs["categorical"] = check_categorical(request.categorical, inputs["codes"].shape[1])
@@ -53,21 +53,21 @@ def gather(
 
 
 def carried_factors(codes: Any) -> np.ndarray | None:
-    """Return the factors that codes bring with them, as those of `unweave.encoders.encode` do; None of plain arrays."""
+    """Return the factors that come with the result of `unweave.encoders.encode`; None for plain arrays."""
     if not isinstance(codes, Mapping):
         return getattr(codes, "factors", None)
     found = [getattr(each, "factors", None) for each in codes.values()]
     if not found or found[0] is None:
         return None
     if any(each is None or not np.array_equal(each, found[0]) for each in found):
-        raise UsageError("these are codes of different samples; encode them from one seed, or give factors")
+        raise UsageError("these are codes of different samples: encode them with one seed, or pass factors")
     return found[0]
 
 
 def _source(
     inputs: Mapping[str, Any], request: Request, codebook: Codebook | None, pool: GivenPair | None
 ) -> dict[str, Any]:
-    """Return what batches that share a factor's value are drawn from, where there is anything."""
+    """Return the source of batches that share a factor's value, if there is one."""
     if codebook is not None and request.preset != "fast":
         return {"source": codebook}
     if inputs.get("factors") is None or inputs["continuous"]:
@@ -76,7 +76,7 @@ def _source(
 
 
 def _all_rows(inputs: Mapping[str, Any]) -> Pool:
-    """Return the pool of all rows given, train and test."""
+    """Return a pool of all given rows, train and test."""
     pairs = [(inputs["codes"], inputs["factors"]), *([] if inputs["test"] is None else [inputs["test"]])]
     codes, factors = (np.concatenate(arrays) for arrays in zip(*pairs, strict=True))
     return Pool(codes, factors)
@@ -84,14 +84,14 @@ def _all_rows(inputs: Mapping[str, Any]) -> Pool:
 
 def _check_names(names: Sequence[str] | None, factors: np.ndarray | None) -> None:
     if names is not None and factors is not None and len(names) != factors.shape[1]:
-        raise UsageError(f"there are {factors.shape[1]} factors but {len(names)} names: give one name for each")
+        raise UsageError(f"there are {factors.shape[1]} factors but {len(names)} names: pass one name for each factor")
 
 
 def _rows(codes: ArrayLike, factors: ArrayLike | None, test: GivenPair | None, request: Request) -> dict[str, Any]:
-    """Return codes, factors and test rows, checked, with groups for continuous factors where asked for."""
+    """Return codes, factors and test rows, checked, with continuous factors binned if requested."""
     if factors is None:
         if test is not None or request.label_noise is not None:
-            raise UsageError("test rows and label noise mean nothing without factors")
+            raise UsageError("test rows and label noise need factors")
         values = check_codes(codes)
         return {"codes": values, "means": values, "test": None, "continuous": False}
     (values, labels), held_out = check_sets(codes, factors, test, continuous=True)
@@ -108,7 +108,7 @@ def _rows(codes: ArrayLike, factors: ArrayLike | None, test: GivenPair | None, r
 def _posterior(
     inputs: Mapping[str, Any], log_variances: ArrayLike | None, reconstruction: ArrayLike | None, seed: int
 ) -> dict[str, np.ndarray]:
-    """Return what is known of the posteriors: the log-variances, a sample of each, the reconstruction losses."""
+    """Return what is given of the posteriors: the log-variances, a sample of each, the reconstruction losses."""
     known: dict[str, np.ndarray] = {}
     codes = inputs["codes"]
     if log_variances is not None:
@@ -116,7 +116,7 @@ def _posterior(
         if spread.shape != codes.shape:
             raise UsageError(f"log_variances have shape {spread.shape} but codes {codes.shape}")
         noise = generator(seed, DRAW).normal(size=codes.shape)
-        noise[:, inputs["categorical"]] = 0.0  # a category is not drawn
+        noise[:, inputs["categorical"]] = 0.0  # categories are not sampled
         known = {"log_variances": spread, "sampled": codes + np.exp(spread / 2) * noise}
     if reconstruction is not None:
         losses = np.asarray(reconstruction)

@@ -15,17 +15,17 @@ from unweave.metrics.metric import metric
 from unweave.metrics.resampling import Sampled, by_rows
 
 RIDGE = 1e-9
-"""Variance of the noise that keeps information finite, where that of each code and factor is 1."""
+"""Variance of the noise that keeps information finite, where that of each latent and factor is 1."""
 
 
 @metric("Vu et al. 2024", "compactness", range=(0.0, inf), continuous=True, categories="none")
 def im(codes: ArrayLike, factors: ArrayLike) -> Sampled[float]:
-    r"""I_m [Vu2024]_ of a sample, in nats from 0 up: does each code stand for a group of factors of its own?
+    r"""I_m [Vu2024]_ of a sample, in nats from 0 up: does each latent stand for its own group of factors?
 
-        I_m = max over assignments of factors to groups, one for each code, of
+        I_m = max over assignments of factors to groups, one for each latent, of
               sum over i of I(z_i; v_Si) - sum over i < j of I(v_Si; v_Sj)
 
-    with the information of Gaussians that have the sample's correlations.
+    with the information of Gaussians with the sample's correlations.
 
     Parameters
     ----------
@@ -39,11 +39,10 @@ def im(codes: ArrayLike, factors: ArrayLike) -> Sampled[float]:
     float
         The score, in nats. It grows with the number of factors. `unweave.gaussian.im_score` gives the groups too.
 
-    Notes
-    -----
-    A constant code knows nothing; a factor with a single value is left out. Exact dependence would be infinite: noise
-    of variance 1e-9 is added to standardised codes and factors, so that a code that factors determine counts about 10
-    nats. Unchanged by the order of codes, factors or rows and by the sign, scale and shift of a code.
+    Notes ----- A constant latent has no information; a factor with a single value is left out. Exact dependence would
+    give infinite information: noise of variance 1e-9 is added to standardised codes and factors, so that a latent that
+    the factors determine counts about 10 nats. Invariant to the order of latents, factors or rows and to the sign,
+    scale and shift of a latent.
 
     References
     ----------
@@ -71,7 +70,7 @@ def _prepare(codes: ArrayLike, factors: ArrayLike) -> tuple[np.ndarray, np.ndarr
 
 def _im(codes: np.ndarray, factors: np.ndarray) -> float:
     varies = (factors != factors[0]).any(axis=0)
-    if not varies.any():  # in a subset
+    if not varies.any():  # constant within a subset
         return 0.0
     z, v = standardised(codes), standardised(factors[:, varies])
     sigma_x = (1 + RIDGE) * np.eye(z.shape[1])  # only its diagonal counts

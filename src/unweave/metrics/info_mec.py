@@ -23,7 +23,7 @@ from unweave.metrics.resampling import Sampled, by_rows
 Pruning = Literal["range", "range-8", "iqr"]
 
 REPLICATES = 10
-"""A half-sample fits a regression for each factor: half a second at the sizes of published studies."""
+"""Half-samples behind an interval. Each fits a regression for every factor: half a second at the published sizes."""
 
 
 class InfoMEC(NamedTuple):
@@ -51,14 +51,14 @@ def info_mec(
     categorical: Sequence[int] = (),
     seed: int = 0,
 ) -> Sampled[InfoMEC]:
-    r"""InfoMEC [Hsu2023]_, three parts in [0, 1]: does each code know one factor, and one code each factor, plainly?
+    r"""InfoMEC [Hsu2023]_, three parts in [0, 1]: is there one latent per factor, linearly readable?
 
-        modularity   = mean over active codes j of ( max over k of U_jk / sum over k of U_jk - 1/K ) / (1 - 1/K)
+        modularity   = mean over active latents j of ( max over k of U_jk / sum over k of U_jk - 1/K ) / (1 - 1/K)
         compactness  = mean over factors k of ( max over j of U_jk / sum over j of U_jk - 1/D ) / (1 - 1/D)
         explicitness = mean over factors k of 1 - L_k / log C_k
 
-    where U_jk = I(z_j; v_k) / H(v_k) for D active codes and K factors, and L_k is the log loss, on the rows it was
-    fitted to, of a logistic regression of factor k, which has C_k values, on all codes.
+    where U_jk = I(z_j; v_k) / H(v_k) for D active latents and K factors, and L_k is the log loss, on the rows it was
+    fitted to, of a logistic regression of factor k, which has C_k values, on all latents.
 
     Parameters
     ----------
@@ -67,17 +67,18 @@ def info_mec(
     factors
         Factors (n, k): classes, or continuous numbers.
     pruning
-        Which codes are active; each rule has been published.
+        Which latents are active; each rule has been published.
 
         - "range": its range exceeds 1/20 of the largest range (for discrete codes: 0).
         - "range-8": its range exceeds 1/8 of the largest.
         - "iqr": its interquartile range exceeds 1/10 of the largest (for discrete codes: 0.1).
     neighbours
-        I is estimated from the distances of that many neighbours [Ross2014]_.
+        Number of neighbours from whose distances I is estimated [Ross2014]_.
     discrete
         For quantised codes: I is the plug-in estimate for their values, and the regression sees them one-hot.
     categorical
-        Columns of codes, counted from 0, that hold categories: the same, for these alone. They are active if they vary.
+        Columns of codes, counted from 0, that hold categories: `discrete` for these columns alone. They are active if
+        they vary.
     seed
         Seed of the noise that separates equal values before distances are taken.
 
@@ -86,16 +87,14 @@ def info_mec(
     InfoMEC
         modularity, explicitness and compactness.
 
-    Notes
-    -----
-    The regression has no penalty, classes weighted to balance, and 100 steps of L-BFGS. For a continuous factor, which
-    has no entropy of this kind, U_jk is 1 - exp(-2 I), with I from neighbours in both variables [Kraskov2004]_, and
+    Notes ----- The regression has no penalty, balanced class weights, and 100 steps of L-BFGS. A continuous factor has
+    no such entropy: U_jk is then 1 - exp(-2 I), with I from neighbours in both variables [Kraskov2004]_, and
     explicitness is R² of least squares.
 
-    Without an active code, modularity and compactness are 0, as they are for codes or factors that share nothing; a
-    single active code or factor that shares something counts 1. An explicitness below 0, which classes of unequal size
-    can give, counts 0. A factor with a single value is left out. Unchanged by the shift of a code and by a common
-    scale; scaled one by one, other codes may become active.
+    Without an active latent, or where codes and factors share nothing, modularity and compactness are 0; a single
+    active latent or factor that shares something counts 1. An explicitness below 0, which classes of unequal size can
+    give, counts 0. A factor with a single value is left out. Invariant to the shift of a latent and to a common scale;
+    scaling a single latent can change which latents are active.
 
     References
     ----------
@@ -114,7 +113,7 @@ def info_mec(
         raise unknown("pruning of InfoMEC", str(pruning), ("range", "range-8", "iqr"))
     if not isinstance(discrete, bool):
         raise UsageError(f"discrete must be True or False, got {discrete!r}")
-    generator(seed, DRAW)  # refuses a bad seed for discrete codes too
+    generator(seed, DRAW)  # checks the seed for discrete codes too
     options: dict[str, Any] = {
         "pruning": pruning,
         "neighbours": whole_number(neighbours, "neighbours", 1),
@@ -136,7 +135,7 @@ def _score(
     numbers: np.ndarray,
     seed: int,
 ) -> InfoMEC:
-    varies = (factors != factors[0]).any(axis=0)  # a subset may leave a factor one value
+    varies = (factors != factors[0]).any(axis=0)  # a factor may have a single value in a subset
     factors, numbers = factors[:, varies], numbers[varies]
     if factors.shape[1] == 0:
         return InfoMEC(0.0, 0.0, 0.0)
@@ -161,7 +160,7 @@ def _score(
 
 
 def _inputs(codes: np.ndarray, by_value: np.ndarray) -> Any:
-    """Return what regressions see: numbers standardised, and one-hot what is read by its values."""
+    """Return the inputs of the regressions: standardised numbers, and one-hot categories."""
     if by_value.all():
         return _one_hot(codes)
     numbers = _standardised(codes[:, ~by_value])
@@ -169,7 +168,7 @@ def _inputs(codes: np.ndarray, by_value: np.ndarray) -> Any:
 
 
 def _active(codes: np.ndarray, pruning: Pruning, discrete: bool, categories: np.ndarray) -> np.ndarray:
-    """Return which codes count, (d,)."""
+    """Return which latents are active, (d,)."""
     low, high = np.quantile(codes, [0.25, 0.75] if pruning == "iqr" else [0.0, 1.0], axis=0)
     spread = np.where(categories, 0.0, high - low)
     if discrete and pruning != "range-8":
@@ -182,7 +181,7 @@ def _active(codes: np.ndarray, pruning: Pruning, discrete: bool, categories: np.
 def _known_of_classes(
     codes: np.ndarray, factors: np.ndarray, neighbours: int, by_value: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
-    """Return I(z_j; v_k) / H(v_k), (d, k), of factors that are classes."""
+    """Return I(z_j; v_k) / H(v_k), (d, k), for factors that are classes."""
     shares = np.empty((codes.shape[1], factors.shape[1]))
     if by_value.any():
         shares[by_value] = _known_by_value(codes[:, by_value], factors)
@@ -207,7 +206,7 @@ def _known_by_distance(codes: np.ndarray, factors: np.ndarray, neighbours: int, 
 def _known_of_numbers(
     codes: np.ndarray, factors: np.ndarray, neighbours: int, by_value: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
-    """Return 1 - exp(-2 I(z_j; v_k)), (d, k), of continuous factors, which have no entropy to take a share of.
+    """Return 1 - exp(-2 I(z_j; v_k)), (d, k), for continuous factors, which have no entropy to divide by.
 
     For Gaussians it is the squared correlation.
     """
@@ -230,7 +229,7 @@ def _explained_variance(inputs: Any, factor: np.ndarray) -> float:
 
 
 def _concentration(shares: np.ndarray) -> float:
-    """Return how much of a column's sum is in its largest entry, from 0 (even) to 1 (all), on average."""
+    """Return the mean over columns of how much of the sum is in the largest entry, from 0 (even) to 1 (all)."""
     total, largest, rows = shares.sum(axis=0), shares.max(axis=0), len(shares)
     if rows == 1:
         return float((total > 0).mean())
@@ -248,17 +247,17 @@ def _one_hot(codes: np.ndarray) -> Any:
     with importing():
         from sklearn.preprocessing import OneHotEncoder
 
-    return OneHotEncoder().fit_transform(codes)  # sparse: a code may have many values
+    return OneHotEncoder().fit_transform(codes)  # sparse: a latent may have many values
 
 
 def _explicitness(inputs: Any, factor: np.ndarray) -> float:
-    """Return the share of a factor's entropy (were its values equally frequent) that the regression explains."""
+    """Return the share of a factor's entropy (with equally frequent values) that the regression explains."""
     with importing():
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.linear_model import LogisticRegression
 
     values, labels = np.unique(factor, return_inverse=True)
-    # Classes that are told apart perfectly have no optimum without a penalty: the 100 steps are part of the definition.
+    # Perfectly separable classes have no optimum without a penalty: the 100 steps are part of the definition.
     model = LogisticRegression(C=np.inf, class_weight="balanced", max_iter=100)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

@@ -14,13 +14,13 @@ from unweave.metrics.one_hot import check_categorical
 from unweave.metrics.resampling import Sampled
 
 ROUNDING = 1e-12
-"""At most this many nats are a rounding error, and count as none."""
+"""This many nats or fewer are a rounding error and count as 0."""
 CELLS = 2**18
-"""At most this many counts are held at once: little memory, whatever the number of subsets, and mostly in the cache."""
+"""The most counts held at once: little memory, whatever the number of subsets, and mostly in the cache."""
 
 
 class Information(NamedTuple):
-    """What d codes and k factors know of each other; on r subsets of the rows, every shape ends in r."""
+    """Information between d latents and k factors; on r subsets of the rows, every shape ends in r."""
 
     shared: np.ndarray
     """I(z_j; v_k), (d, k)."""
@@ -38,11 +38,11 @@ def by_information(
     per_factor: Callable[[Information], np.ndarray] | None = None,
     categorical: Sequence[int] = (),
 ) -> Sampled[float]:
-    """Resample a score of what codes, cut in bins, and factors know of each other: all subsets of the rows at once.
+    """Resample a score of the information between binned latents and factors, on all subsets of the rows at once.
 
     A factor with a single value is left out. The edges of the bins are those of all rows, for the subsets too.
-    `per_factor` gives the values (k,) whose mean the score is, where it has them. A categorical code has a bin for each
-    of its values.
+    `per_factor` gives the values (k,) of single factors, if the score is their mean. A categorical latent has a bin for
+    each of its values.
     """
     values, labels = check(codes, factors)
     labels = labels[:, varying(labels)]
@@ -63,19 +63,19 @@ def by_factor(
     bins: int,
     categorical: Sequence[int] = (),
 ) -> Sampled[float]:
-    """Resample the mean over factors, the first axis, of what `per_factor` says of each."""
+    """Resample the mean over factors, the first axis, of the values of `per_factor`."""
     return by_information(lambda table: per_factor(table).mean(axis=0), codes, factors, bins, per_factor, categorical)
 
 
 def known(table: Information) -> np.ndarray:
-    """Return the share I(z_j; v_k) / H(v_k) of a factor that a code knows, (d, k, ...): 0 where H(v_k) is 0."""
+    """Return the share I(z_j; v_k) / H(v_k) of a factor that a latent holds, (d, k, ...): 0 where H(v_k) is 0."""
     return np.where(table.factor > ROUNDING, table.shared / np.maximum(table.factor, ROUNDING), 0.0)
 
 
 def bin_codes(codes: np.ndarray, bins: int) -> np.ndarray:
-    """Return the bin 0..bins-1 of every code, (n, d): equal widths between a code's least and largest value.
+    """Return the bin 0..bins-1 of every latent, (n, d): equal widths between a latent's least and largest value.
 
-    A value on an edge belongs to the bin above it, the largest value to the last bin. A constant code is all bin 0.
+    A value on an edge belongs to the bin above it, the largest value to the last bin. A constant latent is all bin 0.
     """
     binned = np.empty(codes.shape, dtype=np.intp)
     for j, code in enumerate(np.ascontiguousarray(codes.T)):
@@ -85,7 +85,7 @@ def bin_codes(codes: np.ndarray, bins: int) -> np.ndarray:
 
 
 def bin_or_number(codes: np.ndarray, bins: int, categorical: Sequence[int]) -> tuple[np.ndarray, int]:
-    """Return the bins of codes, each value of a categorical one a bin, and how many bins a code has at most."""
+    """Return the bins of all latents (one per value for categorical ones) and the largest number of bins."""
     binned = bin_codes(codes, bins)
     for j in check_categorical(categorical, codes.shape[1]):
         binned[:, j] = np.unique(codes[:, j], return_inverse=True)[1]
@@ -96,22 +96,22 @@ def bin_or_number(codes: np.ndarray, bins: int, categorical: Sequence[int]) -> t
 def relabel(factor: np.ndarray) -> tuple[np.ndarray, int]:
     """Return one factor's values (n,) as labels from 0 up, and a bound on them of at most n."""
     least, spread = factor.min(), int(factor.max()) - int(factor.min()) + 1
-    if spread <= len(factor):  # some labels may stay unused: an empty cell adds nothing to an entropy
+    if spread <= len(factor):  # some labels may be unused: an empty cell adds nothing to an entropy
         return factor - least, spread
     values, labels = np.unique(factor, return_inverse=True)
     return labels, len(values)
 
 
 def information(binned: np.ndarray, bins: int, factors: np.ndarray, subsets: np.ndarray | None = None) -> Information:
-    """Return what binned codes (n, d) and factors (n, k) know of each other, or do on each of the subsets (r, n)."""
+    """Return the information between binned codes (n, d) and factors (n, k), or that on each of the subsets (r, n)."""
     d, k = binned.shape[1], factors.shape[1]
-    if subsets is not None:  # in the layout that joint_counts wants, so that it is converted once
+    if subsets is not None:  # in the layout of joint_counts, so that it is converted once
         subsets = np.asfortranarray(subsets, dtype=np.float32)
     r = 1 if subsets is None else len(subsets)
     table = Information(np.empty((d, k, r)), np.empty((d, r)), np.empty((k, r)))
     for column, factor in enumerate(factors.T):
         labels, size = relabel(factor)
-        together = max(1, CELLS // (size * bins))  # how many pairs of a code and a subset
+        together = max(1, CELLS // (size * bins))  # how many pairs of a latent and a subset
         for some in _slices(d, max(1, together // r)):
             for rows in _slices(r, together):
                 counts = joint_counts(binned[:, some], bins, labels, None if subsets is None else subsets[rows])
@@ -121,7 +121,7 @@ def information(binned: np.ndarray, bins: int, factors: np.ndarray, subsets: np.
 
 
 def joint_counts(binned: np.ndarray, bins: int, factor: np.ndarray, subsets: np.ndarray | None = None) -> np.ndarray:
-    """Return how often each value of a factor meets each bin of each code: (values, d, bins).
+    """Return how often each value of a factor occurs with each bin of each latent: (values, d, bins).
 
     With `subsets`, (r, n) booleans, the counts of each subset of the rows: (values, d, bins, r).
     """
@@ -143,7 +143,7 @@ def joint_counts(binned: np.ndarray, bins: int, factor: np.ndarray, subsets: np.
 
 
 def mutual_information(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the plug-in I(z_j; v) of every code, (d, ...), and the entropy H(v), (...), of joint_counts' result."""
+    """Return the plug-in I(z_j; v) of every latent, (d, ...), and the entropy H(v), (...), of joint_counts' result."""
     shared, _, entropy = _information(counts)
     return shared, entropy
 

@@ -1,4 +1,4 @@
-"""What every metric demands of its arrays, checked once, each mistake answered in one line."""
+"""Checks of the arrays that every metric takes; each mistake raises a `UsageError` of one line."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from unweave.metrics.reading import Read, read, renumber, whole_columns
 Pair: TypeAlias = tuple[np.ndarray, np.ndarray]
 """Codes (n, d) float64 and factors (n, k) of the same n rows, int64, or float64 where continuous ones are allowed."""
 GivenPair: TypeAlias = tuple[ArrayLike, ArrayLike]
-"""The same as a user gives them: lists, tensors, data frames, other types, unchecked."""
+"""The same as users pass them: lists, tensors, data frames, other types, unchecked."""
 
 LARGEST = 1e100
-"""Larger codes are refused: their squares, which variances need, would overflow."""
+"""Larger codes raise a `UsageError`: their squares, which variances need, would overflow."""
 MOST_BINS = 10_000
-"""More would be finer than any sample, and fill the memory with counts of nothing."""
+"""More bins would be finer than any sample, and fill the memory with empty counts."""
 TURNED = 10
-"""Codes and factors that both have so many times more columns than rows are transposed."""
+"""Codes and factors that both have this many times more columns than rows count as transposed."""
 MOST_LISTED = 8
-"""Factors that a warning lists; of more, it gives the number."""
+"""The most factors that a warning lists; for more, it gives their number."""
 SPLIT, INTERVAL, DRAW, FIT, FLOOR = 0, 1, 2, 3, 4
 """Random streams of one seed: the split, the subsets behind an interval, what a metric draws, its learner, a floor."""
 
@@ -38,8 +38,8 @@ SPLIT, INTERVAL, DRAW, FIT, FLOOR = 0, 1, 2, 3, 4
 def check(codes: ArrayLike, factors: ArrayLike, label: str = "", *, continuous: bool = False) -> Pair:
     """Return codes (n, d) as float64 and factors (n, k) as int64; `label` goes before their names.
 
-    With `continuous`, factors are float64 if any of them is not whole; without it, those are refused. Columns of texts
-    are numbered in alphabetical order, with a warning.
+    With `continuous`, factors are float64 if any of them is not whole; without it, such factors raise a `UsageError`.
+    Columns of strings are numbered in alphabetical order, with a warning.
     """
     values, labels = _read_pair(codes, factors, label)
     _warn_of_texts(labels, f"{label}factor")
@@ -51,7 +51,7 @@ def check_sets(
 ) -> tuple[Pair, Pair | None]:
     """Return the train rows and, where they are given, the test rows, both as `check` does.
 
-    Texts have the same numbers in both, and the factors the same type.
+    Strings have the same numbers in both, and the factors the same type.
     """
     values, labels = _read_pair(codes, factors, "")
     _warn_of_texts(labels, "factor")
@@ -68,7 +68,7 @@ def check_sets(
 
 
 def check_codes(codes: ArrayLike, name: str = "codes") -> np.ndarray:
-    """Return codes (n, d) that come alone, as float64; a mistake calls them by `name`."""
+    """Return codes (n, d) without factors, as float64; error messages call them `name`."""
     values = _check_codes(read(codes, name), name)
     if len(values) < 2:
         raise UsageError(f"{name} need at least two samples, got {len(values)}")
@@ -76,7 +76,7 @@ def check_codes(codes: ArrayLike, name: str = "codes") -> np.ndarray:
 
 
 def check_factors(factors: ArrayLike, name: str = "factors", *, continuous: bool = False) -> np.ndarray:
-    """Return factors (n, k) that come alone, as `check` does; a mistake calls them by `name`."""
+    """Return factors (n, k) without codes, as `check` does; error messages call them `name`."""
     labels = read(factors, name)
     _warn_of_texts(labels, name.removesuffix("s"))
     return _check_factors(labels.numbers, name, continuous)
@@ -120,17 +120,17 @@ def is_continuous(factors: ArrayLike) -> np.ndarray:
 
 
 def bin_factors(factors: ArrayLike, bins: int) -> np.ndarray:
-    """Return factors (n, k) as classes, int64: continuous ones in groups of nearly equal counts, others as they are.
+    """Return factors (n, k) as classes, int64: continuous ones in groups of nearly equal counts, others unchanged.
 
-    The rule for a column that has a value which is not whole:
+    The rule for a column with a value that is not whole:
 
     - With at most `bins` different values, each value is a class.
     - Otherwise `bins` - 1 cuts are made, each between two neighbouring values, so that equal values stay together. The
-      j-th cut is the one that comes nearest to j n / `bins` rows below it, the lower one of two equally near. Without
-      equal values the counts of all classes thus differ by at most one; cuts that fall together leave fewer classes.
+      j-th cut is the one with the number of rows below it closest to j n / `bins`, the lower one of two equally close.
+      Without equal values the counts of all classes thus differ by at most one; cuts that coincide leave fewer classes.
 
-    Classes are numbered from 0 up in the order of the values. A column of whole numbers, or of texts, stays as it is,
-    however many values it has.
+    Classes are numbered from 0 up in the order of the values. A column of whole numbers, or of strings, stays
+    unchanged, however many values it has.
 
     >>> bin_factors([[0.1, 7], [0.9, 7], [0.5, 8], [0.3, 9]], bins=2).tolist()
     [[0, 7], [1, 7], [1, 8], [0, 9]]
@@ -139,7 +139,8 @@ def bin_factors(factors: ArrayLike, bins: int) -> np.ndarray:
 
 
 def bin_pair(train_factors: ArrayLike, test_factors: ArrayLike, bins: int) -> Pair:
-    """Return the factors of train and of test rows as classes, both by the cuts that `bin_factors` makes in the former.
+    """Return the factors of train and test rows as classes, both by the cuts that `bin_factors` makes in the train
+    rows.
 
     A column is binned where either set has a value that is not whole.
     """
@@ -150,7 +151,7 @@ def bin_pair(train_factors: ArrayLike, test_factors: ArrayLike, bins: int) -> Pa
 
 
 def warn_of_inputs(codes: ArrayLike, factors: ArrayLike | None = None) -> None:
-    """Warn of what can be scored but is hardly meant; `evaluate` calls it once, metrics do not.
+    """Warn about inputs that can be scored but are probably mistakes; `evaluate` calls it once, metrics do not.
 
     Fewer rows than columns, factors of one value, whole numbers that differ in every row, and few rows.
     """
@@ -158,7 +159,7 @@ def warn_of_inputs(codes: ArrayLike, factors: ArrayLike | None = None) -> None:
     labels = None if factors is None else read(factors, "factors").numbers
     if labels is not None and TURNED * len(values) <= min(values.shape[1], labels.shape[1]):
         shapes = f"{len(values)} rows and {values.shape[1]:,} and {labels.shape[1]:,} columns"
-        raise UsageError(f"codes and factors have {shapes}: a row must be a sample; give codes.T and factors.T")
+        raise UsageError(f"codes and factors have {shapes}: a row must be a sample; pass codes.T and factors.T")
     transposed = _warn_of_shape(values, "codes")
     if labels is not None:
         transposed |= _warn_of_shape(labels, "factors")
@@ -168,7 +169,7 @@ def warn_of_inputs(codes: ArrayLike, factors: ArrayLike | None = None) -> None:
             listed = _listed([column + 1 for column in distinct])
             warn_user(f"{listed} as many values as rows: continuous or an index?", DistinctValues)
         labels = np.delete(labels, distinct, axis=1)
-    if not transposed:  # which says it all
+    if not transposed:  # no further warning is needed
         warn_of_few(labels, values)
 
 
@@ -194,7 +195,7 @@ def bin_count(bins: int, name: str = "bins") -> int:
 
 
 def _read_pair(codes: ArrayLike, factors: ArrayLike, label: str) -> tuple[np.ndarray, Read]:
-    """Return codes, checked, and factors of as many rows, read."""
+    """Return checked codes, and factors with the same number of rows, as read."""
     values = _check_codes(read(codes, f"{label}codes"), f"{label}codes")
     labels = read(factors, f"{label}factors")
     (rows, columns), (others, widths) = values.shape, labels.numbers.shape
@@ -210,7 +211,7 @@ def _read_pair(codes: ArrayLike, factors: ArrayLike, label: str) -> tuple[np.nda
 def _check_codes(table: Read, name: str) -> np.ndarray:
     if table.texts:
         column, texts = next(iter(table.texts.items()))
-        raise UsageError(f"{name} must be numbers, got texts in column {column + 1}, such as {texts[0][:40]!r}")
+        raise UsageError(f"{name} must be numbers, got strings in column {column + 1}, such as {texts[0][:40]!r}")
     codes = table.numbers.astype(np.float64, copy=False)
     odd = ~(np.abs(codes) <= LARGEST)  # written so that NaN is odd too
     if odd.any():
@@ -227,7 +228,7 @@ def _first(odd: np.ndarray) -> str:
 def _check_factors(array: np.ndarray, name: str, continuous: bool) -> np.ndarray:
     if array.dtype.kind == "b":
         return array.astype(np.int64)
-    if not ((array >= -(2**53)) & (array <= 2**53)).all():  # beyond it, floats skip whole numbers
+    if not ((array >= -(2**53)) & (array <= 2**53)).all():  # above it, floats skip whole numbers
         odd = ~np.isfinite(array) if array.dtype.kind == "f" else np.zeros(array.shape, dtype=bool)
         if odd.any():
             raise UsageError(f"{name} hold NaN or an infinity{_first(odd)}: leave these rows out")
@@ -245,7 +246,7 @@ def _check_factors(array: np.ndarray, name: str, continuous: bool) -> np.ndarray
 
 
 def _check_test_factors(train: Read, test: Read, continuous: bool) -> np.ndarray:
-    """Return the factors of test rows, their texts numbered as those of the train rows."""
+    """Return the factors of test rows, with strings numbered as in the train rows."""
     _check_columns("factors", train.numbers, test.numbers)
     return _check_factors(renumber(test, train, "test factors", "factors").numbers, "test factors", continuous)
 
@@ -256,7 +257,7 @@ def _check_columns(name: str, train: np.ndarray, test: np.ndarray) -> None:
 
 
 def _bin(train: np.ndarray, test: np.ndarray | None, bins: int) -> Pair:
-    """Return both sets of factors as classes, by cuts in the first; without a second, the first is there twice."""
+    """Return both sets of factors as classes, by cuts in the first; without a second set, return the first twice."""
     count = bin_count(bins, "bin_factors")
     sets = (train, train if test is None else test)
     whole = whole_columns(sets[0]) & whole_columns(sets[1])
@@ -270,7 +271,7 @@ def _bin(train: np.ndarray, test: np.ndarray | None, bins: int) -> Pair:
 
 
 def _cuts(column: np.ndarray, bins: int) -> np.ndarray:
-    """Return the values, rising, with which a new class begins; `bin_factors` states the rule."""
+    """Return the values, ascending, at which a new class begins; `bin_factors` states the rule."""
     values, counts = np.unique(column, return_counts=True)
     if len(values) <= bins:
         return values[1:]
@@ -287,7 +288,7 @@ def _varies(factors: np.ndarray) -> np.ndarray:
 
 
 def _distinct(factors: np.ndarray) -> list[int]:
-    """Return the columns of whole numbers in which every row has another value."""
+    """Return the columns of whole numbers in which every row has a different value."""
     whole = np.flatnonzero(whole_columns(factors))
     return [int(column) for column in whole if len(np.unique(factors[:, column])) == len(factors)]
 
@@ -296,11 +297,11 @@ def _warn_of_texts(table: Read, name: str) -> None:
     for column, texts in table.texts.items():
         ends = [f"{texts[place][:40]!r} = {place}" for place in sorted({0, len(texts) - 1})]
         listed = (" ... " if len(texts) > 2 else ", ").join(ends)
-        warn_user(f"{name} {column + 1} holds texts: numbered in alphabetical order, {listed}", NumberedLabels)
+        warn_user(f"{name} {column + 1} holds strings: numbered in alphabetical order, {listed}", NumberedLabels)
 
 
 def _warn_of_shape(array: np.ndarray, name: str) -> bool:
-    """Warn of fewer rows than columns, and tell whether it is so."""
+    """Warn about fewer rows than columns, and return whether this is the case."""
     rows, columns = array.shape
     if rows < columns:
         warn_user(f"{name} have {rows:,} rows and {columns:,} columns: transposed?", LooksTransposed)
@@ -309,7 +310,7 @@ def _warn_of_shape(array: np.ndarray, name: str) -> bool:
 
 def _warn_of_constants(factors: np.ndarray) -> None:
     constant = np.flatnonzero(~_varies(factors)) + 1
-    if 0 < len(constant) < factors.shape[1]:  # where none varies, metrics refuse
+    if 0 < len(constant) < factors.shape[1]:  # if no factor varies, metrics raise
         left = "is left out" if len(constant) == 1 else "are left out"
         warn_user(f"{_listed(constant.tolist())} a single value and {left}", ConstantFactor)
 

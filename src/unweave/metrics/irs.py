@@ -14,7 +14,7 @@ from unweave.metrics.resampling import Sampled, by_rows
 
 @metric("Suter et al. 2019", "robustness")
 def irs(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, quantile: float = 0.99) -> Sampled[float]:
-    r"""Interventional robustness [Suter2019]_, in [0, 1]: does a code stay put while its factor stays and others move?
+    r"""Interventional robustness [Suter2019]_, in [0, 1]: are latents constant while their factor is fixed?
 
         IRS = sum_j w_j s_j / sum_j w_j,    w_j = max |z_j - mean(z_j)|,
         s_j = max over factors k of ( 1 - mean over values v of q( |z_j - mean(z_j | v_k = v)| : v_k = v ) / w_j )
@@ -37,11 +37,10 @@ def irs(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, quantile: float
     float
         The score.
 
-    Notes
-    -----
-    A constant code is left out; without any other the score is 0. A code that deviates more within the values of every
-    factor than as a whole has s_j = 0. A factor with a single value is left out. Unchanged by the order of codes,
-    factors and rows, by the sign and shift of a code, and by a common scale; the scale of one code is its weight.
+    Notes ----- A constant latent is left out; if all are constant, the score is 0. A latent that deviates more within
+    the values of every factor than overall has s_j = 0. A factor with a single value is left out. Invariant to the
+    order of latents, factors and rows, to the sign and shift of a latent, and to a common scale; the scale of one
+    latent is its weight.
 
     References
     ----------
@@ -80,19 +79,19 @@ def _irs(codes: np.ndarray, groups: np.ndarray, quantile: float) -> float:
 
 
 def _deviation(codes: np.ndarray, group: np.ndarray, quantile: float) -> np.ndarray:
-    """Return, for each code (d,), the mean over groups of the quantile of its deviations from the group's mean."""
+    """Return, for each latent (d,), the mean over groups of the quantile of its deviations from the group's mean."""
     order = np.argsort(group, kind="stable")
     starts = np.flatnonzero(np.diff(group[order])) + 1
     of_group = []
     for inside in np.split(codes[order], starts):
-        spread = inside - inside[0]  # so that equal codes deviate by 0, to the last bit
+        spread = inside - inside[0]  # so that equal codes deviate by exactly 0
         spread = np.abs(spread - spread.mean(axis=0))
         of_group.append(_quantile(spread, quantile))
     return np.mean(of_group, axis=0)
 
 
 def _quantile(values: np.ndarray, quantile: float) -> np.ndarray:
-    """Return the quantile of each column between the two nearest values, as np.quantile does with more ado."""
+    """Return the quantile of each column, interpolated as in np.quantile but with less overhead."""
     place = quantile * (len(values) - 1)
     below = int(place)
     above = min(below + 1, len(values) - 1)

@@ -1,4 +1,4 @@
-"""Whether the directions in which a decoder moves an image, one for each code, are orthogonal."""
+"""Whether the directions in which a decoder moves an image, one for each latent, are orthogonal."""
 
 from __future__ import annotations
 
@@ -16,30 +16,29 @@ from unweave.metrics.resampling import Sampled
 
 @metric("Rolínek et al. 2019", "geometry")
 def jacobian_orthogonality(jacobians: ArrayLike, *, dead: float = 1e-3) -> Sampled[float]:
-    r"""Orthogonality of a decoder's Jacobian, in [0, 1]: does each code move the image in a direction of its own?
+    r"""Orthogonality of a decoder's Jacobian, in [0, 1]: does each latent move the image in its own direction?
 
         1 - mean over samples and pairs i < j of |cos(J_i, J_j)|
 
-    where J_i, the i-th column of a sample's Jacobian (pixels, d), is the derivative of the image by code i.
+    where J_i, the i-th column of a sample's Jacobian (pixels, d), is the derivative of the image with respect to latent
+    i.
 
     Parameters
     ----------
     jacobians
-        Of the decoder, (samples, pixels, d). The score depends on J^T J alone, so triangular factors (samples, d, d) of
-        QR decompositions do as well.
+        Jacobians of the decoder, (samples, pixels, d). The score depends only on J^T J, so you can also pass the
+        triangular factors (samples, d, d) of QR decompositions.
     dead
-        A column no longer than this times the longest of the same Jacobian belongs to an unused code and is left out.
+        A column no longer than this times the longest of the same Jacobian belongs to an unused latent and is left out.
 
     Returns
     -------
     float
         The score; 1 where there is no pair of columns.
 
-    Notes
-    -----
-    That a VAE prefers orthogonal columns is [Rolinek2019]_'s explanation of why it disentangles, and [Wei2021]_ add it
-    as a penalty. The mean |cosine| is our choice: no scale, one number. Unchanged by the order, sign and common scale
-    of the codes.
+    Notes ----- [Rolinek2019]_ explain by orthogonal columns why a VAE disentangles; [Wei2021]_ add them as a penalty.
+    The mean |cosine| is our choice, because it has no scale and is one number. Invariant to the order, sign and common
+    scale of the codes.
 
     References
     ----------
@@ -63,7 +62,7 @@ def jacobian_orthogonality(jacobians: ArrayLike, *, dead: float = 1e-3) -> Sampl
 def ima_contrast(jacobians: ArrayLike, *, dead: float = 1e-3) -> Sampled[float]:
     r"""Independent-mechanism contrast [Gresele2021]_, in nats from 0 up: how far from orthogonal are the columns?
 
-        mean over samples of ( sum over codes i of log ||J_i|| - 1/2 log det J^T J )
+        mean over samples of ( sum over latents i of log ||J_i|| - 1/2 log det J^T J )
 
     Parameters
     ----------
@@ -78,7 +77,7 @@ def ima_contrast(jacobians: ArrayLike, *, dead: float = 1e-3) -> Sampled[float]:
     Notes
     -----
     Parallel columns would make it infinite; here each exact dependence adds up to 13.8 nats (eigenvalues of the matrix
-    of cosines below 1e-12 count as 1e-12). Unchanged as `jacobian_orthogonality` is.
+    of cosines below 1e-12 count as 1e-12). It has the invariances of `jacobian_orthogonality`.
 
     References
     ----------
@@ -111,7 +110,7 @@ def _orthogonality(pairs: np.ndarray) -> np.ndarray:
 
 
 def _each(jacobians: ArrayLike, dead: float, measure: Callable[[np.ndarray], object]) -> np.ndarray:
-    """Return what is measured of the cosines between the living columns of each sample's Jacobian."""
+    """Return a measure of the cosines between the columns in use of each sample's Jacobian."""
     checked = _check_jacobians(jacobians)
     if isinstance(dead, bool) or not isinstance(dead, int | float | np.number) or not 0 <= dead < 1:
         raise UsageError(f"dead must be a number from 0 to below 1, got {dead!r}")
@@ -119,7 +118,7 @@ def _each(jacobians: ArrayLike, dead: float, measure: Callable[[np.ndarray], obj
 
 
 def _cosines(jacobian: np.ndarray, dead: float) -> np.ndarray:
-    """Return the cosines (c, c) between the living columns of one Jacobian (pixels, d)."""
+    """Return the cosines (c, c) between the columns in use of one Jacobian (pixels, d)."""
     jacobian = jacobian.astype(np.float64)  # one at a time: together they may be large
     largest = np.abs(jacobian).max()
     if not np.isfinite(largest):

@@ -20,12 +20,12 @@ REPLICATES = 100
 
 @metric("Do & Tran 2020", "compactness")
 def jemmig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, categorical: Sequence[int] = ()) -> Sampled[float]:
-    r"""JEMMIG [Do2020]_, normalised, in [0, 1]: is each factor known by one code alone, that knows nothing else?
+    r"""JEMMIG [Do2020]_, normalised, in [0, 1]: does a single latent hold each factor, and nothing else?
 
         JEMMIG = mean over factors k of 1 - ( H(z_a, v_k) - I(z_a; v_k) + I(z_b; v_k) ) / ( H(v_k) + log bins )
 
-    where z_a and z_b are the codes that know most and second most about v_k. Where a categorical code has more values
-    than there are bins, `bins` is their number.
+    where z_a and z_b are the most and second most informative latents about v_k. If a categorical latent has more
+    values than there are bins, `bins` is the number of its values.
 
     Parameters
     ----------
@@ -34,21 +34,20 @@ def jemmig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, categorical:
     factors
         Factors (n, k); each value is a class.
     bins
-        Bins of equal width per code, as in `mig`.
+        Bins of equal width per latent, as in `mig`.
     categorical
         Columns of codes, counted from 0, that hold categories: each value is a bin.
 
     Returns
     -------
     float
-        The score. 1 is best, as for the other metrics: the paper's normalised score is what is subtracted here.
+        The score. 1 is best, as for the other metrics: it is 1 minus the paper's normalised score.
 
-    Notes
-    -----
-    H(z_a, v_k) - I(z_a; v_k) is what the code says beyond the factor and what it misses of it. Of several codes that
-    know most, z_a is the one with the least entropy. A single code has a gap to 0. A constant code says nothing beyond
-    a factor and so scores log bins / (H(v_k) + log bins), not 0. A factor with a single value is left out. Unchanged by
-    the order of codes, factors or rows and by the scale and, as in `mig`, the sign of a code.
+    Notes ----- H(z_a, v_k) - I(z_a; v_k) is what the latent tells beyond the factor, plus what it misses of it. If
+    several latents are equally informative, z_a is the one with the least entropy. With a single latent the gap is to
+    0. A constant latent tells nothing beyond a factor and so scores log bins / (H(v_k) + log bins), not 0. A factor
+    with a single value is left out. Invariant to the order of latents, factors or rows and to the scale and, as in
+    `mig`, the sign of a latent.
 
     References
     ----------
@@ -68,7 +67,7 @@ def jemmig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, categorical:
     def per_factor(codes: np.ndarray, factors: np.ndarray) -> np.ndarray:
         return _per_factor(information(bin_or_number(codes, given, columns)[0], bins, factors), bins)
 
-    # An entropy of codes moves with the edges of the bins: each half-sample has its own.
+    # The entropy of a latent depends on the bin edges: each half-sample has its own.
     return mean_over_factors(by_rows(per_factor, values, labels[:, varying(labels)], replicates=REPLICATES))
 
 

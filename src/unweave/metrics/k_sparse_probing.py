@@ -1,4 +1,4 @@
-"""How well the few best codes of each value of a factor predict it: for codes with many more columns than factors."""
+"""How well the k best latents of each value of a factor predict it, for codes with many more latents than factors."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def k_sparse_probing(
     choice: Choice = "mean-difference",
     seed: int = 0,
 ) -> Sampled[float]:
-    r"""k-sparse probing [Gurnee2023]_, in [0, 1]: do k codes suffice for each value of a factor?
+    r"""k-sparse probing [Gurnee2023]_, in [0, 1]: do k latents suffice to predict each value of a factor?
 
         score = mean over factors of the accuracy on the test rows of
                 argmax over values c of  log P(v = c | z_S(c)) / P(v != c | z_S(c))
 
-    where S(c) are the k codes that tell value c from the others best on the train rows, and P a logistic regression on
-    these codes alone. With k = 1 it is close to the one-dimensional probes of [Gao2024]_.
+    where S(c) are the k latents that best separate value c from the others on the train rows, and P is a logistic
+    regression on these latents alone. With k = 1 it is close to the one-dimensional probes of [Gao2024]_.
 
     Parameters
     ----------
@@ -51,14 +51,14 @@ def k_sparse_probing(
     test
         Test rows `(codes, factors)`; without them a third of the rows is held out.
     k
-        Codes that a probe sees; all of them where there are fewer.
+        Number of latents that a probe sees; all of them if there are fewer.
     per
-        "value": k codes and a binary probe for each value, as a sparse code has them. "factor": k codes and one
-        multinomial probe for the whole factor, as a code has them that is one number for each factor.
+        "value": k latents and a binary probe for each value, which suits sparse codes. "factor": k latents and one
+        multinomial probe for the whole factor, which suits codes with one latent for each factor.
     choice
-        How codes are chosen: by the largest "mean-difference" between rows with and without the value, in standard
-        deviations of the code (for a whole factor, the share of the code's variance that is between values), or by the
-        "mutual-information" of the value, or factor, and the code in 20 bins of equal width.
+        How latents are chosen: by the largest "mean-difference" between rows with and without the value, in standard
+        deviations of the latent (for a whole factor, by the share of the latent's variance between values), or by the
+        "mutual-information" of the value, or factor, and the latent in 20 bins of equal width.
     seed
         Seed of the split.
 
@@ -67,13 +67,11 @@ def k_sparse_probing(
     float
         The score. Constant codes score the share of the most frequent value.
 
-    Notes
-    -----
-    Codes are chosen on the train rows, again for each half-sample. Of codes that are equally good the first is taken.
-    The probes have C = 100. A value that no train row has is predicted wrongly; a factor with a single value is left
-    out. Unchanged, but for rounding, by the order, sign, shift and scale of codes. The factors as codes are no ceiling:
-    with "value", one number for all values of a factor is probed by a line for each value, which does not always find
-    the values in the middle, while one code for each value scores 1.
+    Notes ----- Latents are chosen on the train rows, again for each half-sample; among equally good ones the first is
+    taken. The probes have C = 100. A value that no train row has is predicted wrongly; a factor with a single value is
+    left out. Up to rounding, invariant to the order, sign, shift and scale of latents. The factors as codes are not a
+    ceiling: with "value", a single number that holds a factor gets a linear probe for each value, which does not always
+    find the values in the middle, while one latent for each value scores 1.
 
     References
     ----------
@@ -112,7 +110,7 @@ def k_sparse_probing(
 def _by_value(
     inputs: np.ndarray, labels: np.ndarray, test_inputs: np.ndarray, k: int, choice: str, strength: float
 ) -> np.ndarray:
-    """Return the value, as a label, whose own probe of k codes is surest of each test row."""
+    """Return the value, as a label, whose probe of k latents is most confident, for each test row."""
     classes = int(labels.max()) + 1
     if classes == 1:
         return np.zeros(len(test_inputs), np.intp)
@@ -127,7 +125,7 @@ def _by_value(
 def _by_factor(
     inputs: np.ndarray, labels: np.ndarray, test_inputs: np.ndarray, k: int, choice: str, strength: float
 ) -> np.ndarray:
-    """Return the label that one probe of k codes gives each test row."""
+    """Return the label that one probe of k latents gives each test row."""
     if labels.max() == 0:
         return np.zeros(len(test_inputs), np.intp)
     best = _best(inputs, labels[:, None], k, choice)[0]
@@ -135,7 +133,7 @@ def _by_factor(
 
 
 def _best(inputs: np.ndarray, labels: np.ndarray, k: int, choice: str) -> np.ndarray:
-    """Return the k best codes (columns, k) of standardised ones for each column of labels (n, columns)."""
+    """Return the k best latents (columns, k) of standardised codes for each column of labels (n, columns)."""
     if choice == "mutual-information":
         strengths = information(bin_codes(inputs, BINS), BINS, labels).shared
     else:
@@ -146,7 +144,7 @@ def _best(inputs: np.ndarray, labels: np.ndarray, k: int, choice: str) -> np.nda
 def _between(inputs: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """Return the variance of the class means of standardised codes, (d,).
 
-    Of two classes it is p (1 - p) times the squared difference of their means: the largest difference is first.
+    For two classes it is p (1 - p) times the squared difference of their means, so it gives the same order.
     """
     counts = np.bincount(labels)
     own = labels == np.arange(len(counts))[:, None]

@@ -1,4 +1,4 @@
-"""Whether a metric still ranks representations as it did when the labels it is given are noisy."""
+"""Whether a metric still ranks representations the same way when its labels are noisy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ REGIMES: dict[int, dict[str, float]] = {
 }
 """The published noise levels p of dSprites' factors."""
 OTHER = "position"
-"""The kind of a factor whose name says nothing: in each regime three of the four kinds have its level."""
+"""The kind of factors with other names: in each regime three of the four kinds have its level."""
 
 Regime: TypeAlias = int | Mapping[str, float] | Sequence[float]
 
@@ -34,7 +34,7 @@ def noisy_labels(
     categorical: Collection[str | int] | None = None,
     seed: int = 0,
 ) -> np.ndarray:
-    """Return factors with noise in every one, as in the noisy dSprites of [Holtz2022]_.
+    """Add noise to every factor, as in the noisy dSprites of [Holtz2022]_.
 
     Parameters
     ----------
@@ -42,12 +42,13 @@ def noisy_labels(
         Factors (n, k), whole numbers.
     regime
         1, 2 or 3 of the published table, or the levels p themselves, from 0 to 1: one for each factor, or a mapping
-        from names (those left out have none).
+        from names (factors left out get no noise).
     names
         The names of the factors. In the table, "scale" or "size" in a name means the level of scale; shape,
         orientation, position and all others share one level.
     sizes
-        Says that factor k takes the values 0 .. sizes[k] - 1; without it, its values are those that occur.
+        The number of values of each factor: factor k takes the values 0 .. sizes[k] - 1. Without it, the values are
+        those that occur.
     categorical
         Names or positions of factors without order; by default those with "shape" in their name.
     seed
@@ -58,11 +59,10 @@ def noisy_labels(
     numpy.ndarray
         Noisy factors (n, k), int64.
 
-    Notes
-    -----
-    A categorical factor is replaced, with probability p, by a value drawn uniformly, which may be the old one. Any
-    other has Gaussian noise of mean 0 added and is rounded and clipped to its range. The publication leaves the
-    standard deviation open; here it is p times the range (largest less least value). A circular factor is clipped too.
+    Notes ----- A categorical factor is replaced, with probability p, by a value drawn uniformly, which may be the old
+    one. Any other factor gets Gaussian noise of mean 0, and is rounded and clipped to its range. The publication does
+    not give the standard deviation; here it is p times the range (largest minus least value). A circular factor is
+    clipped too.
 
     References
     ----------
@@ -84,7 +84,7 @@ def noisy_labels(
     noisy = np.empty_like(labels)
     for j in range(k):
         values = _values(labels[:, j], sizes, j, k)
-        # All draws are made for every factor, so that one factor's noise does not depend on what the others are.
+        # All draws are made for every factor, so that one factor's noise does not depend on the others.
         uniform, replaced, normal = (
             rng.choice(values, len(labels)),
             rng.random(len(labels)),
@@ -107,7 +107,7 @@ def label_noise_correlation(
     seed: int = 0,
     **labels: Any,
 ) -> float:
-    """Return the correlation, in [-1, 1], of scores on clean and on noisy labels: does noise change a metric's ranking?
+    """Return the correlation, in [-1, 1], of scores on clean and on noisy labels: do rankings survive noise?
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def label_noise_correlation(
     noisy = [float(score(codes, factors)) for (codes, _), factors in zip(pairs, noise, strict=True)]
     scores = np.array([clean, noisy]).T
     if not np.isfinite(scores).all():
-        raise UsageError("the metric gave a score that is no finite number")
+        raise UsageError("the metric returned a score that is not finite")
     if kind == "rank":
         scores = ranks(scores)
     first, second = standardised(scores).T

@@ -1,19 +1,19 @@
-"""The linear support vector machine of a single code, solved to rounding error, all classes of a factor at once."""
+"""The linear support vector machine of a single latent, solved to rounding error, all classes of a factor at once."""
 
 from __future__ import annotations
 
 import numpy as np
 
 STEPS, HALVINGS = 100, 40
-"""Newton's method takes about ten steps, rarely a shortened one; the rest is for safety."""
+"""The most Newton steps. About ten are needed, rarely shortened ones; the rest is a safety margin."""
 SCORES = 2**20
 """How many scores of a row and a class are held at once."""
 NARROW = 1e-150
-"""A code of a smaller range counts as constant: the square of its range would be lost."""
+"""A latent of a smaller range counts as constant: the square of its range would underflow."""
 
 
 class SortedCode:
-    """One code (n,) in order, with the running sums that make a step of the solver independent of n."""
+    """One sorted latent (n,), with the running sums that make the cost of a solver step independent of n."""
 
     def __init__(self, code: np.ndarray) -> None:
         width = float(np.ptp(code))
@@ -24,11 +24,11 @@ class SortedCode:
         self.sums = _running_sums(self.values)
 
     def scale(self, code: np.ndarray) -> np.ndarray:
-        """Return u = (code - centre) / width: sums of it lose no digits, whatever the scale of the code."""
+        """Return u = (latent - centre) / width, whose sums lose no digits, whatever the scale of the latent."""
         return (code - self.centre) / self.width
 
     def predict(self, factor: np.ndarray, test_code: np.ndarray, penalty: float) -> np.ndarray:
-        """Return the value of the factor (n,) that each test row gets: LinearSVC's, see `_Lines`."""
+        """Return the predicted value of the factor for each test row, (n,): that of LinearSVC, see `_Lines`."""
         classes, labels = np.unique(factor, return_inverse=True)
         if len(classes) == 1:  # an unlucky split can leave one class to fit on
             return np.full(len(test_code), classes[0])
@@ -41,16 +41,15 @@ class SortedCode:
 
 
 class _Lines:
-    r"""The lines, one for each class, of scikit-learn's LinearSVC(C=penalty, class_weight="balanced") of one code x.
+    r"""The lines, one for each class, of scikit-learn's LinearSVC(C=penalty, class_weight="balanced") of one latent x.
 
     For each class against the rest, with y = 1 for the class and -1 for the rest, it minimises
 
         (w^2 + b^2) / 2 + C sum over rows i of c_i max(0, 1 - y_i (w x_i + b))^2
 
-    where c is n / (classes n_class) for the class and 1 for the rest; of two classes the second is the class, and
-    both have their weight. The rows that have a loss lie on one side of a point of the line, so that the sums over
-    them are differences of running sums. The unknowns are the slope s and the height h of the line over u:
-    w x + b = s u + h.
+    where c is n / (classes n_class) for the class and 1 for the rest; with two classes the second is the class, and
+    both have their weight. The rows with a loss lie on one side of a point of the line, so the sums over them are
+    differences of running sums. The unknowns are the slope s and the height h of the line over u: w x + b = s u + h.
     """
 
     def __init__(self, code: SortedCode, labels: np.ndarray, classes: int, penalty: float) -> None:
@@ -68,7 +67,7 @@ class _Lines:
         self.ridge = np.array([code.width**-2 + offset**2, -offset, 1.0])
 
     def solve(self) -> np.ndarray:
-        """Return each class's slope and height, (classes, 2), by Newton's method with steps cut until they help."""
+        """Return each class's slope and height, (classes, 2), by Newton's method with backtracking."""
         lines = np.zeros((len(self.classes), 2))
         loss, gradient, bend = self._loss(lines)
         for _ in range(STEPS):
@@ -84,7 +83,7 @@ class _Lines:
                 trial = lines + length[:, None] * step
                 found = self._loss(trial)
             moved = np.abs(trial - lines).max(axis=1) > 1e-15 * np.abs(trial).max(axis=1)
-            helped = -promised > 1e-17 * loss  # by less, and the step just taken was the last that rounding allows
+            helped = -promised > 1e-17 * loss  # a smaller decrease means that rounding allows no further step
             lines, (loss, gradient, bend) = trial, found
             if not (moved & helped).any():
                 break

@@ -1,4 +1,4 @@
-"""How much of each factor, as a number, is a linear function of all codes."""
+"""How much of each factor, as a number, is a linear function of all latents."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from unweave.metrics.resampling import Sampled, by_refits, mean_over_factors
 from unweave.metrics.scaling import standardise
 
 RIDGE = 1e-8
-"""Added to the variances of the standardised codes, each 1: it decides only between codes that say the same."""
+"""Added to the variances of the standardised codes, which are 1: it only decides between redundant latents."""
 
 
 @metric("least squares", "explicitness", range=(-inf, 1.0), continuous=True)
@@ -24,7 +24,7 @@ def linear_probe(
 
         R2 = mean over factors k of 1 - sum (v_k - f_k(z))^2 / sum (v_k - mean v_k)^2
 
-    where f_k is the linear function of all codes, with a constant, that is fitted to factor k in the train rows; the
+    where f_k is the linear function of all latents, with a constant, that is fitted to factor k in the train rows; the
     sums run over the test rows.
 
     Parameters
@@ -46,8 +46,8 @@ def linear_probe(
     Notes
     -----
     Constant codes score 0 or just below it. A factor with a single value in all rows is left out of the mean, one with
-    a single value among the test rows counts 0. A ridge of 1e-8 of each code's variance decides between collinear
-    codes. Unchanged, but for rounding, by any invertible linear map of the codes and by the shift and scale of a
+    a single value among the test rows counts 0. A ridge of 1e-8 of each latent's variance decides between collinear
+    codes. Up to rounding, invariant to any invertible linear map of the codes and to the shift and scale of a
     factor.
 
     Examples

@@ -19,10 +19,10 @@ from unweave.metrics.traversals import chunks, draw_traversals, geometric_mean
 def linearity(
     encode: Encode | Codebook, data: Dataset | None = None, *, traversals: int = 1024, seed: int = 0
 ) -> Sampled[float]:
-    r"""Linearity ratio [Michlo2022]_, eq. 4.9, in [0, 1]: do codes move along a straight line as one factor runs?
+    r"""Linearity ratio [Michlo2022]_, eq. 4.9, in [0, 1]: do codes move along a line as one factor changes?
 
         r_k = mean over traversals of factor k of (largest eigenvalue of the codes' covariance) / (sum of eigenvalues)
-        linearity = geometric mean over k of (r_k - 1/d) / (1 - 1/d),    d the number of codes
+        linearity = geometric mean over k of (r_k - 1/d) / (1 - 1/d),    d the number of latents
 
     Parameters
     ----------
@@ -40,11 +40,10 @@ def linearity(
     float
         The score.
 
-    Notes
-    -----
-    A traversal along which no code changes counts 0 in the normalised mean; a single code (d = 1) that changes counts
-    1. Factors with a single value are left out; one with two values is always on a line. Unchanged by a rotation of the
-    codes, so by their order and sign, and by their shift and common scale.
+    Notes ----- A traversal along which no latent changes counts 0 in the normalised mean; a single latent (d = 1) that
+    changes counts
+    1. Factors with a single value are left out; one with two values is always on a line. Invariant to a rotation of the
+    codes, so to their order and sign, and to their shift and common scale.
 
     References
     ----------
@@ -65,10 +64,10 @@ def linearity(
 def axis_alignment(
     encode: Encode | Codebook, data: Dataset | None = None, *, traversals: int = 1024, seed: int = 0
 ) -> Sampled[float]:
-    r"""Axis-alignment ratio [Michlo2022]_, eq. 4.6, in [0, 1]: does a single code move as one factor runs?
+    r"""Axis-alignment ratio [Michlo2022]_, eq. 4.6, in [0, 1]: does a single latent change as one factor changes?
 
-        r_k = mean over traversals of factor k of (largest variance of a code) / (sum of the codes' variances)
-        alignment = geometric mean over k of (r_k - 1/d) / (1 - 1/d),    d the number of codes
+        r_k = mean over traversals of factor k of (largest variance of a latent) / (sum of the codes' variances)
+        alignment = geometric mean over k of (r_k - 1/d) / (1 - 1/d),    d the number of latents
 
     Parameters
     ----------
@@ -82,7 +81,7 @@ def axis_alignment(
 
     Notes
     -----
-    Edge cases are as in `linearity`. Unchanged by the order, sign and shift of codes and by their common scale.
+    Edge cases are as in `linearity`. Invariant to the order, sign and shift of latents and to their common scale.
 
     References
     ----------
@@ -119,7 +118,7 @@ def axis_orientation(
 
     Notes
     -----
-    Unchanged by the order, sign and shift of codes and by their common scale.
+    Invariant to the order, sign and shift of latents and to their common scale.
 
     References
     ----------
@@ -158,9 +157,9 @@ def _shares(book: Codebook, cells: Integers) -> tuple[np.ndarray, np.ndarray]:
     linear, axis = np.zeros(len(cells)), np.zeros(len(cells))
     for part in chunks(len(cells), cells.shape[1] * width):
         codes = book.codes(cells[part])
-        codes -= codes[:, :1].copy()  # so that codes which do not change have a variance of 0, to the last bit
+        codes -= codes[:, :1].copy()  # so that constant codes have a variance of exactly 0
         codes -= codes.mean(axis=1, keepdims=True)
-        # The eigenvalues of Z'Z and of ZZ' are the same, but for zeros: take the smaller of the two.
+        # Z'Z and ZZ' have the same eigenvalues except for zeros: use the smaller matrix.
         flat = codes if width > cells.shape[1] else codes.transpose(0, 2, 1)
         eigenvalues = np.linalg.eigvalsh(flat @ flat.transpose(0, 2, 1))
         variances = np.einsum("tsd,tsd->td", codes, codes)

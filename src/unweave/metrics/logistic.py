@@ -1,4 +1,4 @@
-"""Multinomial logistic regression whose penalty is chosen by cross-validation, as scikit-learn's, in less time."""
+"""Multinomial logistic regression with a penalty chosen by cross-validation: scikit-learn's estimate in less time."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from unweave.metrics.scaling import standardise
 STRENGTHS = np.logspace(-4, 4, 10)
 """Values of C tried, from the strongest penalty |weights|² / 2 against C times the sum of the losses."""
 WAYPOINTS = STRENGTHS[4::2]
-"""A fit with one given C passes these: from zero weights the end is far away, and Newton's steps would overshoot."""
+"""A fit with a given C first passes through these: Newton steps from zero weights would overshoot."""
 FOLDS = 5
 CLOSE = 1e-8
-"""A fit ends where a step lowers the mean loss by less than half of this."""
+"""A fit ends when a step lowers the mean loss by less than half of this."""
 STEPS, HESSIANS = 7, 20
-"""Steps with one Hessian before it is computed again, and how often it is at most."""
+"""Steps with one Hessian before it is computed again, and the most times that it is."""
 MANY, MANY_CLOSE, MANY_STEPS = 700, 1e-4, 100
-"""Beyond so many weights a Hessian costs more than it saves: a fit takes more steps without, and ends further away."""
+"""Above this many weights a Hessian costs more than it saves: fits take more steps without it, and end less exactly."""
 FEW = 500
-"""Up to so many rows the losses are computed in double precision, which then costs little."""
+"""Up to this many rows the losses are computed in double precision, which then costs little."""
 JITTER = 1e-6
 """Added to a Hessian, in units of the codes' variances: along some directions the loss does not curve at all."""
 
 Solve: TypeAlias = Callable[[np.ndarray], np.ndarray]
-"""The gradient, shaped as the weights, to the inverse of a Hessian times it."""
+"""A function from the gradient, in the shape of the weights, to the inverse Hessian times it."""
 
 
 def predict_logistic(
@@ -38,11 +38,11 @@ def predict_logistic(
 ) -> tuple[np.ndarray, float]:
     """Return the class that the regression fitted to codes (n, d) and classes (n,) gives each test row, and its C.
 
-    It is the estimate of scikit-learn's LogisticRegressionCV(Cs=10, cv=KFold(5)): C is the first of ten values with
-    the best mean accuracy on five folds of consecutive rows, unless `strength` gives it. Only the way there differs:
-    the codes are standardised (the penalty still weighs the weights of the codes as given), and a few Hessians serve
-    the fits of all folds and penalties, which converge further. A class that a fold lacks has no chance there; a code
-    that is constant among the rows fitted has no weight.
+    It is the estimate of scikit-learn's LogisticRegressionCV(Cs=10, cv=KFold(5)): C is the first of ten values with the
+    best mean accuracy on five folds of consecutive rows, unless `strength` gives it. Only the computation differs: the
+    codes are standardised (the penalty still applies to the weights of the original codes), and all folds and penalties
+    share a few Hessians and converge further. A class that a fold lacks has probability 0 there; a latent that is
+    constant among the fitted rows has no weight.
     """
     values, labels = np.unique(factor, return_inverse=True)
     if len(values) == 1 or len(codes) == 1:
@@ -52,7 +52,7 @@ def predict_logistic(
 
 
 def class_scores(codes: np.ndarray, labels: np.ndarray, test_codes: np.ndarray, strength: float) -> np.ndarray:
-    """Return log P of each class (classes, rows) for test rows, but for a constant of the row, with C = `strength`.
+    """Return log P of each class (classes, rows) for test rows, up to a constant per row, with C = `strength`.
 
     Labels (n,) number the classes, at least two. It is scikit-learn's LogisticRegression(C=strength), converged.
     """
@@ -64,7 +64,7 @@ def _test_scores(
 ) -> tuple[np.ndarray, float]:
     """Return the scores (classes, rows) of test rows, and the C given or chosen."""
     scaled, scaled_test = standardise((codes, labels), (test_codes, labels))
-    moving = scaled.any(axis=0)  # the others say nothing, and along their weights the loss would not curve at all
+    moving = scaled.any(axis=0)  # along the weights of constant latents the loss has no curvature
     precision = np.float64 if len(codes) <= FEW else np.float32
     rows = _Rows(_with_constant(scaled[:, moving]).astype(precision), labels, int(labels.max()) + 1)
     ridge = np.append(1.0 / codes[:, moving].std(axis=0, dtype=np.float64) ** 2, 0.0)
@@ -122,7 +122,8 @@ class _Rows:
     def gradient(self, weights: np.ndarray, ridge: np.ndarray) -> np.ndarray:
         """Return (p - y) · inputs / n + ridge weights, y being 1 for a row's own class.
 
-        Weights of all classes that change alike change no chance: that part is taken out, or rounding would grow in it.
+        A common change of all classes' weights changes no probability: that part is removed, or rounding errors would
+        grow in it.
         """
         error = self.chances(weights)
         error[self.labels, np.arange(len(self.labels))] -= 1
@@ -133,7 +134,7 @@ class _Rows:
         """Return that of the mean loss: for classes k and l the mean of (p_k [k = l] - p_k p_l) inputs inputsᵀ."""
         p, (n, width) = self.chances(weights), self.inputs.shape
         hessian, own = np.zeros((self.classes * width, self.classes * width)), np.zeros((self.classes * width, width))
-        for start in range(0, n, 500):  # so many rows at a time fit into the cache
+        for start in range(0, n, 500):  # this many rows at a time fit into the cache
             some, inputs = p[:, None, start : start + 500], self.inputs[start : start + 500]
             products = (some * inputs.T).reshape(len(hessian), -1)
             hessian -= products @ products.T
@@ -150,8 +151,8 @@ class _Rows:
 def _choose(rows: _Rows, ridge: np.ndarray) -> tuple[float, np.ndarray]:
     """Return the C of the best mean accuracy on the folds, and the weights fitted to all rows with it.
 
-    From one penalty to the next the weights of a fold move about as those of all rows do, whose Hessian serves it too.
-    A fold that needs a Hessian of its own keeps it, and then starts from its own weights; so do all folds where there
+    From one penalty to the next the weights of a fold move about as those of all rows do, so they share the Hessian of
+    all rows. A fold that needs its own Hessian keeps it, and then starts from its own weights; so do all folds if there
     are too many weights for a Hessian.
     """
     n, zero = len(rows.labels), np.zeros((rows.classes, len(ridge)))
@@ -178,7 +179,7 @@ def _choose(rows: _Rows, ridge: np.ndarray) -> tuple[float, np.ndarray]:
 def _fit(rows: _Rows, ridge: np.ndarray, start: _Fit) -> _Fit:
     """Return the weights that minimise the mean loss + sum of ridge weights² / 2.
 
-    Quasi-Newton steps on a Hessian, which is computed again where a few of them have not sufficed.
+    It takes quasi-Newton steps on a Hessian, and computes the Hessian again if a few steps do not suffice.
     """
     weights, hessian, few = start.weights, start.hessian, start.weights.size <= MANY
     close, steps = (CLOSE, STEPS) if few else (MANY_CLOSE, MANY_STEPS)
@@ -191,7 +192,7 @@ def _fit(rows: _Rows, ridge: np.ndarray, start: _Fit) -> _Fit:
 
 
 def _solver(hessian: np.ndarray | None, rows: _Rows, ridge: np.ndarray) -> Solve:
-    """Return how the inverse of hessian + ridge is applied.
+    """Return the function that applies the inverse of hessian + ridge.
 
     Without a hessian it is that of zero weights on gradients that sum to 0 over the classes: moments / classes + ridge
     for each class.
@@ -216,8 +217,8 @@ def _descend(
 ) -> tuple[np.ndarray, bool]:
     """Return the weights after L-BFGS steps that begin with the inverse Hessian `solve`, and whether they are close.
 
-    The loss is convex, so gradients suffice: a step is too long where the slope at its end is more than half as steep
-    as at its start, the other way.
+    The loss is convex, so gradients suffice: a step is too long if the slope at its end has the opposite sign and is
+    more than half as steep as at its start.
     """
     gradient, pairs = rows.gradient(weights, ridge), deque[tuple[np.ndarray, np.ndarray, float]](maxlen=10)
     for _ in range(steps):
@@ -227,7 +228,7 @@ def _descend(
             return weights + step, True
         after = rows.gradient(weights + step, ridge)
         while (turned := float(np.vdot(after, step))) > -0.5 * slope:
-            fraction = slope / (slope - turned)  # where the slope would be 0, were it straight
+            fraction = slope / (slope - turned)  # where a linear slope would be 0
             step, slope = fraction * step, fraction * slope
             after = rows.gradient(weights + step, ridge)
         curvature = float(np.vdot(after - gradient, step))

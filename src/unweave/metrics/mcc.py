@@ -24,7 +24,7 @@ Kind = Literal["linear", "rank"]
 def mcc(
     codes: ArrayLike, factors: ArrayLike, *, kind: Kind = "linear", categorical: Sequence[int] = ()
 ) -> Sampled[float]:
-    r"""Mean correlation coefficient [Hyvarinen2016]_, in [0, 1]: is each factor, up to sign, a code of its own?
+    r"""Mean correlation coefficient [Hyvarinen2016]_, in [0, 1]: does each factor have its own latent, up to sign?
 
         MCC = max over one-to-one assignments a of the mean over factors k of |corr(z_a(k), v_k)|
 
@@ -35,7 +35,7 @@ def mcc(
     factors
         Factors (n, k); values are numbers and may be continuous.
     kind
-        "linear" is Pearson's correlation: a code must be a linear function of its factor. "rank" is Spearman's: a
+        "linear" is Pearson's correlation: a latent must be a linear function of its factor. "rank" is Spearman's: a
         monotonic one suffices; ties get their mean rank.
     categorical
         Columns of codes, counted from 0, that hold categories: their correlation with a factor is that of the factor
@@ -46,11 +46,9 @@ def mcc(
     float
         The score.
 
-    Notes
-    -----
-    Used in work on identifiability [Khemakhem2020]_, [Klindt2021]_. A factor for which no code is left (d < k) counts
-    0, and so does a constant code; codes that are not matched do not count. A factor with a single value is left out.
-    Unchanged by the order of codes, factors or rows and by the sign, scale and shift of a code; "rank" by any
+    Notes ----- Work on identifiability uses it [Khemakhem2020]_, [Klindt2021]_. A factor without a latent (d < k)
+    counts 0, and so does a constant latent; unmatched latents do not count. A factor with a single value is left out.
+    Invariant to the order of latents, factors or rows and to the sign, scale and shift of a latent; "rank" also to any
     increasing function of it.
 
     References
@@ -84,7 +82,7 @@ def mcc(
 
 
 def matched(correlations: np.ndarray) -> np.ndarray:
-    """Return |correlation| (k,) of each factor with the code assigned to it, 0 without one; correlations are (d, k)."""
+    """Return |correlation| (k,) of each factor with its matched latent, 0 without one; correlations are (d, k)."""
     with importing():
         from scipy.optimize import linear_sum_assignment
 

@@ -18,13 +18,13 @@ from unweave.metrics.resampling import Sampled
 def med(
     codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, top: int | None = None, categorical: Sequence[int] = ()
 ) -> Sampled[float]:
-    r"""MED [Cao2022]_, in [0, 1]: is what each code knows about a single factor? With `top`, what the best codes know.
+    r"""MED [Cao2022]_, in [0, 1]: is each latent's information about a single factor?
 
-        R_jk = I(z_j; v_k) / sum over codes i of I(z_i; v_k)
+        R_jk = I(z_j; v_k) / sum over latents i of I(z_i; v_k)
         P_jk = R_jk / sum over factors m of R_jm
-        MED  = sum over codes j of w_j (1 + sum over k of P_jk log P_jk / log K)
+        MED  = sum over latents j of w_j (1 + sum over k of P_jk log P_jk / log K)
 
-    with weights w_j in proportion to the sum over k of R_jk, and 1 in total. It is the disentanglement of `dci`, with R
+    with weights w_j proportional to the sum over k of R_jk, which sum to 1. It is the disentanglement of `dci`, with R
     in place of the importances of a predictor.
 
     Parameters
@@ -34,10 +34,10 @@ def med(
     factors
         Factors (n, k); each value is a class.
     bins
-        Bins of equal width per code, as in `mig`.
+        Bins of equal width per latent, as in `mig`.
     top
-        For codes in hundreds of dimensions: each code belongs to the factor for which its R is largest, only the `top`
-        codes of each factor with the largest bracket are kept, and the weights are shared among them.
+        For codes with hundreds of latents: each latent belongs to the factor for which its R is largest, only the `top`
+        latents of each factor with the largest bracket are kept, and the weights are scaled to sum to 1 over these.
     categorical
         Columns of codes, counted from 0, that hold categories: each value is a bin.
 
@@ -46,11 +46,9 @@ def med(
     float
         The score.
 
-    Notes
-    -----
-    A constant code has no weight, and codes that are all constant score 0; with a single factor (K = 1) other codes
-    score 1. A factor with a single value is left out. Unchanged by the order of codes, factors or rows and by the scale
-    and, as in `mig`, the sign of a code.
+    Notes ----- A constant latent has no weight, and codes that are all constant score 0; with a single factor (K = 1)
+    all other codes score 1. A factor with a single value is left out. Invariant to the order of latents, factors or
+    rows and to the scale and, as in `mig`, the sign of a latent.
 
     References
     ----------
@@ -78,7 +76,7 @@ def med(
 
 
 def _picked(importance: np.ndarray, modular: np.ndarray, top: int) -> np.ndarray:
-    """Return which codes, (d, ...), are among the `top` most modular ones of the factor they matter most to."""
+    """Return which latents, (d, ...), are among the `top` most modular ones of the factor that they prefer."""
     order = np.argsort(-modular, axis=0, kind="stable")
     home = np.take_along_axis(importance.argmax(axis=1), order, axis=0)
     picked = np.zeros_like(modular)

@@ -1,4 +1,4 @@
-"""What a metric is: a function to call, and what an entry of the table says about it."""
+"""The type of a metric: a function to call, and the properties of its entry in the table."""
 
 from __future__ import annotations
 
@@ -32,56 +32,58 @@ NO_OPTIONS = {*INPUTS, "data", "test", "seed", "categorical"}
 
 @dataclass(eq=False)
 class Metric(Generic[P, S]):
-    """A metric. Calling it gives the score; `sample` gives a `Sampled`: the score, and the score of any half.
+    """A metric. Calling it gives the score; `sample` gives a `Sampled`: the score, and the score of any subset.
 
-    What it needs, its options and the names of its parts are read off the signature of `sample`.
+    What it needs, its options and the names of its parts come from the signature of `sample`.
     """
 
     sample: Callable[P, Sampled[S]]
     reference: str
     """Who defined it."""
     measures: str
-    """The side of disentanglement it looks at: compactness, modularity, explicitness …"""
+    """The aspect of disentanglement it measures: compactness, modularity, explicitness …"""
     range: Limits = (0.0, 1.0)
-    """The least and the largest score there can be."""
+    """The least and the largest possible score."""
     higher_is_better: bool | None = True
-    """None where neither end is."""
+    """None if neither direction is better."""
     continuous: bool = False
     """Whether it takes the values of factors as numbers, so that they need not be whole."""
     fast: Mapping[str, Any] = field(default_factory=dict)
     """What the preset `fast` changes in the options."""
     has_ceiling: bool = True
-    """Whether the factors themselves, as codes, are the best there is."""
+    """Whether the factors themselves, as codes, have the best possible score."""
     shuffles: int = 1
-    """How many shuffles its floor is the mean of: more where the score of noise varies."""
+    """Number of shuffles that its floor averages: more where the score of noise varies."""
     floor_rows: int | None = None
-    """Rows, chosen at random, that its floor is computed from, where noise scores the same on more of them."""
+    """Number of random rows for its floor, if noise scores the same on more rows."""
     ceiling_rows: int | None = None
-    """The same of the ceiling; all rows where these hold too few of some value."""
+    """The same for the ceiling; all rows if these contain too few of some value."""
     floor_options: Mapping[str, Any] = field(default_factory=dict)
-    """What is cheaper, and as good, when the factors are shuffled."""
+    """Cheaper options that are as good when the factors are shuffled."""
     ceiling_options: Mapping[str, Any] = field(default_factory=dict)
-    """What is cheaper, and as good, when the factors themselves are the codes."""
+    """Cheaper options that are as good when the factors themselves are the codes."""
     unsteady: Collection[str] = ()
-    """Parts ("" for a single score) whose score of noise varies too much to be a point zero: none is adjusted."""
+    """Parts ("" for a single score) whose score of noise varies too much to serve as zero: they have no adjusted
+    score."""
     no_floor: Collection[str] = ()
-    """Parts whose score of noise is chance over chance: another shuffle moves it by tenths, so it has no floor."""
+    """Parts whose score of noise is chance divided by chance: it changes by tenths with each shuffle, so there is no
+    floor."""
     unused: Collection[str] = ()
-    """Inputs among the function's parameters that this entry of the table makes no use of."""
+    """Inputs among the function's parameters that this entry of the table does not use."""
     representation: str = "mean"
     """Whether its codes are posterior means ("mean") or a sample of each posterior ("sampled")."""
     categories: Literal["columns", "index", "none"] = "columns"
-    """What it is given for a categorical code, unless it takes `categorical`: a column for each category, the number of
-    the category (enough for trees, which cut between any two), or none, so that it refuses."""
+    """What it gets for a categorical latent, unless it takes `categorical`: a column for each category, the number of
+    the category (enough for trees, which cut between any two), or nothing: it then raises a `UsageError`."""
     bound: Mapping[str, Any] = field(default_factory=dict)
     """Options that this entry of the table sets."""
 
     needs: tuple[str, ...] = field(init=False)
     """The inputs it takes: names of `INPUTS`, `test`, `seed` and `categorical`."""
     options: dict[str, Any] = field(init=False)
-    """Every other option, with its value: two scores with one name mean one thing."""
+    """Every other option with its value, so that two scores of the same name mean the same."""
     parts: tuple[str, ...] = field(init=False)
-    """The names of the parts, where the score has several."""
+    """The names of the parts, if the score has several."""
 
     def __post_init__(self) -> None:
         update_wrapper(self, self.sample)
@@ -103,7 +105,7 @@ class Metric(Generic[P, S]):
         return self.sample(*args, **{**self.bound, **kwargs}).score  # pyright: ignore[reportCallIssue]
 
     def variant(self, options: Mapping[str, Any], **about: Any) -> Metric[P, S]:
-        """Return the same metric with other options, and other facts about it, for an entry of its own in the table."""
+        """Return the same metric with other options and properties, for its own entry in the table."""
         return replace(self, bound={**self.bound, **options}, **about)
 
     def of_samples(self) -> Metric[P, S]:
@@ -116,7 +118,7 @@ class Metric(Generic[P, S]):
         return not {"factors", "encode", "source"}.isdisjoint(self.needs)
 
     def sampled(self, inputs: Mapping[str, Any], options: Mapping[str, Any] | None = None) -> Sampled[S]:
-        """Return the score of the inputs it needs, ready to be resampled; `options` stand in for its own."""
+        """Return the score of the inputs it needs, ready to be resampled; `options` replace its own."""
         categorical = inputs.get("categorical", ())
         if categorical and self.categories == "columns" and "categorical" not in self.needs:
             inputs = with_category_columns(inputs, categorical)
@@ -127,37 +129,37 @@ class Metric(Generic[P, S]):
         return self.sample(**given)  # pyright: ignore[reportCallIssue]
 
     def missing(self, inputs: Mapping[str, Any]) -> list[str]:
-        """Return the arguments of `evaluate` without which these inputs do not suffice."""
+        """Return the arguments of `evaluate` that are missing from these inputs."""
         missing = [INPUTS[name] for name in self.needs if name in INPUTS and inputs.get(name) is None]
         sampled = self.representation == "sampled" and inputs.get("sampled") is None
         return [*missing, *(["log_variances"] if sampled else [])]
 
     def names(self, name: str) -> list[str]:
-        """Return the names of its rows in a table of scores, where the metric itself is called `name`."""
+        """Return the names of its rows in a table of scores, for a metric called `name`."""
         return [f"{name}-{part}" for part in self.parts] or [name]
 
     def chosen_options(self, preset: str, changes: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the options of a preset, changed by hand."""
+        """Return the options of a preset with the user's changes."""
         for option in changes:
             if option not in self.options:
                 raise unknown("option", str(option), self.options) if self.options else _no_options(option)
             if isinstance(self.options[option], str) and not isinstance(changes[option], str):
-                raise UsageError(f"{option} must be a text, got {changes[option]!r}")
+                raise UsageError(f"{option} must be a string, got {changes[option]!r}")
         return {**self.options, **(self.fast if preset == "fast" else {}), **changes}
 
 
 def metric(reference: str, measures: str, **about: Any) -> Callable[[Callable[P, Sampled[S]]], Metric[P, S]]:
     """Make a `Metric` of a function that returns a `Sampled`.
 
-    A metric outside unweave is called by its function, my_metric my-metric, and is known by that name once it is
-    defined: `evaluate(…, metrics="my-metric")`.
+    A metric outside unweave is named after its function, with hyphens (my_metric becomes my-metric). Once defined, you
+    can use that name: `evaluate(…, metrics="my-metric")`.
 
     Parameters
     ----------
     reference
         Who defined it.
     measures
-        The side of disentanglement it looks at.
+        The aspect of disentanglement it measures.
     **about
         The other fields of `Metric`: range, higher_is_better, continuous, fast, has_ceiling, shuffles, no_floor …
 

@@ -14,12 +14,12 @@ from unweave.metrics.resampling import Sampled
 
 @metric("Chen et al. 2018", "compactness")
 def mig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, categorical: Sequence[int] = ()) -> Sampled[float]:
-    r"""Mutual information gap [Chen2018]_, eq. 6, in [0, 1]: is each factor known by one code alone?
+    r"""Mutual information gap [Chen2018]_, eq. 6, in [0, 1]: is a single latent informative about each factor?
 
         MIG = mean over factors k of ( I(z_a; v_k) - I(z_b; v_k) ) / H(v_k)
 
-    where z_a and z_b are the codes that know most and second most about v_k. Mutual information is the plug-in
-    estimate, in nats, between the values of the factor and the bins of the code.
+    where z_a and z_b are the most and second most informative latents about v_k. Mutual information is the plug-in
+    estimate, in nats, between the values of the factor and the bins of the latent.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def mig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, categorical: Se
     factors
         Factors (n, k); each value is a class.
     bins
-        Bins of equal width per code, from its least to its largest value.
+        Bins of equal width per latent, from its least to its largest value.
     categorical
         Columns of codes, counted from 0, that hold categories: each value is a bin.
 
@@ -37,11 +37,9 @@ def mig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, categorical: Se
     float
         The score.
 
-    Notes
-    -----
-    A single code has a gap to 0; a constant code knows nothing; a factor with a single value is left out of the mean.
-    Unchanged by the order of codes or rows and by the scale of a code; by its sign too, but for values on the edge of a
-    bin, which belong to the bin above.
+    Notes ----- With a single latent the gap is to 0; a constant latent has no information; a factor with a single value
+    is left out of the mean. Invariant to the order of latents or rows and to the scale of a latent; also to its sign,
+    except for values on the edge of a bin, which belong to the bin above.
 
     References
     ----------

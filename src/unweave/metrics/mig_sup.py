@@ -1,4 +1,4 @@
-"""The mutual information gap seen from the codes."""
+"""The mutual information gap seen from the latents."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from unweave.metrics.resampling import Sampled
 
 @metric("Li et al. 2020", "modularity")
 def mig_sup(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, categorical: Sequence[int] = ()) -> Sampled[float]:
-    r"""MIG-sup [Li2020]_, in [0, 1]: does each code know one factor alone?
+    r"""MIG-sup [Li2020]_, in [0, 1]: is each latent informative about a single factor?
 
-        MIG-sup = mean over codes j of ( I(z_j; v_a) / H(v_a) - I(z_j; v_b) / H(v_b) )
+        MIG-sup = mean over latents j of ( I(z_j; v_a) / H(v_a) - I(z_j; v_b) / H(v_b) )
 
-    where v_a and v_b are the factors of which code j knows the largest and second largest share.
+    where v_a and v_b are the factors of which latent j holds the largest and second largest share.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def mig_sup(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, categorical
     factors
         Factors (n, k); each value is a class.
     bins
-        Bins of equal width per code, as in `mig`.
+        Bins of equal width per latent, as in `mig`.
     categorical
         Columns of codes, counted from 0, that hold categories: each value is a bin.
 
@@ -39,11 +39,10 @@ def mig_sup(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, categorical
     float
         The score.
 
-    Notes
-    -----
-    A constant code is left out of the mean, and codes that are all constant score 0; a code that varies but knows
-    nothing stays in, with a gap near 0. A single factor has a gap to 0; a factor with a single value is left out.
-    Unchanged by the order of codes, factors or rows and by the scale and, as in `mig`, the sign of a code.
+    Notes ----- A constant latent is left out of the mean, and codes that are all constant score 0; a latent that varies
+    but has no information stays in, with a gap near 0. With a single factor the gap is to 0; a factor with a single
+    value is left out. Invariant to the order of latents, factors or rows and to the scale and, as in `mig`, the sign of
+    a latent.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Minimality of codes and sufficiency for factors, which do not ask for independent factors."""
+"""Minimality of latents and sufficiency for factors, which do not assume independent factors."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from unweave.metrics.resampling import Sampled
 def minimality(
     codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, categorical: Sequence[int] = ()
 ) -> Sampled[float]:
-    r"""Minimality [Almudevar2024]_, in [0, 1]: does each code say nothing beyond one factor?
+    r"""Minimality [Almudevar2024]_, in [0, 1]: does each latent tell nothing beyond one factor?
 
-        minimality = mean over codes j of max over factors k of I(z_j; v_k) / H(z_j)
+        minimality = mean over latents j of max over factors k of I(z_j; v_k) / H(z_j)
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def minimality(
     factors
         Factors (n, k); each value is a class.
     bins
-        Bins of equal width per code, as in `mig`.
+        Bins of equal width per latent, as in `mig`.
     categorical
         Columns of codes, counted from 0, that hold categories: each value is a bin.
 
@@ -38,12 +38,10 @@ def minimality(
     float
         The score.
 
-    Notes
-    -----
-    Other factors may be known through the one a code stands for: correlated factors cost nothing. What a code says
-    beyond its factor, of other factors or of noise, does. A constant code is left out of the mean, and codes that are
-    all constant score 0; a code of noise stays in. A factor with a single value is left out. Unchanged by the order of
-    codes, factors or rows and by the scale and, as in `mig`, the sign of a code.
+    Notes ----- A latent may tell about other factors through correlation with its own: this costs nothing. What it
+    tells beyond its factor, about other factors or noise, lowers the score. A constant latent is left out of the mean,
+    and codes that are all constant score 0; a latent of noise stays in. A factor with a single value is left out.
+    Invariant to the order of latents, factors or rows and to the scale and, as in `mig`, the sign of a latent.
 
     References
     ----------
@@ -67,9 +65,9 @@ def minimality(
 def sufficiency(
     codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, categorical: Sequence[int] = ()
 ) -> Sampled[float]:
-    r"""Sufficiency [Almudevar2024]_, in [0, 1]: is each factor wholly known by some one code?
+    r"""Sufficiency [Almudevar2024]_, in [0, 1]: does some single latent determine each factor?
 
-        sufficiency = mean over factors k of max over codes j of I(z_j; v_k) / H(v_k)
+        sufficiency = mean over factors k of max over latents j of I(z_j; v_k) / H(v_k)
 
     Parameters
     ----------
@@ -78,7 +76,7 @@ def sufficiency(
     factors
         Factors (n, k); each value is a class.
     bins
-        Bins of equal width per code, as in `mig`.
+        Bins of equal width per latent, as in `mig`.
     categorical
         Columns of codes, counted from 0, that hold categories: each value is a bin.
 
@@ -87,11 +85,9 @@ def sufficiency(
     float
         The score.
 
-    Notes
-    -----
-    Additional codes, of the same factor, of others or of noise, do no harm. Constant codes know nothing; a factor with
-    a single value is left out. Unchanged by the order of codes, factors or rows and by the scale and, as in `mig`, the
-    sign of a code.
+    Notes ----- Additional latents, of the same factor, of others or of noise, do no harm. Constant latents have no
+    information; a factor with a single value is left out. Invariant to the order of latents, factors or rows and to the
+    scale and, as in `mig`, the sign of a latent.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""A grid of factors whose labels are noisy: what is drawn as sharing a factor's value shares its label alone."""
+"""A grid of factors with noisy labels: samples drawn to share a factor's value only share its label."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 class MislabelledBook(Codebook):
     """The codes of a grid of factors, from which cells are drawn by noisy labels [Holtz2022]_.
 
-    Cells that are drawn to share the value of a factor have that value in their labels; what each of them shows is the
-    value with noise, drawn for each cell by itself. The other factors are drawn as ever.
+    Cells that are drawn to share the value of a factor have that value in their labels; each of them shows that value
+    with noise, drawn separately for each cell. The other factors are drawn as usual.
 
     Parameters
     ----------
     book
         The codes.
     regime
-        Of the noise, as in `noisy_labels`; the names of the factors are the book's.
+        The regime of the noise, as in `noisy_labels`; the book gives the names of the factors.
     """
 
     def __init__(self, book: Codebook, regime: Regime) -> None:
@@ -44,7 +44,7 @@ class MislabelledBook(Codebook):
 
     @property
     def has_images(self) -> bool:
-        """False where the book was made of codes alone."""
+        """False if the book was made from codes alone."""
         return self._book.has_images
 
     @property
@@ -53,15 +53,15 @@ class MislabelledBook(Codebook):
         return self._book.seconds
 
     def prepare(self, cells: ArrayLike) -> None:
-        """Encode those of these cells that are not known yet."""
+        """Encode the cells that are not encoded yet."""
         self._book.prepare(cells)
 
     def rows(self, cells: ArrayLike) -> np.ndarray:
-        """Return where the codes of these cells are kept."""
+        """Return the rows at which the codes of these cells are stored."""
         return self._book.rows(cells)
 
     def of_rows(self, rows: np.ndarray) -> np.ndarray:
-        """Return the codes that are kept at these rows."""
+        """Return the codes that are stored at these rows."""
         return self._book.of_rows(rows)
 
     def images(self, cells: ArrayLike) -> np.ndarray:
@@ -79,7 +79,7 @@ class MislabelledBook(Codebook):
         return factors, self._mislabelled(cells, factors[:, None], rng)
 
     def _mislabelled(self, cells: Integers, factors: Integers, rng: np.random.Generator) -> Integers:
-        """Return cells (...) with noise in the value of one factor each; the draws before it are those of the book."""
+        """Return cells (...) with noise in the value of one factor each; the book makes the draws before it."""
         factors = np.broadcast_to(factors, cells.shape)
         sizes, levels = np.asarray(self.sizes)[factors], self._levels[factors]
         label = value_of(cells, factors, self.sizes)
@@ -91,7 +91,7 @@ class MislabelledBook(Codebook):
 
 
 def with_label_noise(inputs: Mapping[str, Any], regime: int) -> dict[str, Any]:
-    """Return the inputs of metrics with noise in the labels of all rows, and in what is drawn by them.
+    """Return the inputs of metrics with noise in the labels of all rows, and in the batches drawn by labels.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def with_label_noise(inputs: Mapping[str, Any], regime: int) -> dict[str, Any]:
     if inputs.get("factors") is None:
         return dict(inputs)
     if inputs["continuous"]:
-        raise UsageError("label noise is for factors that are classes; set bin_factors (--bin-factors)")
+        raise UsageError("label noise needs factors that are classes: set bin_factors (--bin-factors)")
     names, seed = inputs["names"], inputs["seed"]
     test = inputs["test"]
     rows = len(inputs["factors"])

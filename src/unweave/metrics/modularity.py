@@ -16,11 +16,11 @@ from unweave.metrics.resampling import Sampled
 def modularity(
     codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, categorical: Sequence[int] = ()
 ) -> Sampled[float]:
-    r"""Modularity [Ridgeway2018]_, in [0, 1]: does each code know one factor alone?
+    r"""Modularity [Ridgeway2018]_, in [0, 1]: is each latent informative about a single factor?
 
-        modularity = mean over codes j of 1 - (sum over factors k other than a of I_jk^2) / ( I_ja^2 (K - 1) )
+        modularity = mean over latents j of 1 - (sum over factors k other than a of I_jk^2) / ( I_ja^2 (K - 1) )
 
-    where I_jk = I(z_j; v_k) in nats, and a is the factor, of K, that code j knows most about.
+    where I_jk = I(z_j; v_k) in nats, and a is the factor, of K, about which latent j is most informative.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def modularity(
     factors
         Factors (n, k); each value is a class.
     bins
-        Bins of equal width per code, as in `mig`.
+        Bins of equal width per latent, as in `mig`.
     categorical
         Columns of codes, counted from 0, that hold categories: each value is a bin.
 
@@ -38,11 +38,10 @@ def modularity(
     float
         The score.
 
-    Notes
-    -----
-    A constant code counts 0 in the mean; with a single factor (K = 1), every code that knows anything of it counts 1. A
-    factor with a single value is left out. How much a code knows does not matter, only how it is divided among factors.
-    Unchanged by the order of codes, factors or rows and by the scale and, as in `mig`, the sign of a code.
+    Notes ----- A constant latent counts 0 in the mean; with a single factor (K = 1), every latent that is informative
+    about it counts 1. A factor with a single value is left out. Only the division of a latent's information among
+    factors matters, not its amount. Invariant to the order of latents, factors or rows and to the scale and, as in
+    `mig`, the sign of a latent.
 
     References
     ----------

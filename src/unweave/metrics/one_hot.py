@@ -1,4 +1,4 @@
-"""Categorical codes: columns whose numbers are names, and what stands for them where numbers are needed."""
+"""Categorical latents, whose numbers are names: one-hot columns replace them where metrics need numbers."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def check_categorical(categorical: Sequence[int], width: int) -> tuple[int, ...]
 
 
 def kept_categorical(categorical: Sequence[int], kept: np.ndarray) -> tuple[int, ...]:
-    """Return where categorical columns are once only the columns `kept`, (d,), are left."""
+    """Return the positions of categorical columns after only the columns `kept`, (d,), are left."""
     return tuple(place for place, column in enumerate(kept.tolist()) if column in categorical)
 
 
 @dataclass(frozen=True)
 class OneHot:
-    """Codes with one column for each category, 1 where a row has it, in the place of each categorical column.
+    """Codes with one column for each category, 1 in the rows of that category, in place of each categorical column.
 
     >>> read = OneHot.of(np.array([[0.5, 7.0], [0.1, 2.0]]), (1,))
     >>> read(np.array([[0.3, 2.0]]))
@@ -37,17 +37,17 @@ class OneHot:
     """
 
     categories: tuple[np.ndarray | None, ...]
-    """The values of each column that is categorical, rising; None for one of numbers."""
+    """The ascending values of each categorical column; None for a column of numbers."""
 
     @classmethod
     def of(cls, codes: np.ndarray, categorical: Sequence[int]) -> OneHot:
-        """Return the columns for the categories that codes (n, d) have; one that comes later is none of them."""
+        """Return the columns for the categories in codes (n, d); categories that appear later match no column."""
         columns = check_categorical(categorical, codes.shape[1])
         return cls(tuple(np.unique(codes[:, j]) if j in columns else None for j in range(codes.shape[1])))
 
     @classmethod
     def with_categories(cls, categories: Sequence[int]) -> OneHot:
-        """Return the columns for so many categories of each code, as a run says them: 0 for a number."""
+        """Return the columns for the number of categories of each latent, as a run records it: 0 for a number."""
         return cls(tuple(np.arange(count) if count else None for count in categories))
 
     def kept(self, columns: np.ndarray) -> OneHot:
@@ -56,7 +56,7 @@ class OneHot:
 
     @property
     def widths(self) -> np.ndarray:
-        """How many columns stand for each code, (d,)."""
+        """How many columns stand for each latent, (d,)."""
         return np.array([1 if values is None else len(values) for values in self.categories])
 
     def __call__(self, codes: np.ndarray) -> np.ndarray:
@@ -70,6 +70,6 @@ class OneHot:
         return np.concatenate(parts, axis=-1)
 
     def total(self, columns: np.ndarray) -> np.ndarray:
-        """Return what belongs to each code, (..., d): the sum over its columns."""
+        """Return the sum over the columns of each latent, (..., d)."""
         starts = np.concatenate([[0], np.cumsum(self.widths)[:-1]])
         return np.add.reduceat(columns, starts, axis=-1)

@@ -1,4 +1,4 @@
-"""The mean mutual information between two codes."""
+"""The mean mutual information between two latents."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from unweave.metrics.resampling import Sampled
 
 @metric("Locatello et al. 2019", "independence", range=(0.0, inf), higher_is_better=False)
 def pairwise_mi(codes: ArrayLike, *, bins: int = 20, categorical: Sequence[int] = ()) -> Sampled[float]:
-    r"""Mean mutual information between two codes, in nats from 0 up: how much does one code tell of another?
+    r"""Mean mutual information between two latents, in nats from 0 up: how dependent are they?
 
         mean over pairs i < j of I(z_i; z_j)
 
@@ -27,7 +27,7 @@ def pairwise_mi(codes: ArrayLike, *, bins: int = 20, categorical: Sequence[int] 
     codes
         Codes (n, d).
     bins
-        Bins of equal width per code, from its least to its largest value.
+        Bins of equal width per latent, from its least to its largest value.
     categorical
         Columns of codes, counted from 0, that hold categories: each value is a bin.
 
@@ -36,10 +36,8 @@ def pairwise_mi(codes: ArrayLike, *, bins: int = 20, categorical: Sequence[int] 
     float
         The plug-in estimate. It is too large by about (bins - 1)^2 / 2n nats.
 
-    Notes
-    -----
-    The pairs of a constant code count 0; a single code has no pair: 0. Unchanged by the order of codes or rows and by
-    the sign, scale and shift of a code.
+    Notes ----- The pairs of a constant latent count 0; a single latent has no pair: 0. Invariant to the order of
+    latents or rows and to the sign, scale and shift of a latent.
 
     References
     ----------

@@ -7,7 +7,7 @@ import numpy as np
 from unweave.compiled import cached
 
 BLOCK = 4096
-"""Pixels whose squared differences, below 2¹⁶ each, add up in 32 bits; eight of them are worked on at once."""
+"""Number of pixels whose squared differences, below 2¹⁶ each, fit into 32 bits; eight are processed at once."""
 
 
 @cached(nogil=True)

@@ -1,4 +1,4 @@
-"""Rows of codes and factors to draw from, where no grid of factors can be encoded."""
+"""Rows of codes and factors to draw from, where there is no grid of factors to encode."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from unweave.metrics.inputs import check, varying
 from unweave.metrics.resampling import Sampled
 
 REPLICATES = 10
-"""Halves of a pool for an interval: each means drawing all batches again."""
+"""Half-samples of a pool for an interval; each draws all batches again."""
 
 
 class Pool:
     """Codes (n, d) and factors (n, k) of the same rows, grouped by the values of each factor.
 
-    The β-VAE and FactorVAE scores draw rows that share the value of a factor. A grid of factors has such rows for every
-    value and every setting of the others; a pool has those that were seen. Rows are drawn with replacement.
+    The β-VAE and FactorVAE scores draw rows that share the value of a factor. A grid has such rows for every
+    combination of values; a pool has only the rows given. Rows are drawn with replacement.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class Pool:
         return len(self.table)
 
     def prepare(self, rows: Integers) -> None:
-        """Do nothing: all codes are here."""
+        """Do nothing: a pool already has all its codes."""
 
     def codes(self, rows: Integers) -> np.ndarray:
         """Return the codes (..., d) of rows (...)."""
@@ -74,7 +74,7 @@ class Pool:
         return self._order[place, factors]
 
     def draw_factors(self, count: int, rng: np.random.Generator) -> Integers:
-        """Draw factors (count,) that vary; refuse a pool in which one has too many values for its rows."""
+        """Draw factors (count,) that vary; raise a `UsageError` if one has too many values for the number of rows."""
         for k in self.varying:
             if 2 * (values := int((self._counts[k] > 0).sum())) > len(self):
                 raise UsageError(
@@ -104,7 +104,7 @@ def open_source(source: ArrayLike | Encode | Source, data: ArrayLike | Dataset |
     """Return the source given, or the one made of an encoder and a data set, or of codes and factors."""
     if isinstance(source, Pool):
         if data is not None:
-            raise UsageError("a Pool has its factors: give no others")
+            raise UsageError("a Pool has its own factors: pass the Pool alone")
         return source
     if isinstance(source, Codebook) or callable(source):
         return open_codebook(source, data if data is None or isinstance(data, Dataset) else _refuse())
@@ -114,9 +114,9 @@ def open_source(source: ArrayLike | Encode | Source, data: ArrayLike | Dataset |
 
 
 def resampled(sample: Callable[[Source], Sampled[float]], source: Source) -> Sampled[float]:
-    """Return the score of a source: of a codebook as it is, of a pool with its rows for units.
+    """Return the score of a source; for a pool, the rows are the units to resample.
 
-    The rows of a pool are a sample, and vary more than what is drawn from them.
+    The rows of a pool are a sample themselves, and vary more than the batches drawn from them.
     """
     if not isinstance(source, Pool):
         return sample(source)

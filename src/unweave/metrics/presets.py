@@ -12,28 +12,29 @@ from unweave.metrics.reading import whole_columns
 ROWS_PER_VALUE = 200
 """With fewer rows for each value of the largest factor, scores are known to be biased.
 
-The plug-in mutual information of a useless code is too large by about (bins - 1)(values - 1) / 2n nats: at 20 bins and
-this many rows a value, by 0.05 nats, that is 1 to 3 % of the factor's entropy."""
+The plug-in mutual information of a useless latent is too large by about (bins - 1)(values - 1) / 2n nats. At 20 bins
+and this many rows per value, this is 0.05 nats, or 1 to 3 % of the factor's entropy.
+"""
 
 
 ROWS_PER_CODE, FEWEST_ROWS = 10, 100
-"""With fewer rows for each column of the codes, or fewer in all, not even scores without factors can be relied on."""
+"""With fewer rows for each latent, or fewer in total, even scores without factors are unreliable."""
 
 
 class FewSamples(UserWarning):
-    """A score is computed from fewer samples than it takes for its bias not to matter."""
+    """A score is computed from so few samples that its bias matters."""
 
 
 class Strangers(UserWarning):
-    """The test rows have values that none of the train rows has."""
+    """The test rows have values that no train row has."""
 
 
 class LeftOut(UserWarning):
-    """A metric of a group refuses what it was given, and is left out."""
+    """A metric of a group cannot take the inputs, and is left out."""
 
 
 class NumberedLabels(UserWarning):
-    """A factor holds texts, which are numbered: metrics that treat values as numbers depend on their order."""
+    """A factor holds strings, which are numbered: metrics that take values as numbers depend on their order."""
 
 
 class LooksTransposed(UserWarning):
@@ -41,23 +42,23 @@ class LooksTransposed(UserWarning):
 
 
 class ConstantFactor(UserWarning):
-    """A factor has a single value, and no metric can tell anything about it."""
+    """A factor has a single value, so no metric can use it."""
 
 
 class DistinctValues(UserWarning):
-    """A factor of whole numbers has another value in every row, so that it has no classes."""
+    """A factor of whole numbers has a different value in every row, so it has no classes."""
 
 
 @dataclass(frozen=True)
 class Preset:
-    """Random images that a run is scored on; metrics that draw samples of their own have counts of their own."""
+    """Numbers of random images that a run is scored on; metrics that draw their own samples have their own counts."""
 
     samples: int
-    """To score, or to fit on."""
+    """Images to score, or to fit on."""
     test_samples: int
-    """To test on what was fitted."""
+    """Images to test on."""
     pool: int
-    """In the place of a grid of factors, for scores of rows that share a value; 0: the grid itself."""
+    """Images to draw from, in place of the grid, for scores of rows that share a value; 0 uses the grid itself."""
 
 
 PRESETS = {"paper": Preset(10_000, 5_000, 0), "fast": Preset(2_000, 1_000, 10_000)}
@@ -65,7 +66,7 @@ PRESETS = {"paper": Preset(10_000, 5_000, 0), "fast": Preset(2_000, 1_000, 10_00
 
 
 def warn_of_few(factors: np.ndarray | None, codes: np.ndarray | None = None) -> None:
-    """Warn when there are too few rows for the number of values of the largest factor, or for the number of codes.
+    """Warn when there are too few rows for the number of values of the largest factor, or for the number of latents.
 
     Continuous factors have no classes to count.
     """
@@ -83,7 +84,7 @@ def warn_of_few(factors: np.ndarray | None, codes: np.ndarray | None = None) -> 
 
 
 def warn_of_strangers(factors: np.ndarray, test_factors: np.ndarray) -> None:
-    """Warn when no test row has a value of a factor that occurs in the train rows; continuous values never do."""
+    """Warn if the train rows have none of the test rows' values of some factor; continuous factors are ignored."""
     classes = whole_columns(factors) & whole_columns(test_factors)
     for number, (train, test) in enumerate(zip(factors.T, test_factors.T, strict=True), start=1):
         if classes[number - 1] and not np.isin(test, train).any():

@@ -1,4 +1,4 @@
-"""Predictors of rising capacity, all capacities from one fit: random features with ridge regression, and trees."""
+"""Predictors of increasing capacity, all from one fit: random features with ridge regression, and trees."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from unweave.metrics.scaling import standardise
 FEATURES = 16 * (2 ** np.arange(7) - 1)
 """Random features beside the codes: 0, 16, 48, ... 1008, so that FEATURES + 16 doubles."""
 FREQUENCY = 0.5
-"""Standard deviation of the features' frequencies, in radians per standard deviation of a code."""
+"""Standard deviation of the features' frequencies, in radians per standard deviation of a latent."""
 RIDGE = 1e-5
-"""Added to the mean square of each feature but the constant: 1 for a code, about 1/2 for a random feature."""
+"""Added to the mean square of each feature but the constant: 1 for a latent, about 1/2 for a random feature."""
 CHUNK = 8192
 """Rows whose features are held at once."""
 DEPTHS = 2 ** np.arange(6)
@@ -28,11 +28,11 @@ TREES = 20
 def fourier_predictions(
     train: Pair, test: Pair, classes: bool, rng: np.random.Generator
 ) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Return numbers of random Fourier features [Rahimi2007]_, and for each factor what ridge regression predicts.
+    """Return numbers of random Fourier features [Rahimi2007]_, and for each factor the predictions of ridge regression.
 
-    Features are 1, the codes, and cosine and sine of random directions of the codes; each number of features takes
-    the first of one list, so that one Cholesky factor serves all: that of the first features is its upper left corner.
-    Classes are regressed one-hot; the largest answer wins.
+    Features are 1, the codes, and cosine and sine of random directions of the codes; each number takes the first
+    features of one list, so that one Cholesky factor serves all: that of the first features is its upper left corner.
+    Classes are regressed one-hot; the largest output wins.
     """
     inputs, test_inputs = standardise(train, test)
     directions = FREQUENCY * rng.normal(size=(FEATURES[-1] // 2, inputs.shape[1]))
@@ -54,10 +54,10 @@ def fourier_predictions(
 def forest_predictions(
     train: Pair, test: Pair, classes: bool, rng: np.random.Generator
 ) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Return depths of trees, and for each factor what a random forest cut at each depth predicts.
+    """Return depths of trees, and for each factor the predictions of a random forest cut at each depth.
 
-    The forest is scikit-learn's with its defaults but for the number of trees, grown once to the largest depth. Cut at
-    a smaller one, a row is answered by the node it has reached.
+    The forest is scikit-learn's with its defaults except for the number of trees, grown once to the largest depth. Cut
+    at a smaller depth, it predicts a row by the node that the row has reached.
     """
     with importing():
         from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
@@ -129,7 +129,7 @@ def _chunks(n: int) -> list[slice]:
 
 
 def _answers_by_depth(trees: Sequence[Any], places: np.ndarray) -> np.ndarray:
-    """Return what fitted trees answer on average when cut at each depth: (depths, rows, answers)."""
+    """Return the mean prediction of fitted trees cut at each depth: (depths, rows, answers)."""
     answers = np.zeros((len(DEPTHS), len(places), trees[0].value.shape[2]))
     rows = np.arange(len(places))
     for tree in trees:

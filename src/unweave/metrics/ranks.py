@@ -1,4 +1,4 @@
-"""Ranks, the mean rank for ties: from the places of values among the distinct ones, so that a subset needs no sort."""
+"""Ranks, with the mean rank for ties, from positions among the distinct values, so that a subset needs no sorting."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import numpy as np
 
 
 def places(columns: np.ndarray) -> np.ndarray:
-    """Return each value's place among the distinct values of its column, (n, c): these have the same ranks."""
+    """Return each value's position among the distinct values of its column, (n, c), which has the same ranks."""
     return np.stack([np.unique(column, return_inverse=True)[1] for column in columns.T], axis=1)
 
 
 def ranks_of_places(numbers: np.ndarray) -> np.ndarray:
-    """Return the ranks of places (n, c), or of any of their rows, within each column.
+    """Return the ranks of positions (n, c), or of any of their rows, within each column.
 
     >>> ranks_of_places(np.array([[0], [2], [2], [5]])).ravel()
     array([1. , 2.5, 2.5, 4. ])

@@ -16,8 +16,8 @@ from unweave.metrics.ranks import ranks
 from unweave.metrics.resampling import Sampled, by_rows, mean_over_factors
 
 NEGLIGIBLE = 1e-7
-"""Directions of the features that are this much smaller than the largest are rounding: the tolerance of R's `cancor`,
-by which the authors compute it."""
+"""Directions of the features that are this much smaller than the largest are rounding errors: the tolerance of R's
+`cancor`, which the authors use."""
 
 
 @metric("Lopez-Paz et al. 2013", "compactness", continuous=True)
@@ -30,7 +30,7 @@ def mcc_rdc(
     categorical: Sequence[int] = (),
     seed: int = 0,
 ) -> Sampled[float]:
-    r"""MCC by randomised dependence [LopezPaz2013]_, in [0, 1]: has each factor a code that depends on it in any way?
+    r"""MCC by randomised dependence [LopezPaz2013]_, in [0, 1]: does a latent depend on each factor?
 
         MCC-RDC = max over one-to-one assignments a of the mean over factors k of rdc(z_a(k), v_k)
 
@@ -48,23 +48,21 @@ def mcc_rdc(
     scale
         Variance of w and b.
     categorical
-        Columns of codes, counted from 0, that hold categories: their functions are one for each category, 1 there and 0
+        Columns of codes, counted from 0, that hold categories: they have one function for each category, 1 there and 0
         elsewhere.
     seed
-        Seed of w and b. They are the same for all codes, and for all factors.
+        Seed of w and b. They are the same for all latents, and for all factors.
 
     Returns
     -------
     float
         The score.
 
-    Notes
-    -----
-    It finds what no correlation does, a square or a circle, and estimates the largest correlation that any two
-    functions f(z), g(v) have: near 1 wherever one of the two is a function of the other, even one that is not
-    invertible. The assignment, missing codes and factors with a single value are as in `mcc`; a constant code scores 0.
-    A half-sample of the interval keeps the ranks of all rows. Unchanged by the order of codes, factors or rows and by
-    increasing functions of a code; almost unchanged by its sign.
+    Notes ----- It detects what no correlation does, a square or a circle, and estimates the largest correlation of any
+    two functions f(z), g(v): near 1 wherever one variable is a function of the other, even a function that is not
+    invertible. The assignment, missing latents and factors with a single value are treated as in `mcc`; a constant
+    latent scores 0. A half-sample of the interval keeps the ranks of all rows. Invariant to the order of latents,
+    factors or rows and to increasing functions of a latent; nearly invariant to its sign.
 
     References
     ----------
@@ -94,17 +92,17 @@ def _matched(codes: np.ndarray, factors: np.ndarray) -> np.ndarray:
 
 
 def _basis(columns: np.ndarray, slope: np.ndarray, shift: np.ndarray) -> np.ndarray:
-    """Return an orthonormal basis (n, c, r) of each column's random functions, less their means; 0 fills it up to r."""
+    """Return an orthonormal basis (n, c, r) of each column's centred random functions, padded with 0 up to r."""
     places = ranks(columns) / len(columns)
     waves = np.sin(places.T[..., None] * slope + shift)  # (c, n, features)
     waves -= waves.mean(axis=1, keepdims=True)
     axes, sizes, _ = np.linalg.svd(waves, full_matrices=False)
-    kept = sizes > NEGLIGIBLE * np.maximum(sizes[:, :1], NEGLIGIBLE)  # a constant column keeps nothing
+    kept = sizes > NEGLIGIBLE * np.maximum(sizes[:, :1], NEGLIGIBLE)  # a constant column has no functions left
     return np.moveaxis(axes * kept[:, None], 0, 1)[..., : max(1, kept.sum(axis=1).max())]
 
 
 def with_categories(basis: np.ndarray, columns: np.ndarray, categorical: Sequence[int]) -> np.ndarray:
-    """Return the basis with, for categorical columns, all functions of the category, less their means."""
+    """Return the basis with all centred functions of the category for categorical columns."""
     own = {}
     for j in categorical:
         indicators = (columns[:, [j]] == np.unique(columns[:, j])).astype(np.float64)

@@ -1,4 +1,4 @@
-"""Tables as people have them (arrays, lists, tensors, data frames, texts) as one array of numbers."""
+"""Read tables in any common form (arrays, lists, tensors, data frames, strings) as one array of numbers."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ class Read:
     """A table of numbers (n, columns) that is not empty."""
 
     numbers: np.ndarray
-    """Of any type of real numbers; a column of texts holds their places in `texts`."""
+    """Real numbers of any type; a column of strings holds their positions in `texts`."""
     texts: Mapping[int, Texts] = field(default_factory=dict)
-    """The texts of each column that held texts, each once, sorted."""
+    """The sorted distinct strings of each column of strings."""
 
 
 def read(values: Any, name: str) -> Read:
-    """Return a table that is anything `numpy.asarray` takes, a tensor on any device, or a data frame.
+    """Read a table: anything that `numpy.asarray` takes, a tensor on any device, or a data frame.
 
-    A column of texts is numbered in alphabetical order, except that texts which are numbers are those numbers. A Series
-    is one column. Mistakes call the table by `name`, a plural.
+    A column of strings is numbered in alphabetical order; strings that spell numbers become those numbers. A Series is
+    one column. Error messages call the table `name`, a plural.
     """
     array = _as_array(values, name)
     if hasattr(values, "to_frame") and array.ndim == 1:  # a Series of pandas or polars: a column, not a row
@@ -46,13 +46,13 @@ def read(values: Any, name: str) -> Read:
 
 
 def renumber(table: Read, known: Read, name: str, known_name: str) -> Read:
-    """Return a table whose texts have the numbers of those of another one; texts unknown there get the next ones."""
+    """Return a table with its strings numbered as in another table; strings unknown there get the next numbers."""
     columns = list(table.numbers.T)
     for column in sorted({*table.texts, *known.texts}):
         if not (column in table.texts and column in known.texts):
             kinds = ("texts", "numbers") if column in table.texts else ("numbers", "texts")
             ours, theirs = (f"{label.removesuffix('s')} {column + 1}" for label in (name, known_name))
-            raise UsageError(f"{ours} holds {kinds[0]} but {theirs} holds {kinds[1]}; give both alike")
+            raise UsageError(f"{ours} holds {kinds[0]} but {theirs} holds {kinds[1]}: pass the same kind in both")
         levels = dict.fromkeys([*known.texts[column], *table.texts[column]])
         places = {text: place for place, text in enumerate(levels)}
         columns[column] = np.array([places[text] for text in table.texts[column]])[columns[column].astype(np.int64)]
@@ -67,7 +67,7 @@ def whole_columns(array: np.ndarray) -> np.ndarray:
 
 
 def _as_array(values: Any, name: str) -> np.ndarray:
-    """Return an array of any type and shape; torch is not imported to know its tensors."""
+    """Return an array of any type and shape; tensors are recognised without importing torch."""
     if isinstance(values, np.ma.MaskedArray) and (count := int(np.sum(np.ma.getmaskarray(values)))):
         raise UsageError(f"{name} have {count:,} masked entries: fill them in, or leave their rows out")
     try:
@@ -81,7 +81,7 @@ def _as_array(values: Any, name: str) -> np.ndarray:
             if not callable(as_float):
                 raise
             array = np.asarray(as_float())
-        # Numbers and texts mixed in lists would all become texts; so they stay what they are.
+        # numpy would turn a list of numbers and strings into strings; as objects they stay what they are.
         return np.asarray(values, dtype=object) if array.dtype.kind in "SU" else array
     except (TypeError, ValueError, RuntimeError) as error:
         raise UsageError(f"{name} cannot be read as one array: {(str(error).splitlines() or ['?'])[0]}") from error
@@ -102,14 +102,14 @@ def _read_columns(array: np.ndarray, name: str) -> Read:
 
 
 def _as_numbers(cells: list[Any], where: str) -> np.ndarray | None:
-    """Return the cells of a column as numbers, or nothing where all are texts and some are no numbers."""
+    """Return the cells of a column as numbers, or None if all are strings and some do not spell numbers."""
     strings = [cell for cell in cells if isinstance(cell, str)]
     others = [cell for cell in cells if not isinstance(cell, str)]
     odd = [cell for cell in others if not isinstance(cell, Real | Decimal | np.bool_)]
     if odd or (strings and others):
         shown = repr(odd[0] if odd else others[0]).splitlines()[0][:40]
         what = f"texts ({strings[0][:40]!r}) and {shown} mixed" if strings else f"{shown}, which is no number"
-        raise UsageError(f"{where} holds {what}; leave out rows without a value, and give numbers or texts")
+        raise UsageError(f"{where} holds {what}; leave out rows without a value, and pass numbers or strings")
     if others:
         numbers = np.array(others)
         return numbers if numbers.dtype.kind in "biuf" else numbers.astype(np.float64)

@@ -1,4 +1,4 @@
-"""What is asked of the metrics: which of them, with which options, checked before any work is done."""
+"""A request for scores: which metrics, with which options, checked before any work is done."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class Request:
     preset: Annotated[str, OneOf(PRESETS)] = "paper"
     """Sample counts: paper (those of the published studies) or fast."""
     options: Options = field(default_factory=dict)
-    """Options of metrics by hand, such as {"mig": {"bins": 30}}."""
+    """Options of single metrics, such as {"mig": {"bins": 30}}."""
     label_noise: int | None = None
-    """A regime, 1 to 3, of noise on the factors before they are used."""
+    """Regime, 1 to 3, of noise added to the factors before scoring."""
     bin_factors: int | None = None
     """Cut continuous factors into this many groups of equal counts, for the metrics that need classes."""
     categorical: Sequence[int] = ()
@@ -41,15 +41,15 @@ class Request:
     intervals: bool = True
     """Compute the 95 % interval of each score over images."""
     replicates: int | None = None
-    """Half-samples behind an interval; by default 200 where that is cheap, 5 to 10 where each is another fit."""
+    """Half-samples behind an interval; by default 200 where that is cheap, 5 to 10 where each needs another fit."""
     floors: bool = True
-    """Compute the floor (factors shuffled) and the ceiling (the factors as codes) of each score."""
+    """Compute the floor (shuffled factors) and the ceiling (the factors as codes) of each score."""
     details: bool = False
     """Add rows with the value of each factor, where a metric has them."""
 
     @classmethod
     def of(cls, metrics: str | Sequence[str], settings: Mapping[str, Any]) -> Request:
-        """Return the request of these settings; a misspelt name is answered with the nearest one."""
+        """Return the request with these settings; the error for a misspelt name suggests the nearest one."""
         names = [item.name for item in fields(cls) if item.name != "metrics"]
         for name in settings:
             if name not in names:
@@ -71,37 +71,37 @@ class Request:
         self._check_options(chosen)
 
     def _check_options(self, chosen: Sequence[str]) -> None:
-        """Try options given by hand on a small world: a mistake is answered before any work."""
+        """Try the user's options on a small data set, so that a mistake raises before any work."""
         options = self.options
         if not isinstance(options, Mapping) or not all(isinstance(changes, Mapping) for changes in options.values()):
             raise UsageError(f"options must be a mapping such as {{'mig': {{'bins': 30}}}}, got {options!r}")
         for name in options:
             settings = self.settings_of(name)
             if name not in chosen:
-                raise UsageError(f"there are options for '{name}', which is not among the metrics asked for")
+                raise UsageError(f"there are options for '{name}', which is not among the requested metrics")
             try:
                 dry_run(metric_of(name), settings)
             except UsageError as error:
                 raise UsageError(f"{name}: {error}") from error
 
     def settings_of(self, name: str) -> dict[str, Any]:
-        """Return the options of a metric: those of the preset, changed by hand."""
+        """Return the options of a metric: those of the preset with the user's changes."""
         return metric_of(str(name)).chosen_options(self.preset, self.options.get(name, {}))
 
     @property
     def by_name(self) -> list[str]:
-        """What was asked for, names and groups."""
+        """The requested names and groups."""
         if not isinstance(self.metrics, str | Sequence):
             raise UsageError(f"metrics must be a name or several names, got {self.metrics!r}")
         return [self.metrics] if isinstance(self.metrics, str) else [str(name) for name in self.metrics]
 
     def choose(self, inputs: Mapping[str, Any] | None = None) -> list[str]:
-        """Return the metrics asked for, each once, in the order given; of a group, those the inputs suffice for.
+        """Return the requested metrics, each once, in the given order; of a group, those whose inputs are there.
 
         Without `inputs` nothing is left out: only the names are checked.
         """
         if not self.by_name:
-            raise UsageError(f"no metric is asked for (known: {', '.join([*GROUPS, *METRICS])})")
+            raise UsageError(f"no metric is requested (known: {', '.join([*GROUPS, *METRICS])})")
         chosen: dict[str, None] = {}
         for name in self.by_name:
             if name in GROUPS:
@@ -115,7 +115,7 @@ class Request:
 
 
 def lacking(metric: Metric[..., Any], inputs: Mapping[str, Any]) -> str:
-    """Return what a metric needs that is not among the inputs, in words, or nothing."""
+    """Return in words which inputs a metric lacks, or nothing."""
     if inputs.get("label_noise") is not None and "encode" in metric.needs:
         return "clean labels: it intervenes on the factors themselves; score it without label noise"
     if inputs.get("categorical") and metric.categories == "none":

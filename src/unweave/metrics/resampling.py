@@ -1,4 +1,4 @@
-"""Intervals from half-samples: how a score moves when only half of its rows are looked at."""
+"""Intervals from half-samples: how a score varies when it is computed from random halves of its rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from unweave.late import importing
 from unweave.metrics.inputs import Pair
 
 FEWEST = 20
-"""Below this many units half of them say nothing about the rest, and there is no interval."""
+"""With fewer units a half says nothing about the rest, and there is no interval."""
 
 Score: TypeAlias = float | tuple[float, ...]
 """One number, or the parts of a score as a named tuple of numbers."""
@@ -23,41 +23,42 @@ Limits: TypeAlias = tuple[float, float]
 
 @dataclass(frozen=True)
 class Sampled(Generic[S_co]):
-    """A score, and the same score on subsets of the units (rows of a sample, or votes) it was computed from."""
+    """A score, and the same score on subsets of its units (rows of a sample, or votes)."""
 
     score: S_co
     units: int
     rescore: Callable[[np.ndarray], np.ndarray]
-    """Subsets (r, units), boolean, to their scores (r,), or (r, parts) where the score has parts."""
+    """A function from boolean subsets (r, units) to their scores (r,), or (r, parts) if the score has parts."""
     replicates: int = 200
-    """How many subsets are worth their time: few where each means another fit."""
+    """Default number of subsets: few where each needs another fit."""
     limits: tuple[Score, Score] | None = None
-    """The least and the largest score there can be, of each part, where the metric's range is wider."""
+    """The least and the largest possible score of each part, if narrower than the metric's range."""
     per_factor: Mapping[str, np.ndarray] = field(default_factory=dict)
-    """The values (k,) of the factors that vary, by the name of the part ("" for a single score), where it has them."""
+    """The values (k,) of the varying factors, by the name of the part ("" for a single score), if the score has
+    them."""
     step: float = 0.0
-    """One vote more or less, of a score that is a share of few votes: its interval is wider by that on both sides.
+    """The weight of one vote, for a score that is a share of few votes: it widens the interval on both sides.
 
-    The interval of a difference is not: both have the same votes.
+    It does not widen the interval of a difference, because both scores have the same votes.
     """
 
 
 def by_rows(score: Callable[..., S], *arrays: np.ndarray, replicates: int = 200) -> Sampled[S]:
-    """Resample any score of arrays, of (codes, factors) say, by computing it on each subset of their rows.
+    """Resample any score of arrays, such as (codes, factors), by computing it on subsets of their rows.
 
     Parameters
     ----------
     score
         A function of the arrays.
     arrays
-        Arrays with as many rows as each other.
+        Arrays with the same number of rows.
     replicates
-        How many subsets are worth their time.
+        Default number of subsets for an interval: few if the score is slow.
 
     Returns
     -------
     Sampled
-        The score of all rows, and of any subset of them: what a function under `metric` returns.
+        The score of all rows, and of any subset of them. Functions decorated with `metric` return this.
 
     Examples
     --------
@@ -92,7 +93,7 @@ def by_refits(
 
 
 def mean_over_factors(sampled: Sampled[Any]) -> Sampled[float]:
-    """Return the mean of scores, one for each factor, which stay as its details; a subset's scores are (r, k)."""
+    """Return the mean of the factors' scores, which become its details; the scores of subsets are (r, k)."""
     values = np.array(sampled.score)
     return replace(
         sampled,
@@ -103,7 +104,7 @@ def mean_over_factors(sampled: Sampled[Any]) -> Sampled[float]:
 
 
 def half(pair: Pair, kept: np.ndarray) -> Pair:
-    """Return the kept rows of both arrays; all of them where fewer than two are kept, as can happen to a handful."""
+    """Return the kept rows of both arrays; all rows if fewer than two are kept, which can happen with very few rows."""
     return (pair[0][kept], pair[1][kept]) if kept.sum() >= 2 else pair
 
 
@@ -124,13 +125,13 @@ def interval(
     The score of a random half of the rows, drawn without replacement, varies about as much as the score of all rows
     does from one sample to the next: the factor 1/m - 1/n in its variance is 1/n at m = n/2. t is the 97.5 % point of
     Student's distribution with r - 1 degrees of freedom for r half-samples (1.97 at r = 200, 2.26 at 10). The interval
-    is about the expected score at this number of rows: a score that grows with the number of rows is compared at
-    equal numbers. A share of votes has one vote added to its reach: if all halves are right to the last vote, another
-    draw of votes need not be. The interval says nothing about other training seeds. A bootstrap would not do: repeated
-    rows look like dependence, and inflate every mutual information.
+    is about the expected score at this number of rows: compare scores that grow with the number of rows at equal
+    numbers. A share of votes gets one vote added on both sides: another draw of votes can differ even where all halves
+    agree on every vote. The interval does not cover training seeds. A bootstrap does not work here: repeated rows look
+    like dependence, and inflate every mutual information.
 
-    `replicates` is r; None takes the metric's own. A part that is not finite, or becomes so in a half-sample, has no
-    interval: its ends are NaN. Fewer than 20 units have none at all: None.
+    `replicates` is r; None uses the metric's default. A part that is not finite, or becomes so in a half-sample, has no
+    interval: its ends are NaN. With fewer than 20 units there is none at all: None.
     """
     if sampled.units < FEWEST:
         return None
@@ -143,7 +144,7 @@ def interval(
 
 
 def spread(replicates: np.ndarray) -> np.ndarray:
-    """Return half the width of a 95 % interval, (parts,): t times the standard error by the replicates (r, parts)."""
+    """Return half the width of a 95 % interval, (parts,): t times the deviation of the replicates (r, parts)."""
     with importing():
         from scipy.special import stdtrit
 

@@ -20,11 +20,11 @@ from unweave.metrics.one_hot import check_categorical
 from unweave.metrics.resampling import Sampled, by_refits, by_rows, mean_over_factors
 
 PENALTY = 0.01
-"""The classifier's C, as published: small is strict."""
+"""The classifier's C, as published; a small C is a strong penalty."""
 REFITS = 10
 """Half-samples behind an interval: the classifiers are fitted again on each."""
 NO_VARIANCE = 1e-12
-"""A code with at most this variance is constant: its correlation counts 0."""
+"""A latent with at most this variance is constant: its correlation counts 0."""
 
 Kind = Literal["classifier", "correlation"]
 
@@ -39,11 +39,11 @@ def sap(
     categorical: Sequence[int] = (),
     seed: int = 0,
 ) -> Sampled[float]:
-    r"""Separated attribute predictability [Kumar2018]_, in [0, 1]: is each factor predicted by one code alone?
+    r"""Separated attribute predictability [Kumar2018]_, in [0, 1]: does a single latent predict each factor?
 
         SAP = mean over factors k of ( S_{a k} - S_{b k} )
 
-    where codes a and b predict factor k best and second best.
+    where latents a and b predict factor k best and second best.
 
     Parameters
     ----------
@@ -52,15 +52,15 @@ def sap(
     factors
         Factors (n, k); each value is a class. For "correlation" values are numbers and may be continuous.
     test
-        Test rows `(codes, factors)`; without them a third of the rows is held out. "correlation" takes all rows of
+        Test rows `(codes, factors)`; without them a third of the rows is held out. "correlation" uses all rows of
         `codes` and ignores `test` and `seed`.
     kind
         What S_{j k} is: the accuracy of a "classifier", or the squared "correlation".
 
-        - "classifier": the accuracy on test rows of a linear support vector machine (C = 0.01, classes weighted to
-          balance) that sees code j alone: scikit-learn's LinearSVC, solved to rounding error.
-        - "correlation": the squared Pearson correlation of code j and factor k, 0 where the variance of the code is at
-          most 1e-12.
+        - "classifier": the accuracy on test rows of a linear support vector machine (C = 0.01, balanced classes) that
+          sees latent j alone: scikit-learn's LinearSVC, solved to rounding error.
+        - "correlation": the squared Pearson correlation of latent j and factor k, 0 where the variance of the latent is
+          at most 1e-12.
     categorical
         Columns of codes, counted from 0, that hold categories. The classifier sees a column for each category; the
         correlation is that of the factor with its mean in each category.
@@ -72,11 +72,9 @@ def sap(
     float
         The score.
 
-    Notes
-    -----
-    A single code has a gap to 0; a factor with a single value is left out of the mean. Unchanged by the order and the
-    sign of codes. The correlation is unchanged by their scale too; the classifier is not, and it depends on the number
-    of train rows, because its penalty is weighed against the sum of their losses.
+    Notes ----- With a single latent the gap is to 0; a factor with a single value is left out of the mean. Invariant to
+    the order and the sign of latents. The correlation is also invariant to their scale; the classifier is not, and it
+    depends on the number of train rows, because its penalty is weighed against the sum of their losses.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Codes brought to one scale before a predictor is fitted to them."""
+"""Standardise codes before a predictor is fitted to them."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import numpy as np
 from unweave.metrics.inputs import Pair
 
 FAR = 1e12
-"""Test codes are cut at this many standard deviations: one that hardly varies in the train rows must not overflow."""
+"""Test codes are clipped to this many standard deviations, so that a latent that hardly varies cannot overflow."""
 
 
 def standardise(train: Pair, test: Pair) -> tuple[np.ndarray, np.ndarray]:
-    """Return both sets of codes less the means of the train rows and over their standard deviations.
+    """Return both sets of codes minus the means of the train rows, divided by their standard deviations.
 
-    A code that is constant in the train rows becomes 0 in both sets: nothing can be learned from it.
+    A latent that is constant in the train rows becomes 0 in both sets: nothing can be learned from it.
     """
     codes = train[0]
     spread = np.where(np.ptp(codes, axis=0) > 0, codes.std(axis=0), 0.0)

@@ -44,7 +44,7 @@ from unweave.metrics.wasserstein import wasserstein_independence
 from unweave.metrics.z_max_variance import z_max_variance
 
 OWN_BOUNDS: dict[str, Any] = {"floor_options": {}, "ceiling_options": {}, "ceiling_rows": None}
-"""Learners that have no quicker version: bounds by the learner itself, the ceiling from all rows."""
+"""For learners without a quicker version: the learner itself gives the bounds, the ceiling from all rows."""
 
 METRICS: dict[str, Metric[..., Any]] = {
     "mig": mig,
@@ -106,7 +106,7 @@ METRICS: dict[str, Metric[..., Any]] = {
 OTHER_LEARNERS = ("dci-random-forest", "dci-lasso", "dci-logistic")
 
 OF_MANY_CODES = ("k-sparse-probing", "dci-matched")
-"""What codes with many more columns than factors, such as those of sparse autoencoders, need: of few codes, DCI."""
+"""Metrics for codes with many more latents than factors, such as those of sparse autoencoders."""
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "all": tuple(name for name in METRICS if name not in (*OTHER_LEARNERS, *OF_MANY_CODES)),
@@ -129,18 +129,18 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "downstream-gbt",
     ),
 }
-"""Names that stand for several metrics: all but DCI with other learners and those for many codes, these with others
-that take seconds at thousands of codes, and those of disentanglement_lib's study."""
+"""Names of groups. "all" leaves out DCI with other learners and the metrics for many latents; "overcomplete" has these
+and others that take seconds at thousands of latents; "study" has those of disentanglement_lib's study."""
 KIND.builtin = METRICS
 
 
 def known_metrics() -> dict[str, Metric[..., Any]]:
-    """Return the metrics by name, and behind unweave's those that the user has defined."""
+    """Return the metrics by name: unweave's, then those that the user has defined."""
     return {**METRICS, **KIND.own}
 
 
 def metric_of(name: str) -> Metric[..., Any]:
-    """Return the metric of this name, unweave's or the user's; the name of a part is answered with its metric's."""
+    """Return the metric of this name, unweave's or the user's; for the name of a part, the error names its metric."""
     try:
         return KIND.find(name)
     except UnknownName as error:

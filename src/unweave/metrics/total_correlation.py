@@ -17,9 +17,9 @@ from unweave.metrics.resampling import Sampled, by_rows
 
 @metric("Locatello et al. 2019", "independence", range=(0.0, inf), higher_is_better=False)
 def total_correlation(codes: ArrayLike, *, categorical: Sequence[int] = ()) -> Sampled[float]:
-    r"""Total correlation of Gaussian codes [Watanabe1960]_, in nats from 0 up: how dependent are the codes?
+    r"""Total correlation of Gaussian codes [Watanabe1960]_, in nats from 0 up: how dependent are the latents?
 
-        TC = 1/2 ( sum over codes j of log S_jj - log det S )
+        TC = 1/2 ( sum over latents j of log S_jj - log det S )
 
     where S is the covariance of the codes: the divergence between a Gaussian of covariance S and the product of its
     margins, as [Locatello2019]_ compute it for posterior means and for samples of the posterior.
@@ -29,20 +29,18 @@ def total_correlation(codes: ArrayLike, *, categorical: Sequence[int] = ()) -> S
     codes
         Codes (n, d).
     categorical
-        Columns of codes, counted from 0, that hold categories: S has a row for each category but one, and in the place
-        of S_jj is the determinant of theirs.
+        Columns of codes, counted from 0, that hold categories: S has a row for each category but one, and the
+        determinant of their block replaces S_jj.
 
     Returns
     -------
     float
         The score, in nats. 0 means uncorrelated, not independent.
 
-    Notes
-    -----
-    A constant code is left out. Codes that determine each other have infinite total correlation; here it is finite, as
-    eigenvalues of the correlation matrix below 1e-12 count as 1e-12: about 13.8 nats for each exact linear dependence,
-    of which there are always some with fewer rows than codes. Unchanged by the order of codes or rows, and by the sign,
-    scale and shift of a code.
+    Notes ----- A constant latent is left out. Latents that determine each other have infinite total correlation. Here
+    it stays finite, because eigenvalues of the correlation matrix below 1e-12 count as 1e-12: each exact linear
+    dependence adds about 13.8 nats. With fewer rows than latents there is always one. Invariant to the order of latents
+    or rows, and to the sign, scale and shift of a latent.
 
     References
     ----------
@@ -65,7 +63,7 @@ def total_correlation(codes: ArrayLike, *, categorical: Sequence[int] = ()) -> S
 def _total_correlation(codes: np.ndarray, read: OneHot) -> float:
     columns, code = read(codes), np.repeat(np.arange(codes.shape[1]), read.widths)
     varies = (columns != columns[0]).any(axis=0)
-    # Of a code's categories the last one is what is left of the others: with it, they would determine each other.
+    # A latent's last category follows from the others: with it, they would determine each other.
     last = np.append(code[varies][1:] != code[varies][:-1], True) & (read.widths > 1)[code[varies]]
     kept = np.flatnonzero(varies)[~last]
     columns, code = standardised(columns[:, kept]), code[kept]

@@ -1,4 +1,4 @@
-"""Cells of a grid drawn so that one factor is changed or kept: what metrics that intervene on factors share."""
+"""Draw cells of a grid with one factor changed or fixed, for the metrics that intervene on factors."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from unweave.data.factors import Integers
 from unweave.errors import UsageError
 
 NUMBERS = 2**22
-"""How many numbers a metric looks at together: 32 MB of them."""
+"""The most numbers that a metric processes at once: 32 MB."""
 
 
 def several_valued(sizes: Sequence[int]) -> Integers:
-    """Return the positions of the factors that have more than one value: the others cannot be changed."""
+    """Return the positions of the factors with more than one value; the others cannot change."""
     several = np.flatnonzero(np.asarray(sizes) > 1)
     if len(several) == 0:
         raise UsageError("every factor has a single value: there is nothing to measure")
@@ -23,7 +23,7 @@ def several_valued(sizes: Sequence[int]) -> Integers:
 
 
 def strides(sizes: Sequence[int]) -> Integers:
-    """Return by how much a cell's index grows when a factor's value grows by one."""
+    """Return how much a cell's index grows when a factor's value grows by one."""
     return np.array([math.prod(sizes[i + 1 :]) for i in range(len(sizes))], dtype=np.int64)
 
 
@@ -38,12 +38,12 @@ def value_of(cells: Integers, factors: Integers, sizes: Sequence[int]) -> Intege
 
 
 def with_value(cells: Integers, factors: Integers, values: Integers, sizes: Sequence[int]) -> Integers:
-    """Return cells in which one factor has another value and the others stay."""
+    """Return cells with another value of one factor and the same values of the others."""
     return cells + (values - value_of(cells, factors, sizes)) * strides(sizes)[factors]
 
 
 def traversals(sizes: Sequence[int], factor: int, bases: Integers) -> Integers:
-    """Return (n, size) cells: from each base (n,) one factor runs through its values, the others stay."""
+    """Return (n, size) cells: from each base (n,) one factor runs through its values, the others stay fixed."""
     return with_value(bases[:, None], np.array(factor), np.arange(sizes[factor]), sizes)
 
 
@@ -54,7 +54,7 @@ def draw_traversals(sizes: Sequence[int], count: int, rng: np.random.Generator) 
 
 
 def chunks(rows: int, numbers: int) -> Iterator[slice]:
-    """Yield slices of rows, each row of so many numbers, that fit into a few dozen megabytes."""
+    """Yield slices of rows of `width` numbers each that fit into a few dozen megabytes."""
     step = max(1, NUMBERS // max(1, numbers))
     for start in range(0, rows, step):
         yield slice(start, start + step)

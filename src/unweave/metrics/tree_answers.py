@@ -1,4 +1,4 @@
-"""The compiled loop with which fitted trees are asked about rows: numba is imported with this file."""
+"""The compiled loop of the predictions of fitted trees: importing this file imports numba."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from numpy import uintp
 from unweave.compiled import kernel
 
 ASKED = uintp(512)
-"""Rows that each tree is asked about at a time."""
+"""Rows that each tree predicts at a time."""
 
 
 @kernel
 def add_steps(columns, codes, edges, steps, said, raw):
-    """Add to raw, (classes, n), what all trees say of the rows of columns, (d, n) float32.
+    """Add to raw, (classes, n), the predictions of all trees for the rows of columns, (d, n) float32.
 
     codes and edges, (trees, nodes), and steps, (trees, leaves), hold as many trees for each class, one class after the
-    other. Each node, from the last to the first, says of `ASKED` rows what the child says that they go to; said,
-    (nodes, ASKED), is memory.
+    other. Each node, from the last to the first, takes for `ASKED` rows the value of the child that they go to; said,
+    (nodes, ASKED), is working memory.
     """
     trees, nodes = codes.shape
     classes, rows = raw.shape

@@ -1,13 +1,14 @@
 """The compiled loops of `BoostedTrees`: numba is imported with this file, hence only when a tree is fitted.
 
-A residual is a whole number of units with a count of one packed below it: one addition moves a sum and a count, a
-child's table is its parent's less its sibling's, and no sum depends on the order of the rows. Eight classes (`LANES`)
-share the pass over the rows that fills the tables of their roots. Loops are short and plain where that lets them be
-vectorised, and memory is allocated outside. All is in one file since numba's cache notices changes of that alone.
+A residual is a whole number of units with a count of one packed below it. So one addition updates a sum and a count, a
+child's table is its parent's minus its sibling's, and no sum depends on the order of the rows. Eight classes (`LANES`)
+share the pass over the rows that fills the tables of their roots. Loops are short and plain where this allows
+vectorisation, and memory is allocated outside. Everything is in one file, because numba's cache notices changes only in
+the file of a function.
 
-Compiling takes seconds, so there is little to compile: each function serves one combination of types (a literal 0 for
-a number would make another), and arrays are handed on whole, not in tuples and rarely in slices. Indices are unsigned
-where a loop is hot, since numba asks signed ones whether they are negative.
+Compiling takes seconds, so there is little to compile: each function has one combination of types (passing a literal 0
+for a number would add another), and arrays are passed whole, not in tuples and rarely in slices. Indices are unsigned
+in hot loops, because numba checks signed ones for negative values.
 """
 
 from __future__ import annotations
@@ -26,35 +27,35 @@ from unweave.compiled import helper, kernel
 LANES = uintp(8)
 BINS = uintp(256)
 CHUNK = uintp(1024)
-"""Rows whose lanes are put side by side at a time: they stay in the cache."""
+"""Rows whose lanes are processed together: they stay in the cache."""
 GROUP = uintp(32)
-"""Rows whose nodes are compared at once; the memory of nodes ends with as many to spare."""
+"""Rows whose nodes are compared at once; the array of nodes has this many extra entries at its end."""
 COPIES = 8
-"""Sums kept apart, so that an addition need not wait for the one before."""
+"""Number of separate partial sums, so that an addition need not wait for the previous one."""
 LEAST = 1e-280
-"""Probabilities stop here, far above the numbers that a processor is slow with."""
+"""The least probability, far above the denormal numbers that slow a processor down."""
 LARGEST_STEP = 20.0
-"""No leaf moves the logarithm of a probability further in one round, so that a wrong step can be taken back."""
+"""The most that a leaf moves a log-probability in one round, so that later rounds can undo a wrong step."""
 WORTH = 0.8
-"""A part is looked into where a cut beside it gains this share of the best."""
+"""A part is searched if a cut beside it gains at least this share of the best gain."""
 BETTER = 1.0 + 1e-12
-"""A cut within a part must gain this much more than the best before: rounding is no reason to move it."""
+"""A cut within a part must gain this much more than the best so far, so that rounding does not move it."""
 MAGIC = 1.5 * 2.0**52
-"""Added to a small number it rounds it to a whole one, which then stands in the low bits."""
+"""Adding this to a small number rounds it to a whole one, which is then in the low bits."""
 MAGIC_BITS = int(np.float64(MAGIC).view(np.int64))
 MIX_1, MIX_2 = uint64(0x9E3779B97F4A7C15), uint64(0xBF58476D1CE4E5B9)
-"""Odd numbers with well-mixed digits, from which lots are drawn."""
+"""Odd numbers with well-mixed digits, to break ties."""
 ONE = uintp(1)
 
 
 def _data(context: Any, builder: Any, signature: Any, arguments: Any, index: int) -> Any:
-    """Return where the numbers of an argument that is an array begin."""
+    """Return the address of the first number of an array argument."""
     return context.make_array(signature.args[index])(context, builder, arguments[index]).data
 
 
 @intrinsic
 def _add_lanes(typing, table, cell, values, place):
-    """Add LANES numbers of values, from a place on, to those of table from a cell on: at once, as no loop here does."""
+    """Add LANES numbers of values, from a position on, to those of table from a cell on, in one vector operation."""
 
     def build(context, builder, signature, arguments):
         pointers = []
@@ -71,7 +72,7 @@ def _add_lanes(typing, table, cell, values, place):
 
 @intrinsic
 def _equal(typing, numbers, place, wanted):
-    """Return a bit for each of GROUP numbers from a place on: whether it is the one wanted."""
+    """Return a bit for each of GROUP numbers from a position on: whether it equals the wanted one."""
 
     def build(context, builder, signature, arguments):
         start = _data(context, builder, signature, arguments, 0)
@@ -89,7 +90,7 @@ def _equal(typing, numbers, place, wanted):
 
 @intrinsic
 def _lowest(typing, bits):
-    """Return the place of the lowest bit that is set."""
+    """Return the position of the lowest set bit."""
 
     def build(context, builder, signature, arguments):
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
@@ -123,7 +124,7 @@ def boost(
     packed, together, root, tables, leaf, sums, curvature, upto, gain, tops, below, spots, value, chosen,
     splits, steps, importance,
 ):  # fmt: skip
-    """Fit all trees; the results go into the last three arguments, those from share on are memory to work in."""
+    """Fit all trees; the results go into the last three arguments. Those from `share` on are working memory."""
     rounds, trees, leaves = steps.shape
     for t in range(rounds):
         for i in range(len(part)):
@@ -132,9 +133,9 @@ def boost(
             lane = k & 7
             if lane == 0:
                 _root_tables(columns, share, k, part, labels, unit, bits, packed, together, root, tables)
-            nodes = 1 if k < trees else leaves  # of two classes the second has no tree, and no class no rows
+            nodes = 1 if k < trees else leaves  # with two classes the second has no tree; every class has rows
             while nodes < leaves:
-                for node in range(nodes - 1, -1, -1):  # from the last: children take numbers that are free by then
+                for node in range(nodes - 1, -1, -1):  # from the last: children then take numbers that are free
                     at = nodes - 1 + node
                     split, table = splits[t, k, at], tables[at + 7 if at > 0 else lane]
                     most = _best_split(table, sizes, starts, keys, t * trees + k, at, bits, upto, gain, tops, split)
@@ -158,7 +159,7 @@ def boost(
 
 @helper
 def _root_tables(columns, share, first, part, labels, unit, bits, packed, together, root, tables):
-    """Make probabilities of the shares of eight classes, and sum what they leave to explain in every code's bins."""
+    """Turn the shares of eight classes into probabilities, and sum the residuals in every latent's bins."""
     for c in range(8):
         own = first + c
         for i in range(len(part)):
@@ -184,10 +185,10 @@ def _root_tables(columns, share, first, part, labels, unit, bits, packed, togeth
 
 @helper
 def _best_split(table, sizes, starts, keys, tree, at, bits, upto, gain, tops, split):
-    """Note a node's best split between parts, and return what it gains; -1 if the node's rows are all alike.
+    """Store a node's best split between parts, and return its gain; -1 if the node's rows are all equal.
 
-    Of equal codes one is taken by lot, of equal bins the first. The memory gets the packed sums up to each cut, what it
-    would gain, and the most that each code would.
+    Ties between latents are broken pseudo-randomly; of equal bins the first is taken. The working memory receives the
+    packed sums up to each cut, its gain, and the largest gain of each latent.
     """
     most, code = -1.0, 0
     for j in range(len(sizes)):
@@ -211,17 +212,17 @@ def _best_split(table, sizes, starts, keys, tree, at, bits, upto, gain, tops, sp
 
 @helper
 def _lot(key, tree, at):
-    """Draw the lot of a code, of which equal ones need different: by tree and node so that all have their turns."""
+    """Return the tie-breaking number of a latent. It differs by tree and node, so that equal latents take turns."""
     mixed = (key ^ ((uint64(tree) * uint64(256) + uint64(at + 1)) * MIX_1)) * MIX_2
     return (mixed ^ (mixed >> uint64(32))) * MIX_1
 
 
 @helper(fastmath={"nnan", "ninf", "nsz"})
 def _gains(upto, cuts, whole, bits, gain):
-    """Note what each cut would gain, given the packed sums up to it, and return the most; -1 where a side is empty.
+    """Store the gain of each cut, given the packed sums up to it, and return the largest; -1 where a side is empty.
 
-    A gain is the sum of squared sums over counts of both sides. Whole numbers become floats by the bits of MAGIC, for
-    which processors have vectors where they have none for conversions.
+    A gain is the sum of squared sums over counts of both sides. The bits of MAGIC turn whole numbers into floats,
+    because processors have vector instructions for this but not for conversions.
     """
     mask, sign, shift = (1 << bits) - 1, 1 << (63 - bits), uint64(bits)
     total, count = float(whole >> bits), float(whole & mask)
@@ -234,7 +235,7 @@ def _gains(upto, cuts, whole, bits, gain):
         value = (below * below * others + above * above * rows) / (both if both > 1.0 else 1.0)
         gain[b] = value if both > 0.0 else -1.0
     top = -1.0
-    for b in range(cuts):  # apart from the loop above, so that both vectorise
+    for b in range(cuts):  # separate from the loop above, so that both vectorise
         top = gain[b] if gain[b] > top else top
     return top
 
@@ -244,18 +245,19 @@ def _within_parts(
     whole, most, columns, sizes, order, rising, starts, upto, gain, tops, below, spots, value,
     chosen, packed, bits, leaf, node, thorough, split,
 ):  # fmt: skip
-    """Look for a better split within parts: the outermost that the node has rows in, and those beside good cuts.
+    """Look for a better split within parts: the outermost parts with rows of the node, and those beside good cuts.
 
-    Unbinned trees choose among as many cuts of a code as a node has rows. Between parts alone, a code whose range a
-    node has narrowed would have fewer to choose from than codes of noise, and lose importance to them. Unless thorough,
-    only the parts beside the best cut are looked into. Returns the packed sum below the best split, noted in `split`.
+    Trees without bins choose among as many cuts of a latent as a node has rows. Between parts alone, a latent whose
+    range a node has narrowed would have fewer to choose from than latents of noise, and lose importance to them. Unless
+    thorough, only the parts beside the best cut are searched. Returns the packed sum below the best split, which is
+    stored in `split`.
     """
     code = split[0]
     best = upto[code, columns[code, order[code, split[1]]]]
     total = float(whole >> bits)
     base = total * total / float(whole & ((1 << bits) - 1))
     if not thorough and most <= base * BETTER:
-        return best  # all rows of the node leave as much: all cuts are as good
+        return best  # all residuals of the node are equal: all cuts are equally good
     enough = base + WORTH * (most - base) if thorough else most
     chosen[node] = 1
     for j in range(len(sizes)):
@@ -274,7 +276,7 @@ def _within_parts(
                 if running != upto[j, part] and rising[j, start] != rising[j, stop - 1]:
                     for spot in range(uintp(start), uintp(stop)):
                         i = uintp(order[j, spot])
-                        mine = chosen[leaf[i]]  # looked up: a comparison would become a jump, which is often a miss
+                        mine = chosen[leaf[i]]  # a lookup: a comparison would become a branch, often mispredicted
                         below[count], spots[count] = running, spot
                         running += packed[i] * mine
                         count += uintp(mine)
@@ -303,7 +305,7 @@ def _descend(columns, order, starts, split, node, leaf):
     j, here, left = split[0], uint8(node), uint8(2 * node)
     part = columns[j, order[j, split[1]]]
     for i in range(len(leaf)):
-        old = leaf[i]  # read in any case, so that this vectorises
+        old = leaf[i]  # read unconditionally, so that this vectorises
         child = uint8(left + uint8(columns[j, i] > part))
         leaf[i] = child if old == here else old
     for spot in range(split[2], starts[j, part + 1]):  # the rows of the cut's own part that lie above it
@@ -314,10 +316,10 @@ def _descend(columns, order, starts, split, node, leaf):
 
 @helper
 def _node_tables(rows, packed, leaf, sums, bits, tables, lane, nodes):
-    """Sum packed residuals in the bins of every code, for all nodes of a level.
+    """Sum packed residuals in the bins of every latent, for all nodes of a level.
 
-    Of two children the smaller's rows are added up, in their own order: by the order of a code, most of them would be
-    misses of the cache. The other's table is what their parent's leaves.
+    Only the rows of the smaller child are summed, in their own order: in the order of a latent, most reads would miss
+    the cache. The other child's table is the parent's minus this one.
     """
     mask, (_, width) = (1 << bits) - 1, rows.shape
     for node in range(0, nodes, 2):
@@ -341,7 +343,7 @@ def _node_tables(rows, packed, leaf, sums, bits, tables, lane, nodes):
 
 @helper
 def _step(share, leaf, sums, bits, unit, rate, curvature, steps):
-    """Take a Newton step in every leaf: note what it adds, multiply the probabilities, send all rows to the root."""
+    """Take a Newton step in every leaf: store what it adds, multiply the probabilities, send all rows to the root."""
     rounding = MAGIC / (4.0 * unit)  # sums of numbers rounded to quarter units are exact
     for i in range(len(share)):
         p = share[i]

@@ -1,4 +1,4 @@
-"""How much the prediction of one factor changes when another, which should not matter, is set to each of its values."""
+"""How much the prediction of one factor changes when another factor is set to each of its values."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from unweave.metrics.resampling import Sampled
 
 REFITS = 5
 Predictions: TypeAlias = dict[tuple[int, int], np.ndarray]
-"""A target and a sensitive factor, to the target predicted (values of the sensitive factor, points)."""
+"""From a target and a sensitive factor to the predicted targets (values of the sensitive factor, points)."""
 BINS = 128
-"""Parts that a code is cut into for trees that are not thorough: the score asks for predictions, not importances."""
+"""Parts of a latent for trees that are not thorough: the score needs predictions, not importances."""
 
 
 class Unfairness(NamedTuple):
     """Total variations in [0, 1] over all pairs of a target and a sensitive factor; 0 is fair."""
 
     mean: float
-    """Over the pairs: the published score."""
+    """The mean over pairs, which is the published score."""
     max: float
-    """Of the pair treated worst."""
+    """The unfairness of the worst pair."""
 
 
 @metric(
@@ -44,7 +44,7 @@ class Unfairness(NamedTuple):
 def unfairness(
     encode: Encode | Codebook, data: Dataset | None = None, *, rows: int = 10_000, points: int = 100, seed: int = 0
 ) -> Sampled[Unfairness]:
-    r"""Unfairness [Locatello2019b]_, in [0, 1], 0 being fair: does a prediction change with a factor it is not about?
+    r"""Unfairness [Locatello2019b]_, in [0, 1], 0 is fair: does a prediction change with a factor it is not about?
 
         u(t, s) = mean over values c of factor s of TV( p(prediction of t), p(prediction of t | do(s = c)) )
 
@@ -66,12 +66,12 @@ def unfairness(
     Returns
     -------
     Unfairness
-        mean, over all pairs, and max, of the pair treated worst.
+        mean, over all pairs, and max, of the worst pair.
 
     Notes
     -----
     p without a condition is the mean over the values of s. Factors of size 1 are neither targets nor sensitive; at
-    least two must be larger. Constant codes are fair: 0. Unchanged by the scale and shift of codes.
+    least two must be larger. Constant codes are fair: 0. Invariant to the scale and shift of latents.
 
     References
     ----------
@@ -151,7 +151,7 @@ class _Experiment:
         return cells + (np.arange(self.sizes[factor])[:, None] - value) * stride
 
     def predict(self, kept: np.ndarray | None = None) -> Predictions:
-        """Return for target and sensitive factor the target predicted, (values, points), by trees of the rows kept."""
+        """Return the predictions (values, points) for each target and sensitive factor, by trees of the kept rows."""
         rows = slice(None) if kept is None else kept
         predicted = {}
         for target in self.varying:

@@ -1,4 +1,4 @@
-"""Batches of codes that vote for one code each, and the score of predicting a factor from the votes."""
+"""Batches of codes that vote for one latent each, and the score of predicting a factor from the votes."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ Variance: TypeAlias = Callable[[np.ndarray], np.ndarray]
 
 
 def variance(codes: np.ndarray) -> np.ndarray:
-    """Return the variance (..., d) over the last axis but one, with n - 1; of equal codes it is 0, to the last bit."""
+    """Return the variance (..., d) over the last axis but one, with n - 1; exactly 0 for equal codes."""
     spread = codes - codes[..., :1, :]
     spread -= spread.mean(axis=-2, keepdims=True)
     return np.einsum("...bd,...bd->...d", spread, spread) / (codes.shape[-2] - 1)
 
 
 def variance_of(read: OneHot) -> Variance:
-    """Return how the variance of codes is measured: of a categorical one, as that of a one-hot vector."""
+    """Return the function that measures variances: for a categorical latent, that of its one-hot vector."""
     return lambda codes: read.total(variance(read(codes)))
 
 
 def batch_variances(book: Source, cells: Integers, variance: Variance = variance) -> np.ndarray:
-    """Return the variance (n, d) of every code within batches of cells (n, batch)."""
+    """Return the variance (n, d) of every latent within batches of cells (n, batch)."""
     width = book.codes(cells[0, :1]).shape[1]
     variances = np.empty((len(cells), width))
     for part in chunks(len(cells), cells.shape[1] * width):
@@ -41,7 +41,7 @@ def batch_variances(book: Source, cells: Integers, variance: Variance = variance
 
 
 def active(variances: np.ndarray, threshold: float) -> np.ndarray:
-    """Return the positions of codes that vary, with a standard deviation of at least the threshold."""
+    """Return the positions of latents that vary, with a standard deviation of at least the threshold."""
     if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 <= threshold < math.inf:
         raise UsageError(f"threshold must be a number from 0 up, got {threshold!r}")
     return np.flatnonzero((variances > 0) & (np.sqrt(variances) >= threshold))
@@ -60,9 +60,9 @@ def by_majority(
     """Score how well the code that a batch votes for predicts the factor, (n,), that was intervened on.
 
     A batch votes for the code of least variance within it, `spreads` (n, d), over its variance in the codes of rows
-    from `anywhere` (m, d); or for the `largest`. Each code predicts the factor it was voted for most often among the
+    from `anywhere` (m, d); or for the `largest`. Each latent predicts the factor it was voted for most often among the
     first `votes` (the first such factor at a tie, or without a vote); the score is the accuracy on the other votes.
-    `rescaled` takes chance off it; `variance` says how a variance is measured. The units to resample are the batches
+    `rescaled` maps chance to 0; `variance` measures a variance. The units to resample are the batches
     and the rows from anywhere.
     """
     known, factors = np.unique(factors, return_inverse=True)
@@ -91,12 +91,12 @@ def by_majority(
 
 
 def above_chance(accuracy: np.ndarray, classes: int) -> np.ndarray:
-    """Return 0 for the accuracy of a guess, or less, and 1 for a perfect one. With one class there is no guessing."""
+    """Return an accuracy rescaled so that a guess has 0 and a perfect one 1, at least 0; unchanged for one class."""
     if classes == 1:
         return accuracy
     return np.maximum(accuracy - 1 / classes, 0.0) / (1 - 1 / classes)
 
 
 def no_votes(units: int) -> Sampled[float]:
-    """Return the score 0 of codes none of which is active; it has the units of any other codes."""
+    """Return the score 0 of codes without an active latent, with the same units as any other codes."""
     return Sampled(0.0, units, lambda subsets: np.zeros(len(subsets)))

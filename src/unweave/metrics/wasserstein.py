@@ -1,4 +1,4 @@
-"""The distance of codes from independent codes, as if they were Gaussian."""
+"""The distance of codes from independent ones, for Gaussian codes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ class WassersteinIndependence(NamedTuple):
 
 @metric("Locatello et al. 2019", "independence", range=(0.0, inf), higher_is_better=False)
 def wasserstein_independence(codes: ArrayLike, *, categorical: Sequence[int] = ()) -> Sampled[WassersteinIndependence]:
-    r"""Squared Wasserstein-2 distance of Gaussian codes from independent ones, from 0 up: how dependent are the codes?
+    r"""Squared Wasserstein-2 distance of Gaussian codes from independent ones, from 0 up: how dependent are the
+    latents?
 
         distance = 2 tr S - 2 tr ( D^1/2 S D^1/2 )^1/2,    normalised = distance / tr S
 
@@ -37,18 +38,16 @@ def wasserstein_independence(codes: ArrayLike, *, categorical: Sequence[int] = (
     codes
         Codes (n, d).
     categorical
-        Columns of codes, counted from 0, that hold categories: they are one-hot, and keep the covariances among their
-        own columns.
+        Columns of codes, counted from 0, that hold categories: they become one-hot; covariances within one latent's
+        columns do not count as dependence.
 
     Returns
     -------
     WassersteinIndependence
         distance, and normalised, which is below 2 (at most 2 - 2 / sqrt(d) for codes of one variance).
 
-    Notes
-    -----
-    Codes that are all constant have 0. Codes of large variance weigh most. Unchanged by the order of codes or rows and
-    by the sign and shift of a code; `normalised` also by a common scale of all codes.
+    Notes ----- Codes that are all constant have 0. Latents of large variance weigh most. Invariant to the order of
+    latents or rows and to the sign and shift of a latent; `normalised` also to a common scale of all latents.
 
     References
     ----------
@@ -72,7 +71,7 @@ def _wasserstein(codes: np.ndarray) -> WassersteinIndependence:
     if (codes == codes[0]).all():
         return WassersteinIndependence(0.0, 0.0)
     deviations = codes - codes.mean(axis=0)
-    unit = np.abs(deviations).max()  # keeps fourth powers within the range of floats
+    unit = np.abs(deviations).max()  # so that fourth powers do not overflow
     variances = (deviations / unit).var(axis=0, ddof=1)
     columns = standardised(codes)
     eigenvalues, vectors = np.linalg.eigh(columns.T @ columns)
@@ -84,7 +83,7 @@ def _wasserstein(codes: np.ndarray) -> WassersteinIndependence:
 
 
 def _of_blocks(codes: np.ndarray, read: OneHot) -> WassersteinIndependence:
-    """Return the distance where a code may be several columns, whose own covariances the product of margins keeps."""
+    """Return the distance if a latent may be several columns, whose covariances do not count as dependence."""
     columns = read(codes)
     if (columns == columns[0]).all():
         return WassersteinIndependence(0.0, 0.0)

@@ -1,4 +1,4 @@
-"""The Z-max variance score: the code that varies most tells which factor alone is changed."""
+"""The Z-max variance score: the latent that varies most tells which factor changes."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def z_max_variance(
     categorical: Sequence[int] = (),
     seed: int = 0,
 ) -> Sampled[float]:
-    r"""Z-max variance score [Kim2019]_, in [0, 1]: does the code that varies most tell which factor is changed?
+    r"""Z-max variance score [Kim2019]_, in [0, 1]: does the latent that varies most tell which factor changes?
 
-        vote = argmax over codes j of Var_traversal(z_j) / Var_all(z_j)
+        vote = argmax over latents j of Var_traversal(z_j) / Var_all(z_j)
 
-    In a traversal one factor, drawn at random, runs through its values while all others stay at random values. Each
-    code predicts the factor it was voted for most often; the score is the accuracy of these predictions on other votes.
+    In a traversal one random factor runs through its values while all others stay at random values. Each latent
+    predicts the factor it was voted for most often; the score is the accuracy of these predictions on other votes.
 
     Parameters
     ----------
@@ -45,17 +45,17 @@ def z_max_variance(
     data
         The data set of an encoder; nothing with a `Codebook`.
     votes, test_votes
-        Votes that decide which factor a code predicts, and votes to test on.
+        Votes that decide which factor a latent predicts, and votes to test on.
     batch
         A factor with more values runs through that many of them, drawn without replacement.
     variance_rows
         Cells that Var_all is estimated from.
     threshold
-        A code with a smaller standard deviation cannot be voted for; 0 excludes constant codes alone.
+        A latent with a smaller standard deviation cannot be voted for; 0 excludes only constant latents.
     rescaled
         Return 0 for chance, or less, and 1 for a perfect score.
     categorical
-        Columns of codes, counted from 0, that hold categories: their variance is that of a one-hot vector, 1 less the
+        Columns of codes, counted from 0, that hold categories: their variance is that of a one-hot vector, 1 minus the
         sum of the categories' squared shares.
     seed
         Seed of all draws.
@@ -63,12 +63,12 @@ def z_max_variance(
     Returns
     -------
     float
-        The accuracy; 0 where no code is left to vote for. Chance is 1 over the number of factors.
+        The accuracy; 0 where no latent is left to vote for. Chance is 1 over the number of factors.
 
     Notes
     -----
-    Ties go to the first code and the first factor. A factor with a single value is never the one changed. Unchanged by
-    the sign and shift of a code and, with threshold 0, by its scale.
+    Ties go to the first latent and the first factor. A factor with a single value never changes. Invariant to
+    the sign and shift of a latent and, with threshold 0, to its scale.
 
     References
     ----------
@@ -104,7 +104,7 @@ def z_max_variance(
 def draw_changes(
     sizes: tuple[int, ...], count: int, batch: int, rng: np.random.Generator
 ) -> tuple[Integers, dict[int, Integers]]:
-    """Draw factors (count,), and for each its traversals, in the order in which it comes: (times, at most batch)."""
+    """Draw factors (count,), and the traversals of each factor in the order of its draws: (times, at most batch)."""
     factors = rng.choice(several_valued(sizes), size=count)
     bases = draw_cells(sizes, count, rng)
     cells = {}

@@ -123,7 +123,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Import a public name on first use: matplotlib and the metrics take long, and not all of it needs them."""
+    """Import a public name on first use: matplotlib and the metrics are slow to import."""
     if name == "study":
         return import_module(f"{__name__}.{name}")
     if name not in _HOME:

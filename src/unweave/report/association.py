@@ -1,4 +1,4 @@
-"""Which latent follows which factor: what is known of each factor from each latent, and heat maps of such tables."""
+"""Which latent follows which factor: the information of each latent about each factor, and heat maps of it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from unweave.report.chart import Chart
 from unweave.report.style import AGAINST, HEAT, LIGHT, plain
 
 BINS = 20
-"""Bins of equal width that a code is cut into, as for MIG."""
+"""Bins of equal width that a latent is cut into, as for MIG."""
 CELL = (0.43, 0.36)
 """Width and height of a cell of a heat map in inches."""
 
@@ -23,10 +23,10 @@ CELL = (0.43, 0.36)
 def normalised_information(
     codes: ArrayLike, factors: ArrayLike, *, bins: int = BINS, categorical: Sequence[int] = ()
 ) -> NDArray[np.float64]:
-    """Return the share of each factor that each latent knows, I(z_j; v_k) / H(v_k), (latents, factors).
+    """Return the share of each factor that each latent holds, I(z_j; v_k) / H(v_k), (latents, factors).
 
-    From 0 to 1, whatever the form of the relation and whether or not the factor has an order. A factor of more values
-    than there are bins stays below 1; one with a single value is known by none (0).
+    It is between 0 and 1, whatever the form of the relation and whether or not the factor has an order. A factor with
+    more values than there are bins stays below 1; for a factor with a single value it is 0.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def normalised_information(
     factors
         Factors (n, k), whole numbers.
     bins
-        Bins of equal width that each code is cut into.
+        Bins of equal width that each latent is cut into.
     categorical
         Columns of codes, counted from 0, that hold categories: each value is a bin.
 
@@ -62,8 +62,23 @@ def heat_map(
 ) -> Axes:
     """Draw values in [0, 1], (latents, factors): one row for each factor, one column for each latent.
 
-    The columns are all latents, or those given, in that order. In a disentangled code every factor has one filled cell,
-    in a column of its own.
+    In a disentangled code every factor has one filled cell, in its own column.
+
+    Parameters
+    ----------
+    axes
+        Matplotlib axes to draw into.
+    values
+        Values in [0, 1], (latents, factors).
+    names
+        The names of the factors.
+    latents
+        The latents to draw, in this order; by default all.
+
+    Returns
+    -------
+    Axes
+        The same axes.
     """
     strengths = np.asarray(values).T
     columns = np.arange(strengths.shape[1]) if latents is None else np.asarray(latents)
@@ -83,7 +98,7 @@ def heat_map(
 def heat_map_figure(
     values: ArrayLike, names: Sequence[str], *, latents: Sequence[int] | NDArray[np.int64] | None = None
 ) -> Chart:
-    """Return `heat_map` as a figure, with cells of one size however many there are.
+    """Return `heat_map` as a figure, with cells of a fixed size.
 
     Parameters
     ----------
@@ -107,7 +122,7 @@ def heat_map_figure(
 
 
 def heat_cell(axes: Axes, row: int, column: int, value: float) -> None:
-    """Draw one cell of values in [-1, 1]: the opacity is the size, so that it reads on any background."""
+    """Draw one cell of values in [-1, 1]: the opacity is the absolute value, so that it works on any background."""
     size = min(abs(value), 1.0)
     colour = HEAT if value >= 0 else AGAINST
     axes.add_patch(Rectangle((column + 0.03, row + 0.03), 0.94, 0.94, color=colour, alpha=size, linewidth=0))

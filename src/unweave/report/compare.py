@@ -1,4 +1,4 @@
-"""The page of a comparison: one HTML file with the difference of every score drawn around 0."""
+"""The page of a comparison: one HTML file that draws the difference of every score around 0."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Row = Mapping[str, Any]
 """A row of the table of `unweave.compare`, by column."""
 Facts = Mapping[str, Mapping[str, object]]
-"""What is known of each of those compared, by name: of a run, its method and training."""
+"""Facts about each compared model, by name: for a run, its method and training."""
 
 READING = (
     "A dot is the difference of a score between two, on the same images; its band is the 95 % interval, from "
@@ -38,13 +38,13 @@ def write_comparison(
     Parameters
     ----------
     table
-        What `unweave.compare` returned.
+        The table that `unweave.compare` returned.
     out
         The page to write.
     facts
-        What to say of each of those compared, by name.
+        Facts about each compared model, by name.
     notes
-        What must not be overlooked: that a model has collapsed, say.
+        Important notes, for example that a model has collapsed.
 
     Returns
     -------
@@ -59,7 +59,18 @@ def write_comparison(
 
 
 def render_comparison(table: polars.DataFrame, facts: Facts | None = None, notes: Sequence[str] = ()) -> str:
-    """Return the page of a comparison as HTML text."""
+    """Return the page of a comparison as HTML text.
+
+    Parameters
+    ----------
+    table, facts, notes
+        As in `write_comparison`.
+
+    Returns
+    -------
+    str
+        The page, which needs no other files.
+    """
     rows = list(table.iter_rows(named=True))
     pairs = list(dict.fromkeys((row["a"], row["b"]) for row in rows))
     names = list(dict.fromkeys(name for pair in pairs for name in pair))
@@ -77,7 +88,7 @@ def _header(names: Sequence[str], facts: Facts, notes: Sequence[str]) -> str:
 
 
 def _facts(names: Sequence[str], facts: Facts) -> str:
-    """Return a table of what is known of each, a column for every one of them; what all share comes first."""
+    """Return a table of the facts, one column for each model; facts that all share come first."""
     known = list(dict.fromkeys(key for name in names for key in facts.get(name, {})))
     values = {key: [str(facts.get(name, {}).get(key, "–")) for name in names] for key in known}
     shared = {key: row[0] for key, row in values.items() if len(set(row)) == 1}
@@ -106,7 +117,7 @@ def _section(a: str, b: str, rows: Sequence[Row]) -> str:
 
 
 def _summary(a: str, b: str, rows: Sequence[Row]) -> str:
-    """Return in words how many scores differ, and to whose advantage."""
+    """Return in words how many scores differ, and which model is better."""
     wins = {name: sum(row["better"] == name for row in rows) for name in (a, b)}
     same = sum(row["differs"] is False for row in rows)
     return f"{a} is better in {_scores(wins[a])}, {b} in {wins[b]}; {same} {'does' if same == 1 else 'do'} not differ"
@@ -154,13 +165,13 @@ def _line(row: Row, extent: float) -> str:
 
 
 def _bounded(row: Row) -> bool:
-    """Tell whether differences of a score can be drawn on one scale with those of others: it has a largest value."""
+    """Return whether differences of a score fit on a common scale with others: it has a largest value."""
     origin = origin_of(row["metric"])
     return origin is not None and max(map(abs, origin.metric.range)) <= 1
 
 
 def _extent(rows: Iterable[Row]) -> float:
-    """Return how far a scale goes to either side of 0: a round number that holds all."""
+    """Return how far a scale extends to either side of 0: a round number that covers all values."""
     ends = [abs(row[name]) for row in rows for name in ("difference", "low", "high") if row[name] is not None]
     widest = max((end for end in ends if isfinite(end)), default=0.0)
     if widest <= 0:
@@ -190,7 +201,7 @@ def _decimals(value: float) -> str:
 
 
 def _signed(value: float) -> str:
-    """Return a difference with its sign; what is rounded to 0 has none."""
+    """Return a difference with its sign; one that rounds to 0 has none."""
     if not isfinite(value):
         return "–"
     text = f"{value:+.3f}"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import polars
 
 POINTS = 100
-"""A longer curve is drawn as the means of this many stretches, inside the band of their extremes."""
+"""A longer curve is drawn as the means of this many segments, inside the band of their extremes."""
 NOT_TERMS = ("step", "seconds")
 Values = NDArray[np.float64]
 
@@ -28,10 +28,24 @@ def terms(log: polars.DataFrame) -> list[str]:
 
 
 def training_curve(axes: Axes, log: polars.DataFrame, term: str = "loss") -> Axes:
-    """Draw one term of the loss over the steps, its last value at the right of the title.
+    """Draw one term of the loss over the steps, with its last value at the right of the title.
 
-    The scale is logarithmic when the term is positive and falls more than tenfold. Terms differ by orders
-    of magnitude, so each gets axes of its own; `training_figure` draws them all.
+    The scale is logarithmic if the term is positive and falls more than tenfold. Terms differ by orders of magnitude,
+    so each needs its own axes; `training_figure` draws them all.
+
+    Parameters
+    ----------
+    axes
+        Matplotlib axes to draw into.
+    log
+        The log of a run: `run.log()`.
+    term
+        A column of the log.
+
+    Returns
+    -------
+    Axes
+        The same axes.
     """
     if term not in log.columns:
         raise unknown("column of the log", term, log.columns)
@@ -49,7 +63,7 @@ def training_curve(axes: Axes, log: polars.DataFrame, term: str = "loss") -> Axe
 
 
 def training_figure(log: polars.DataFrame, *, columns: int = 3) -> Chart:
-    """Return a figure with the loss and every term, each on axes of its own.
+    """Return a figure with the loss and every term, each on its own axes.
 
     Parameters
     ----------
@@ -75,14 +89,14 @@ def training_figure(log: polars.DataFrame, *, columns: int = 3) -> Chart:
 
 
 def _curve(log: polars.DataFrame, term: str) -> tuple[Values, Values]:
-    """Return steps and values of a term where it has one."""
+    """Return the steps at which a term has a value, and the values."""
     steps, values = (log[name].cast(float).to_numpy() for name in ("step", term))
     finite = np.isfinite(values)
     return steps[finite], values[finite]
 
 
 def _stretches(steps: Values, values: Values) -> tuple[Values, Values, Values, Values]:
-    """Return middle step, mean, lowest and highest value of at most POINTS stretches of equal length."""
+    """Return middle step, mean, lowest and highest value of at most POINTS segments of equal length."""
     count = min(len(steps), POINTS)
     starts = np.arange(count) * len(steps) // count
     lengths = np.diff(np.append(starts, len(steps)))
@@ -95,7 +109,7 @@ def _scale(axes: Axes, values: Values) -> None:
     low, high = values.min(), values.max()
     if low > 0 and values[0] > 10 * values[-1]:
         axes.set_yscale("log")
-        # Within two decades the powers of ten alone would be too few to read a value off.
+        # Within two decades powers of ten alone would be too few ticks.
         axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,), numticks=6))
         axes.yaxis.set_minor_locator(NullLocator())
     else:

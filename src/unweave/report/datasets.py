@@ -14,20 +14,50 @@ from unweave.report.grids import Grid, Row, draw
 
 
 def factor_grid(data: Dataset, *, columns: int = 10, seed: int = 0) -> Image.Image:
-    """Return a picture with one row for each factor: that factor's values, the others as in one random image."""
+    """Return a picture with one row for each factor: its values, with the other factors as in one random image.
+
+    Parameters
+    ----------
+    data
+        The data set, a full grid of factors.
+    columns
+        The most values of a factor to show, evenly spaced.
+    seed
+        Seed of the image whose factors are changed.
+
+    Returns
+    -------
+    PIL.Image.Image
+        The picture.
+    """
     return draw(_factor_rows(data, columns, seed))
 
 
 def samples_grid(data: Dataset, *, rows: int = 3, columns: int = 10, seed: int = 0) -> Image.Image:
-    """Return a picture of random images."""
+    """Return a picture of random images.
+
+    Parameters
+    ----------
+    data
+        The data set.
+    rows, columns
+        Rows and columns of images.
+    seed
+        Seed of the images.
+
+    Returns
+    -------
+    PIL.Image.Image
+        The picture.
+    """
     return draw(_sample_rows(data, rows, columns, seed))
 
 
 def show(data: Dataset, *, rows: int = 3, columns: int = 10, seed: int = 0) -> Image.Image:
     """Return the picture of a data set: a traversal of every factor, and random samples below.
 
-    Of a set that is no full grid, where one factor cannot be changed alone, only samples are shown.
-    Vectors are drawn as lines.
+    If the data set is not a full grid, so that one factor cannot change alone, only samples are shown. Vectors are
+    drawn as lines.
 
     Parameters
     ----------
@@ -75,7 +105,7 @@ def _factor_rows(data: Dataset, columns: int, seed: int) -> Grid:
 
 
 def _sample_rows(data: Dataset, rows: int, columns: int, seed: int) -> Grid:
-    # A stream of its own: the samples stay the same whatever the traversals draw.
+    # A separate stream: the samples do not depend on what the traversals draw.
     rng = np.random.default_rng([seed, 1])
     indices = data.sample(rows * columns, rng).reshape(rows, columns)
     return Grid([Row(data.images(line)) for line in indices], title="random samples")

@@ -1,4 +1,4 @@
-"""What every page is set in: the palettes, the style sheet, the head."""
+"""The frame of every page: the palettes, the style sheet, the head."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def section(title: str, about: str, content: str = "", anchor: str = "") -> str:
 
 
 def paragraph(text: str) -> str:
-    """Return a paragraph of HTML, nothing where there is no text."""
+    """Return a paragraph of HTML, or nothing if there is no text."""
     return f"<p>{text}</p>\n" if text else ""
 
 
@@ -27,7 +27,7 @@ def facts_list(facts: Iterable[tuple[str, str]]) -> str:
 
 
 def document(title: str, parts: Iterable[str], sheets: Iterable[str] = ("page.css",)) -> str:
-    """Return a page of HTML parts that needs nothing beside itself, for a light and a dark background."""
+    """Return a self-contained page of HTML parts, for a light and a dark background."""
     style = "\n".join(files("unweave.report").joinpath(sheet).read_text(encoding="utf-8") for sheet in sheets)
     dark = f"@media (prefers-color-scheme: dark) {{ :root {{ {variables(DARK)} }} }}"
     body = "\n".join(parts)

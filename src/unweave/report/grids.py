@@ -16,7 +16,7 @@ from unweave.report.protocols import Images
 from unweave.report.style import LIGHT
 
 CELL = 128
-"""Side in pixels that a cell is enlarged to, by a whole number of times."""
+"""Side in pixels to which a cell is enlarged, by a whole factor."""
 GAP = 4
 MARGIN = 24
 
@@ -41,10 +41,10 @@ class Grid:
 
 
 def strip(images: Images, *, cell: int = CELL, background: str | None = None) -> Image.Image:
-    """Return images (n, H, W, C) as one picture, side by side with thin gaps.
+    """Return images (n, H, W, C) side by side as one picture, with thin gaps.
 
-    Pixels are enlarged a whole number of times, so that they stay crisp; the gaps are transparent unless
-    a `background` is given.
+    Pixels are enlarged by a whole factor, so that they stay crisp. The gaps are transparent unless a `background` is
+    given.
     """
     count, height, width, channels = images.shape
     if channels not in (1, 3):
@@ -128,6 +128,6 @@ def _text_width(text: str, font: ImageFont.FreeTypeFont) -> int:
 
 @cache
 def _font(size: int, *, bold: bool = False) -> ImageFont.FreeTypeFont:
-    """Return DejaVu Sans, which comes with matplotlib: the same picture on every machine."""
+    """Return DejaVu Sans, which comes with matplotlib, so that the picture is the same on every machine."""
     name = "DejaVuSans-Bold.ttf" if bold else "DejaVuSans.ttf"
     return ImageFont.truetype(str(Path(matplotlib.get_data_path()) / "fonts" / "ttf" / name), size)

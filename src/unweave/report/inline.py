@@ -1,4 +1,4 @@
-"""Pictures and plots as text that a page carries inside itself."""
+"""Pictures and plots as text, embedded in a page."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def png(image: Image.Image) -> str:
 
 
 def svg(figure: Figure, name: str, description: str) -> str:
-    """Return a figure as an <svg> element in the colours of the page, described for those who do not see it.
+    """Return a figure as an <svg> element in the colours of the page, with a description for screen readers.
 
-    `name` tells the figures of one page apart. The same figure always gives the same text.
+    `name` must be unique among the figures of a page. The same figure always gives the same text.
     """
     buffer = StringIO()
     silent = dict.fromkeys(("Creator", "Date", "Format", "Type"))
@@ -42,11 +42,11 @@ def captioned(figure: Figure, name: str, title: str, about: str, description: st
     """Return a figure below its caption, which is HTML already; see `svg` for the name and the description."""
     chart = svg(figure, name, description or title)
     caption = f"<figcaption><strong>{title}</strong> {about}</figcaption>"
-    width = f"flex-basis:{72 * figure.get_figwidth():.0f}pt"  # beside another one only where both fit
+    width = f"flex-basis:{72 * figure.get_figwidth():.0f}pt"  # side by side only if both fit
     return f'<figure style="{width}">{caption}<div class="scroll">{chart}</div></figure>\n'
 
 
 def _without_idle_ids(text: str) -> str:
-    """Drop the ids that nothing refers to: they are the same in every figure, and a page has each id once."""
+    """Drop unused ids: they are the same in every figure, but ids must be unique on a page."""
     used = set(re.findall(r'(?:href="|url\()#([^")]+)', text))
     return re.sub(r'\s+id="([^"]*)"', lambda found: found[0] if found[1] in used else "", text)

@@ -18,7 +18,7 @@ BARS = 1.1
 
 
 def latents_figure(run: RunLike, *, samples: int = 2000, seed: int = 0) -> Chart:
-    """Return a figure of all latents, the most informative first: what each carries, and what it knows of each factor.
+    """Return a figure of all latents, the most informative first: what each carries, and its share of each factor.
 
     Parameters
     ----------
@@ -32,13 +32,13 @@ def latents_figure(run: RunLike, *, samples: int = 2000, seed: int = 0) -> Chart
     Returns
     -------
     Chart
-        Above, the mean KL divergence of each latent from the prior, in nats (of codes that are points, their
-        variance; of categories, their entropy). Below, the share of each factor that it knows, I(z; v) / H(v): a
-        disentangled code has one filled cell a row, each in a column of its own. Without factors, only what is above.
+        Above, the mean KL divergence of each latent from the prior, in nats (for latents without a posterior variance,
+        their variance; for categories, their entropy). Below, the share of each factor that it holds, I(z; v) / H(v): a
+        disentangled code has one filled cell in each row, each in its own column. Without factors, only the upper part.
     """
     seen = survey(run, samples=samples, seed=seed)
     if len(seen.codes) < 2:
-        raise UsageError("the data set has one image: nothing can be said about its latents")
+        raise UsageError("the data set has a single image: latents cannot be measured on it")
     names = run.data.factors.names
     longest = max(map(len, names), default=8)
     chart = Chart(0.6 + 0.085 * longest + CELL[0] * len(seen.order), BARS + 0.5 + CELL[1] * len(names))

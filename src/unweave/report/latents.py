@@ -1,4 +1,4 @@
-"""Pictures of what a run's latents do: what changing one draws, and what is left of an image."""
+"""Pictures of a run's latents: traversals and reconstructions."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from unweave.report.surveys import Survey, survey
 def traversals(
     run: RunLike, *, columns: int = 9, span: float = 2.0, rows: int | None = None, seed: int = 0
 ) -> Image.Image:
-    """Return a picture with one row for each latent: its values from -span to span, around the code of one image.
+    """Return a picture with one row for each latent: decoded values from -span to span, around the code of one image.
 
-    The most informative latents come first (all, or the first `rows`), each with its mean KL over up to
-    512 random images; the rest of the code stays at the image's posterior mean. A code that is a point has no prior
-    that would say how far to go, and no KL: each latent goes through its own range, which is noted beside it with
-    its variance. A categorical latent goes through its categories, and is noted with their entropy. Vectors are drawn
-    as lines, one for each value of the latent.
+    The most informative latents come first (all, or the first `rows`), each with its mean KL over up to 512 random
+    images; the rest of the code stays at the image's posterior mean. A latent without a posterior variance has no prior
+    that sets a range, and no KL: it runs through its own range, which is noted beside it with its variance. A
+    categorical latent runs through its categories, and is noted with their entropy. Vectors are drawn as lines, one for
+    each value of the latent.
 
     Parameters
     ----------
@@ -29,11 +29,11 @@ def traversals(
     columns
         Values of each latent.
     span
-        How far from 0 they go.
+        The largest distance of the values from 0.
     rows
         How many latents to draw; by default all.
     seed
-        Seed of the image whose code is changed, and of those that the order of latents is found from.
+        Seed of the image whose code is changed, and of the images that determine the order of latents.
 
     Returns
     -------
@@ -51,7 +51,7 @@ def traversals(
 def traversal_rows(
     run: RunLike, seen: Survey, *, columns: int = 9, span: float = 2.0, rows: int | None = None, seed: int = 0
 ) -> Grid:
-    """Return the rows of `traversals` for a run that was surveyed already."""
+    """Return the rows of `traversals` for a run that was already surveyed."""
     code = code_of_one(run, seed)
     steps = np.linspace(-span, span, columns)
     drawn = []
@@ -70,7 +70,7 @@ def traversed(seen: Survey, latent: int, columns: int, span: float) -> Floats:
 
 
 def latent_note(seen: Survey, latent: int, values: Floats) -> str:
-    """Return what is said beside a latent: what it carries and, where that differs, from where to where it goes."""
+    """Return the note beside a latent: what it carries and, if it differs between latents, its range."""
     if latent not in seen.used:
         return "unused"
     carried = seen.carried[latent]
@@ -83,7 +83,7 @@ def latent_note(seen: Survey, latent: int, values: Floats) -> str:
 
 
 def reconstructions(run: RunLike, n: int = 10, seed: int = 0) -> Image.Image:
-    """Return a picture of n random images above what the run makes of them; of vectors, both as lines.
+    """Return a picture of n random images above their reconstructions; vectors are drawn as lines.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The picture of a learnt loss: its kernel, and what it makes of images."""
+"""The picture of a learnt loss: its kernel, and images as it compares them."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
     from unweave.losses.loss_file import LossFile
 
 KERNEL = 384
-"""Pixels that the sides of a kernel are enlarged to, or almost."""
+"""Approximate side in pixels to which a kernel is enlarged."""
 SHOWN = 3
-"""Factors that are shown at most."""
+"""The most factors shown."""
 
 
 def learnt_loss_picture(loss: LossFile, data: Dataset, *, columns: int = 8, seed: int = 0) -> Image.Image:
-    """Draw a learnt loss: its kernel, black where it is 0, and images beside what it compares in their place.
+    """Draw a learnt loss: its kernel, black where it is 0, and images beside the features that it compares.
 
     Parameters
     ----------
     loss
         The loss.
     data
-        Images of one or three channels; traversals of its first factors, or random ones where it is no full grid.
+        Images of one or three channels; traversals of its first factors, or random ones if it is not a full grid.
     columns
         Images in a row.
     seed
@@ -71,7 +71,7 @@ def _lines(data: Dataset, columns: int, seed: int) -> dict[str, Integers]:
 
 
 def _seen(loss: LossFile, images: Images) -> Images:
-    """Return what h makes of images, within their border, from black at the least value to white at the largest."""
+    """Return h of images, without their border, from black at the least value to white at the largest."""
     import torch
 
     pixels = torch.from_numpy(images).permute(0, 3, 1, 2).float() / 255

@@ -1,4 +1,4 @@
-"""Vectors drawn as lines, features from left to right: what changing a latent does, and what is left of a vector."""
+"""Vectors drawn as lines, features from left to right: traversals and reconstructions."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from unweave.report.style import LIGHT, number, plain
 from unweave.report.surveys import Survey
 
 FEATURES = 60
-"""Features drawn at most: those that change most in the figure, in their own order."""
+"""The most features drawn: those that change most in the figure, in their own order."""
 NAMED = 24
-"""Up to so many features have their names below a line."""
+"""Up to this many features have their names below a line."""
 COLUMNS = 2
 PANEL = (4.6, 1.9)
 """Width and height of the lines of one latent, in inches."""
@@ -32,7 +32,7 @@ COLOURS = "coolwarm"
 def traversal_figure(
     run: RunLike, seen: Survey, *, columns: int = 9, span: float = 2.0, rows: int | None = None, seed: int = 0
 ) -> Figure:
-    """Return a figure with the lines of one vector for every latent, each for a value of it; see `traversals`."""
+    """Return a figure with a panel for every latent and a line for each of its values; see `traversals`."""
     code, latents = code_of_one(run, seed), seen.order[:rows]
     values = [traversed(seen, latent, columns, span) for latent in latents]
     drawn = []
@@ -51,7 +51,7 @@ def traversal_figure(
 
 
 def reconstruction_figure(run: RunLike, n: int = 6, seed: int = 0) -> Figure:
-    """Return a figure of n random vectors, each with what the run makes of it."""
+    """Return a figure of n random vectors, each with its reconstruction."""
     rows = np.random.default_rng(seed).integers(len(run.data), size=n)
     vectors = run.data.inputs(rows)
     before, after = _shown(run, vectors), _shown(run, run.reconstruct(vectors))
@@ -82,7 +82,7 @@ def unit(run: RunLike) -> str:
 
 
 def chosen_note(data: Dataset) -> str:
-    """Return what to say where not all features are drawn."""
+    """Return a note if not all features are drawn."""
     count = data.shape[0]
     return "" if count <= FEATURES else f" Of {number(count)} features the {FEATURES} that change most are drawn."
 
@@ -99,7 +99,7 @@ def _standardised(run: RunLike) -> bool:
 
 
 def _shown(run: RunLike, vectors: Any) -> Floats:
-    """Return vectors as they are drawn: in deviations from the mean where the model standardises them."""
+    """Return vectors as drawn: in standard deviations from the mean if the model standardises them."""
     if not _standardised(run):
         return vectors
     mean, deviation = run.data.scale()
@@ -119,7 +119,7 @@ def _panels(count: int) -> tuple[Figure, list[Axes]]:
 
 
 def _finish(axes: Axes, data: Dataset, chosen: np.ndarray, left: str, right: str) -> None:
-    """Write titles and the names of features, or their numbers where they are many."""
+    """Write titles and the names of features, or their numbers if there are many."""
     axes.set_title(left, loc="left", color=LIGHT["ink"], fontsize=10, fontweight="bold", parse_math=False)
     axes.set_title(right, loc="right", color=LIGHT["muted"], fontsize=9)
     names = [str(name) for name in getattr(data, "features", range(data.shape[0]))]
@@ -131,7 +131,7 @@ def _finish(axes: Axes, data: Dataset, chosen: np.ndarray, left: str, right: str
 
 
 def _aligned(figure: Figure, panels: list[Axes]) -> Figure:
-    """Give all panels one range of values, to compare latents; only the lowest name features."""
+    """Give all panels one range of values, so that latents compare; only the lowest panels name features."""
     for axes in panels[:-COLUMNS]:
         axes.tick_params(axis="x", labelbottom=False)
     low, high = np.min([axes.get_ylim()[0] for axes in panels]), np.max([axes.get_ylim()[1] for axes in panels])

@@ -88,7 +88,7 @@ def _main_scores(run: RunLike) -> str:
 
 
 def _small_traversals(run: RunLike) -> str:
-    """Return traversals of the latents that carry most; nothing of vectors, or without the weights or the data."""
+    """Return traversals of the latents that carry most; nothing for vectors, or without the weights or the data."""
     try:
         if not run.data.has_images:
             return ""
@@ -99,7 +99,7 @@ def _small_traversals(run: RunLike) -> str:
 
 
 def _data_in_words(description: Mapping[str, object]) -> str:
-    """Return the name and options of a data set, without those that tell people nothing."""
+    """Return the name and options of a data set, without uninformative ones."""
     return data_name({"name": description["name"], **data_options(description)})
 
 
@@ -113,7 +113,7 @@ def _facts(facts: Mapping[str, str]) -> str:
 
 
 def _pictures(rows: Mapping[str, Images]) -> str:
-    """Return rows of small pictures, each behind its label; in 128 colours, for a notebook keeps all it shows."""
+    """Return rows of small labelled pictures, in 128 colours, because a notebook stores everything it shows."""
     sources = {label: png(strip(images, cell=CELL).quantize(128)) for label, images in rows.items()}
     return "\n".join(
         '<div style="display:flex;align-items:center;gap:8px;margin:2px 0">'

@@ -1,4 +1,4 @@
-"""The page of a run: one HTML file with its pictures inside, which needs neither network nor unweave."""
+"""The page of a run: one self-contained HTML file, which needs neither network nor unweave."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from unweave.report.surveys import Survey, collapse, survey
 from unweave.text import data_name, data_options, data_title
 
 SAMPLES = 2000
-"""Random images behind what the page says of latents and factors."""
+"""Random images on which the page measures latents and factors."""
 COMPARED = 100_000
-"""Of larger data sets, all images are not compared with each other for the page."""
+"""For larger data sets, the page does not compare all images with each other."""
 BESIDE = ("labels", "jacobian")
 """Parts of a configuration that are terms beside the method's."""
 LATENTS = 16
-"""At most so many latents are drawn: those that carry most."""
+"""The most latents drawn: those that carry most."""
 
 
 def write_page(run: RunLike, out: Path | None = None) -> Path:
@@ -67,7 +67,18 @@ def write_page(run: RunLike, out: Path | None = None) -> Path:
 
 
 def render(run: RunLike) -> str:
-    """Return the page of a run as HTML text."""
+    """Return the page of a run as HTML text.
+
+    Parameters
+    ----------
+    run
+        The run.
+
+    Returns
+    -------
+    str
+        The page, which needs no other files.
+    """
     seen = survey(run, samples=SAMPLES)
     sections = [
         _scores(run),
@@ -109,27 +120,27 @@ def _scores(run: RunLike) -> str:
 
 
 def _ceilings(run: RunLike) -> str:
-    """Draw what no code can exceed on the data set; nothing where all of its images differ, or hold noise.
+    """Draw the ceilings of the data set; nothing if all of its images differ, or hold noise.
 
-    Of a large set that is not worth the wait: unless they are known, the command that computes them is named.
+    For a large data set this takes too long: unless the ceilings are known, name the command that computes them.
     """
     if not has_ceilings(run.data) or not run.data.is_labelled:
         return ""
-    named = "digest" not in run.data.options  # arrays in memory have no name that a command could take
+    named = "digest" not in run.data.options  # arrays in memory have no name for a command
     found = known_ceilings(run.data) if named and len(run.data) > COMPARED else kept_ceilings(run.data)
     if found is None:
         command = f"unweave data info {shlex.quote(data_name(run.data.description))}"
         about = (
             f"Whether some of the {number(len(run.data))} images look the same is not known yet: that takes minutes. "
-            f"<code>{escape(command)}</code> computes it, and what no code can exceed; write this page again then."
+            f"<code>{escape(command)}</code> computes it and the ceilings; then write this page again."
         )
         return section("Ceilings of the data", about)
     if found.distinct == found.images:
         return ""
     about = (
         f"{number(found.images - found.distinct)} of the {number(found.images)} images look like another one "
-        f"({100 * found.distinct / found.images:.1f} % are distinct), and cannot be told apart, whatever encodes them: "
-        "no code predicts a factor with a higher accuracy, or holds a larger share of its information, than this."
+        f"({100 * found.distinct / found.images:.1f} % are distinct), and no encoder can distinguish them: "
+        "no codes can predict a factor with a higher accuracy, or hold a larger share of its information, than this."
     )
     rows = "\n".join(
         f'<tr><th scope="row">{escape(limit.factor)}</th>{_bar(limit.accuracy)}{_bar(limit.share)}</tr>'
@@ -201,7 +212,7 @@ def _lines(figure: Figure, name: str) -> str:
 
 
 def _association(run: RunLike, seen: Survey) -> str:
-    """Draw what latents know of factors; nothing where there are no factors."""
+    """Draw the latents' information about factors; nothing without factors."""
     if not run.data.is_labelled:
         return ""
     if not len(seen.used) or len(seen.codes) < 2:
@@ -214,19 +225,19 @@ def _association(run: RunLike, seen: Survey) -> str:
     largest = max(run.data.factors.sizes) if not run.data.continuous else max(map(len, map(np.unique, factors.T)))
     limit = f" A factor of {number(largest)} values can reach {np.log(BINS) / np.log(largest):.2f}."
     about = (
-        f"The latents in use, in the same order, over {number(len(seen.codes))} random images. One filled cell a row, "
-        "each in a column of its own, is a disentangled code."
+        f"The latents in use, in the same order, over {number(len(seen.codes))} random images. One filled cell per row, "
+        "each in its own column, is a disentangled code."
     )
     if run.data.continuous:
         listed = escape(", ".join(run.data.continuous))
         about += f" Factors that are real numbers ({listed}) are cut into {BINS} groups of equal counts."
     information = (
-        f"What share of a factor a latent knows, I(z; v) / H(v), with codes in {BINS} bins: 1 is all. "
+        f"The share of a factor that a latent holds, I(z; v) / H(v), with latents in {BINS} bins: 1 is all. "
         f"With factors shuffled, cells reach {chance:.2f}.{limit if largest > BINS else ''}"
     )
     importance = (
         "How much boosted trees use a latent to predict a factor; over all latents a row sums to 1. "
-        "Where the codes say nothing of a factor, its row is spread over all."
+        "If the codes hold nothing of a factor, its row is spread over all latents."
     )
     maps = _heat_map("Mutual information", information, known, names, shown)
     maps += _heat_map("DCI importance", importance, importance_matrix(seen.codes, factors), names, shown)
@@ -274,7 +285,7 @@ def _grid(grid: Grid) -> str:
 
 
 def _grid_row(row: Row, header: Sequence[str], columns: int) -> str:
-    """Return a row of pictures, which are as large as those of a row with `columns` of them."""
+    """Return a row of pictures, of the same size as in a row of `columns` pictures."""
     notes = row.note.splitlines()
     extent = f"from {header[0]} to {header[-1]}" if header else f"{len(row.images)} pictures"
     described = ", ".join(filter(None, [row.label, *notes, extent]))
@@ -289,7 +300,7 @@ def _grid_row(row: Row, header: Sequence[str], columns: int) -> str:
 
 
 def _value(value: Any) -> str:
-    """Return a setting as a reader writes it."""
+    """Return a setting in readable form."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int | float):

@@ -1,4 +1,4 @@
-"""What a loss sees of a data set, on matplotlib axes: distance matrices, cumulative distances, factors."""
+"""Plots of what a loss sees of a data set: distance matrices, cumulative distances, factors."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ KINDS: dict[Kind, str] = {
     "overlooked": LIGHT["muted"],
     "unknown": LIGHT["line"],
 }
-"""The colour of a factor; a part of it where it is half seen."""
+"""The colour of a factor by how well the loss sees it."""
 CELL = 1.15
 """Side of a distance matrix in inches."""
 POINTS = 400
@@ -38,7 +38,7 @@ BETAS = ("signal", "worth")
 
 
 def distance_matrix(matrix: ArrayLike, ax: Axes | None = None, *, title: str = "") -> Axes:
-    """Draw the distances between the values of a factor: the darker, the farther, from 0 to the largest.
+    """Draw the distances between the values of a factor, darker for larger distances, from 0 to the largest.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def distance_matrix(matrix: ArrayLike, ax: Axes | None = None, *, title: str = "
 
 
 def distance_matrices_figure(matrices: Mapping[str, Mapping[str, NDArray[np.float64]]]) -> Chart:
-    """Draw the distance matrices of all factors [Michlo2022]_, figures 3.4 and 3.5: a column each, a row a level.
+    """Draw the distance matrices of all factors [Michlo2022]_, figures 3.4 and 3.5: one column each, one row per level.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def distance_matrices_figure(matrices: Mapping[str, Mapping[str, NDArray[np.floa
     Returns
     -------
     Chart
-        A matplotlib figure. Each matrix has a scale of its own, up to the number below it.
+        A matplotlib figure. Each matrix has its own scale, up to the number below it.
     """
     if not matrices:
         raise UsageError("there is no factor to draw")
@@ -95,7 +95,7 @@ def distance_matrices_figure(matrices: Mapping[str, Mapping[str, NDArray[np.floa
 
 
 def cumulative_distances(distances: Mapping[str, NDArray[np.float64]], ax: Axes | None = None) -> Axes:
-    """Draw which share of pairs is at most so far apart [Michlo2022]_, figure 3.13: a line a factor, and random pairs.
+    """Draw the cumulative distances of pairs [Michlo2022]_, figure 3.13: one line per factor, and random pairs.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def cumulative_distances(distances: Mapping[str, NDArray[np.float64]], ax: Axes 
     Returns
     -------
     Axes
-        The axes. A line farther to the right is a factor that changes images more.
+        The axes. A line further to the right is a factor that changes images more.
     """
     axes = ax or Chart(6.4, 3.6).add_subplot()
     colours = cycle(COLOURS)
@@ -168,7 +168,7 @@ def factors_seen(table: polars.DataFrame, ax: Axes | None = None) -> Axes:
 
 
 def _labels(rows: polars.DataFrame) -> list[tuple[str, float, float]]:
-    """Return what stands at each point: the names of all factors that lie there, as those of xysquares do."""
+    """Return the label of each point: the names of all factors at that point, such as those of xysquares."""
     places: dict[tuple[int, int], list[tuple[str, float, float]]] = {}
     for name, x, y in rows.select("factor", "order", polars.col("relative").fill_null(0.0)).iter_rows():
         places.setdefault((round(20 * x), round(20 * y)), []).append((name, x, y))
@@ -180,7 +180,7 @@ def _few(names: Sequence[str]) -> str:
 
 
 def learnt_scatter(rows: polars.DataFrame, predicted: str, learnt: str, ax: Axes | None = None) -> Axes:
-    """Draw what was learnt of each factor against what was predicted of it: a point for a factor of a run.
+    """Draw what was learnt about each factor against what was predicted: one point for each factor of a run.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ def learnt_scatter(rows: polars.DataFrame, predicted: str, learnt: str, ax: Axes
     Returns
     -------
     Axes
-        The axes; a colour a data set.
+        The axes, with one colour per data set.
     """
     axes = ax or Chart(6.4, 3.6).add_subplot()
     known = rows.drop_nulls([predicted, learnt])

@@ -1,4 +1,4 @@
-"""What the report needs of a run, and nothing more."""
+"""The part of a run that the report needs."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ class RunLike(Protocol):
         ...
 
     def scores(self) -> polars.DataFrame | None:
-        """Return the saved table of scores, with the step each is of and whether it is current, or None."""
+        """Return the saved table of scores, each with its step and whether it is current, or None."""
         ...
 
     def posterior(self, images: Images, /) -> tuple[Floats, Floats | None]:
-        """Return means and log-variances, each (n, latents); codes that are points have no variances."""
+        """Return means and log-variances, each (n, latents); models without posterior variances have only means."""
         ...
 
     def decode(self, codes: Floats, /) -> Images:
@@ -53,5 +53,5 @@ class RunLike(Protocol):
         ...
 
     def reconstruct(self, images: Images, /) -> Images:
-        """Return what the model makes of images."""
+        """Return the reconstructions of images."""
         ...

@@ -1,4 +1,4 @@
-"""Which saved scores are of the model at hand, and what is to be said about them."""
+"""Which saved scores belong to the current weights of a run, with notes about them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from unweave.report.style import number
 
 @dataclass(frozen=True)
 class Saved:
-    """The saved scores of a run that are of the weights in its folder, and what to know about them, as HTML."""
+    """The saved scores of the weights in a run's folder, and notes about them, as HTML."""
 
     scores: list[Score]
     news: str
@@ -36,7 +36,7 @@ def saved_scores(run: RunLike) -> Saved:
 
 
 def _progress(run: RunLike) -> str:
-    """Say of a run that has not finished that its scores will change."""
+    """Return a note that the scores of an unfinished run will change."""
     if run.state == "finished":
         return ""
     planned = number(run.config["training"].get("steps", run.step))
@@ -48,7 +48,7 @@ def _progress(run: RunLike) -> str:
 
 
 def _left_out(run: RunLike, older: Sequence[Score], shown: Sequence[Score]) -> str:
-    """Say which saved scores are not of the weights at hand, and how to have them again."""
+    """Return which saved scores are not of the current weights, and the command that computes them again."""
     if not older:
         return ""
     known = sorted({row["step"] for row in older if row["step"] is not None})
@@ -62,7 +62,7 @@ def _left_out(run: RunLike, older: Sequence[Score], shown: Sequence[Score]) -> s
 
 
 def _reading(shown: Sequence[Score]) -> list[str]:
-    """Return how to read the table: its intervals and, where there are any, floors and ceilings."""
+    """Return how to read the table: its intervals and, if there are any, floors and ceilings."""
     lines = []
     if any(row.get("low") is not None for row in shown):
         lines.append(

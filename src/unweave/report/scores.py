@@ -1,4 +1,4 @@
-"""The table of scores as HTML: grouped by what they measure, each drawn on a scale between its floor and ceiling."""
+"""The table of scores as HTML: grouped by what they measure, each drawn on a scale with its floor and ceiling."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ QUESTIONS = {
 }
 """What each group of scores asks, in the order of the page."""
 PARTS = {"disentanglement": "modularity", "completeness": "compactness", "informativeness": "explicitness"}
-"""The group of a part that goes by another name than what it measures."""
+"""The group of a part whose name differs from what it measures."""
 PART_LIMITS = {"downstream": DOWNSTREAM, "dci_es": DCI_ES}
-"""The least and the largest values of the parts, by the metric's function, where they differ from part to part."""
+"""The least and the largest values of the parts, by the metric's function, if they differ between parts."""
 NOT_SCORES = ("encoding", "compilation")
-"""Rows that only say how long something took."""
+"""Rows that only hold times."""
 SLACK = 0.02
-"""How far beside a scale from 0 to 1 something may be and still be drawn there: floors that are 0 but for noise."""
+"""How far outside a scale from 0 to 1 a value is still drawn: floors that are 0 up to noise."""
 ENDS = '<span class="ends"><span>0</span><span>1</span></span>'
 COLUMNS = ("metric", "better", "value", "95 % interval", ENDS, "adjusted")
 
@@ -61,7 +61,7 @@ class Origin:
 
 
 def _origins(metrics: Mapping[str, Metric]) -> dict[str, Origin]:
-    """Return the origin of every row there can be; a part of a score of several is in the group of that part."""
+    """Return the origin of every possible row; a part of a score is in the group of that part."""
     found = {}
     for name, metric in metrics.items():
         limits = PART_LIMITS.get(metric.sample.__name__)
@@ -79,17 +79,17 @@ ORIGINS = _origins(METRICS)
 
 
 def origin_of(name: str) -> Origin | None:
-    """Return where a row of this name comes from, if that is known: a user's metric is, once it is defined."""
+    """Return where a row of this name comes from, if known: a user's metric is known once it is defined."""
     return ORIGINS.get(name) or _origins(KIND.own).get(name)
 
 
 def score_table(scores: Sequence[Score]) -> str:
     """Return a <table> with a row for every score, in groups by what they measure.
 
-    Scores of one name stand together, with the options that tell them apart; all options are in a tooltip.
+    Scores of one name are adjacent, with the options in which they differ; a tooltip has all options.
     """
     names = [score["metric"] for score in scores]
-    rows = sorted(scores, key=lambda score: names.index(score["metric"]))  # like beside like
+    rows = sorted(scores, key=lambda score: names.index(score["metric"]))  # equal names side by side
     columns = COLUMNS if any(isfinite(_number(score, "adjusted")) for score in rows) else COLUMNS[:-1]
     head = "".join(f'<th scope="col">{title}</th>' for title in columns)
     body = "\n".join(_group(group, rows, len(columns)) for group in QUESTIONS)
@@ -97,12 +97,12 @@ def score_table(scores: Sequence[Score]) -> str:
 
 
 def is_score(score: Score) -> bool:
-    """Tell a score from a row that only says how long something took."""
+    """Return whether a row is a score, not just a time."""
     return score["metric"] not in NOT_SCORES
 
 
 def metrics_of(scores: Iterable[Score]) -> list[str]:
-    """Return the metrics that gave scores, each once; those that are not known any more are left out."""
+    """Return the metrics of the scores, each once, without unknown ones."""
     return list(dict.fromkeys(origin.name for score in scores if (origin := origin_of(score["metric"]))))
 
 
@@ -137,7 +137,7 @@ def _row(score: Score, apart: str, columns: int) -> str:
 
 
 def _direction(score: Score) -> str:
-    """Return whether higher or lower is better, where either is."""
+    """Return whether higher or lower is better, if either is."""
     higher = _higher_is_better(score)
     return "" if higher is None else "↑ higher" if higher else "↓ lower"
 
@@ -148,7 +148,7 @@ def _higher_is_better(score: Score) -> bool | None:
 
 
 def _scale(score: Score) -> str:
-    """Draw the value, its interval, floor and ceiling on a scale; nothing where the scale would have no ends."""
+    """Draw the value, its interval, floor and ceiling on a scale; nothing if the scale has no ends."""
     span = _span(score)
     if span is None:
         return ""
@@ -170,7 +170,7 @@ def _scale(score: Score) -> str:
 
 
 def _span(score: Score) -> tuple[float, float] | None:
-    """Return the ends of a score's scale: 0 and 1, or else those that just hold 0, the score, its floor and ceiling."""
+    """Return the ends of a score's scale: 0 and 1, or the least range of 0, the score, its floor and ceiling."""
     origin = origin_of(score["metric"])
     numbers = [_number(score, column) for column in ("value", "low", "high", "floor", "ceiling")]
     known = [number for number in numbers if isfinite(number)]
@@ -183,7 +183,7 @@ def _span(score: Score) -> tuple[float, float] | None:
 
 
 def _inverted(score: Score) -> str:
-    """Say of a ceiling that is not better than the floor that it is not."""
+    """Return a note if the ceiling is not better than the floor."""
     floor, ceiling, higher = _number(score, "floor"), _number(score, "ceiling"), _higher_is_better(score)
     if not isfinite(floor + ceiling) or higher is None or (ceiling > floor if higher else ceiling < floor):
         return ""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 ROW = 0.3
 """Height of a specification in inches."""
 LARGEST = 60
-"""Characters of a specification's name that are shown."""
+"""The most characters shown of a specification's name."""
 
 
 def selection_figure(selection: Selection, score: str, data: str | None = None) -> Chart:
@@ -42,7 +42,7 @@ def selection_figure(selection: Selection, score: str, data: str | None = None) 
     -------
     Chart
         A matplotlib figure: large dots are specifications, small ones above them their runs; on the right, how often
-        each is the best when seeds are drawn again.
+        each is the best when seeds are resampled.
     """
     rows = selection.ranked(score, data).drop_nulls("value")
     if not len(rows):

@@ -1,4 +1,4 @@
-"""The look of pictures, plots and page: one palette for a light background and one for a dark one."""
+"""The style of pictures, plots and pages: one palette for a light background and one for a dark one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DARK = {
 HEAT = "#1f6fc0"
 """The full colour of a heat map; its opacity is the value, so that it works on both backgrounds."""
 AGAINST = "#c4611d"
-"""The full colour of a value of -1, where there are negative ones."""
+"""The full colour of a value of -1, if there are negative values."""
 
 
 def variables(palette: dict[str, str]) -> str:
@@ -54,7 +54,7 @@ def number(value: float, digits: int = 4) -> str:
 
 
 def decimals(value: float) -> str:
-    """Return a score with three decimals, a dash where it is no number.
+    """Return a score with three decimals, or a dash for NaN.
 
     >>> decimals(0.5), decimals(-0.25), decimals(float("nan"))
     ('0.500', '−0.250', '–')
@@ -63,7 +63,7 @@ def decimals(value: float) -> str:
 
 
 def plain(axes: Axes) -> Axes:
-    """Remove what carries no information from axes, and colour the rest with the palette."""
+    """Remove the parts of axes that carry no information, and colour the rest with the palette."""
     axes.set_facecolor("none")
     for spine in axes.spines.values():
         spine.set_visible(False)

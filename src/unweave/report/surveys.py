@@ -1,4 +1,4 @@
-"""What the latents of a run carry, measured on random images, and whether that is anything at all."""
+"""What the latents of a run carry, measured on random images, and whether any is used."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from unweave.collapse import collapse as collapsed
 from unweave.report.protocols import Floats, RunLike
 
 FEW_VALUES = 12
-"""A latent that takes no more values than this is a quantised one: each of its values is looked at."""
+"""A latent with at most this many values is quantised: all its values are shown."""
 CHUNK = 256
 """Images held at once while surveying a run."""
 
@@ -23,15 +23,15 @@ class Survey:
     """Codes and factors of random images, and what every latent carries over them."""
 
     codes: Floats  # (n, latents)
-    factors: NDArray[Any]  # (n, factors); no columns where they are not known
-    carried: Floats  # (latents,): mean KL in nats, the variance of a point, or the entropy of a category in nats
+    factors: NDArray[Any]  # (n, factors); no columns without factors
+    carried: Floats  # (latents,): mean KL in nats, variance without a posterior, or entropy of categories in nats
     points: bool = False
     categories: tuple[int, ...] = ()
-    """How many categories each latent has, 0 for a number, as a run says; empty where all are numbers."""
+    """Number of categories of each latent, 0 for a number; empty if all are numbers."""
 
     @property
     def order(self) -> NDArray[np.int64]:
-        """The latents, most informative first; equal ones by their number."""
+        """The latents, most informative first; ties by index."""
         return np.argsort(-self.carried, kind="stable")
 
     @property
@@ -41,12 +41,12 @@ class Survey:
 
     @property
     def categorical(self) -> tuple[int, ...]:
-        """The latents whose codes are numbers of categories."""
+        """The categorical latents."""
         return tuple(np.flatnonzero(self.categories).tolist())
 
     @property
     def unit(self) -> str:
-        """What is measured of what latents carry."""
+        """The measure of what latents carry."""
         if not self.categorical:
             return "variance" if self.points else "KL, nats"
         if len(self.categorical) == self.codes.shape[1]:
@@ -54,10 +54,10 @@ class Survey:
         return "variance or entropy" if self.points else "KL or entropy, nats"
 
     def values(self, latent: int, columns: int) -> Floats:
-        """Return the values to look at of a latent that is a point or categorical, in order.
+        """Return the ordered values to show of a latent that is categorical or has no posterior variance.
 
-        All its categories; of a point all values that it takes, where they are few, otherwise even steps between its
-        1 % and 99 % quantiles.
+        These are all its categories; without a posterior, all its values if they are few, otherwise even steps between
+        its 1 % and 99 % quantiles.
         """
         if latent in self.categorical:
             return np.arange(float(self.categories[latent]))
@@ -83,8 +83,8 @@ def survey(run: RunLike, *, samples: int = 512, seed: int = 0) -> Survey:
     Returns
     -------
     Survey
-        The codes, the factors, and what each latent carries: its mean KL in nats, of codes that are points their
-        variance, of a category its entropy.
+        The codes, the factors, and what each latent carries: its mean KL in nats; without a posterior, its variance;
+        for categories, the entropy.
     """
     rng = np.random.default_rng(seed)
     indices = rng.choice(len(run.data), size=min(samples, len(run.data)), replace=False)
@@ -98,5 +98,16 @@ def survey(run: RunLike, *, samples: int = 512, seed: int = 0) -> Survey:
 
 
 def collapse(seen: Survey) -> str | None:
-    """Return what to say of a model none of whose latents is used or active, with what to try; else None."""
+    """Return a sentence about a model without any used or active latent, with advice; otherwise None.
+
+    Parameters
+    ----------
+    seen
+        The survey of a run, `survey(run)`.
+
+    Returns
+    -------
+    str or None
+        The sentence.
+    """
     return collapsed(seen.codes, seen.carried, seen.points, seen.categories)

@@ -54,7 +54,18 @@ RESULTS = {
 
 
 def find(name: str) -> type[Reproduction]:
-    """Return the result called `name`."""
+    """Return the class of a published result.
+
+    Parameters
+    ----------
+    name
+        A name of `RESULTS`.
+
+    Returns
+    -------
+    type
+        A subclass of `Reproduction`.
+    """
     if name not in RESULTS:
         raise unknown("published result", name, RESULTS)
     module, kind = RESULTS[name].split(":")
@@ -62,7 +73,20 @@ def find(name: str) -> type[Reproduction]:
 
 
 def preset_of(kind: type[Reproduction], preset: str) -> Any:
-    """Return the settings of a preset."""
+    """Return the settings of a preset.
+
+    Parameters
+    ----------
+    kind
+        The class of the result.
+    preset
+        "smoke", "small" or "paper".
+
+    Returns
+    -------
+    object
+        The settings, a dataclass.
+    """
     if preset not in kind.presets:
         raise unknown("preset", preset, kind.presets)
     return kind.presets[preset]
@@ -78,13 +102,30 @@ def reproduce(
     workers: int | None = None,
     on_progress: OnProgress | None = None,
 ) -> Outcome:
-    """Reproduce the published result called `name`.
+    """Reproduce a published result.
 
-    `preset` says how much of it: "smoke" (seconds), "small" or "paper" (as published). A few results can be run as
-    different experiments: `setting` names one, the first in `variants` if left out. The same seed gives the same
-    numbers. With `out`, a folder, the outcome is saved there when all of it is known: `result.json`, `result.md`,
-    a PNG for each figure, and tables. Until then its finished parts are kept there, and the same call goes on.
-    `workers` is the number of processes of a result that is a study; by default as many as there are cores.
+    Parameters
+    ----------
+    name
+        A name of `RESULTS`.
+    preset
+        How much to compute: "smoke" (seconds), "small" or "paper" (as published).
+    setting
+        The experiment, where a result has several; by default the first in `variants`.
+    seed
+        Seed of everything random; the same seed gives the same numbers.
+    out
+        A folder to save the outcome in: `result.json`, `result.md`, a PNG for each figure, and tables. They are written
+        when everything is computed. Until then the folder keeps finished parts, and the same call continues from them.
+    workers
+        Number of processes for a result that is a study; by default the number of cores.
+    on_progress
+        Called as `on_progress(what, done, total)`.
+
+    Returns
+    -------
+    Outcome
+        Published and reproduced numbers, notes, figures and tables.
     """
     kind = find(name)
     settings = preset_of(kind, preset)

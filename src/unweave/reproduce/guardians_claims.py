@@ -12,11 +12,11 @@ from unweave.reproduce.guardians_worlds import ENCODERS
 LOW_END, HIGH_END = 1 / 3, 2 / 3
 """Of the way from floor to ceiling."""
 AROUND_HALF = (0.25, 0.75)
-"""Where half of the factors or codes are as they should be; correlated factors may be known although they are lost."""
+"""For encoders with half of the factors or latents right. Wide: a lost factor may correlate with a kept one."""
 
 
 class Expected(Enum):
-    """Where a score should be: the least and the largest one that is no surprise."""
+    """Where a score should be: the least and the largest expected score."""
 
     HIGH = (HIGH_END, inf)
     HALF = AROUND_HALF
@@ -31,12 +31,12 @@ class Expected(Enum):
 
 
 SIGNS = {"+": Expected.HIGH, "½": Expected.HALF, "<": Expected.NOT_HIGH, "-": Expected.LOW, ".": Expected.ANY}
-"""How the tables below write it."""
+"""The signs of the table below."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A property that codes have or have not, by construction, in every world."""
+    """A property that codes have, or lack, by construction, in every world."""
 
     says: str
     expected: Mapping[str, Expected]
@@ -49,15 +49,15 @@ def _claim(says: str, signs: str) -> Claim:
 
 # In the order of ENCODERS: diagonal, element-wise, dense, fewer, more; duplicated, wide, circle, noise, noisy.
 CLAIMS: Mapping[str, Claim] = {
-    "modular": _claim("a code that knows something knows one factor alone", "++-++ +-+-."),
-    "minimal": _claim("a code says nothing beyond one factor", "++-+½ +-+-<"),
-    "compact": _claim("a factor is held by one code alone", "++-½+ ----<"),
-    "recovered": _claim("a factor can be read off some one code", "++-½+ +-<-<"),
-    "told": _claim("codes tell which factor was kept", "++-½+ +-+-<"),
-    "linear": _claim("a factor is a linear function of the codes", "+.+½+ ++<-<"),
+    "modular": _claim("each informative latent is informative about a single factor", "++-++ +-+-."),
+    "minimal": _claim("each latent tells nothing beyond one factor", "++-+½ +-+-<"),
+    "compact": _claim("a single latent holds each factor", "++-½+ ----<"),
+    "recovered": _claim("some single latent predicts each factor", "++-½+ +-<-<"),
+    "told": _claim("codes tell which factor is fixed", "++-½+ +-+-<"),
+    "linear": _claim("each factor is a linear function of the codes", "+.+½+ ++<-<"),
     "separable": _claim("linear functions of the codes tell a factor's values apart", "+.+½+ +++-<"),
-    "informative": _claim("a factor can be read off all codes together", "+++½+ +++-<"),
-    "distances": _claim("rows far apart in factors are far apart in codes", "..+.. ...-<"),
+    "informative": _claim("all latents together predict each factor", "+++½+ +++-<"),
+    "distances": _claim("rows that are far apart in factors are far apart in codes", "..+.. ...-<"),
 }
 
 CLAIM_OF: Mapping[str, str] = {
@@ -102,7 +102,7 @@ CLAIM_OF: Mapping[str, str] = {
     "downstream-gbt-accuracy-1000": "informative",
     "distance-correlation": "distances",
 }
-"""The claim of each score, in the order of the tables. What is not here (a size, an efficiency) claims nothing."""
+"""The claim of each score, in the order of the tables. Others (a size, an efficiency) claim nothing."""
 
 
 def verdict(metric: str, encoder: str, score: float | None) -> int | None:

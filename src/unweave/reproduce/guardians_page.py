@@ -1,4 +1,4 @@
-"""The scores as a table of all cells, and the count of claims that they do not meet as a page."""
+"""The scores as a table of all cells, and the count of missed claims as a page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from unweave.reproduce.guardians_claims import CLAIM_OF, CLAIMS, Expected, verdi
 from unweave.reproduce.guardians_worlds import ENCODERS, WORLDS
 
 DIGITS = 4
-"""Decimals that are kept, so that what is counted is what is printed."""
+"""Decimals of stored scores: the same numbers are counted and printed."""
 WORDS = {
     Expected.HIGH: "high",
     Expected.HALF: "half",
@@ -51,13 +51,13 @@ class Score:
 
     @property
     def raw_verdict(self) -> int | None:
-        """The same of the value as it is, where 1 is the most a metric gives."""
+        """The same for the plain value, for metrics whose largest score is 1."""
         return verdict(self.metric, self.encoder, self.value) if _ends_at_1(self.metric) else None
 
 
 @dataclass(frozen=True)
 class Tally:
-    """How often a metric does not meet its claim."""
+    """How often a metric misses its claim."""
 
     metric: str
     claim: str
@@ -66,16 +66,16 @@ class Tally:
     too_low: Counter[str]
     """By encoder."""
     raw: int | None
-    """How often its plain value does not; None for metrics that do not end at 1."""
+    """How often its plain value misses it; None for metrics whose largest score is not 1."""
 
     @property
     def missed(self) -> int:
-        """The number of claims that are not met."""
+        """The number of missed claims."""
         return self.too_high.total() + self.too_low.total()
 
     @property
     def percent(self) -> float:
-        """The same, in per cent."""
+        """The share of missed claims, in per cent."""
         return 100 * self.missed / self.tested
 
 
@@ -102,7 +102,7 @@ def conclusions(scores: Sequence[Score]) -> tuple[str, ...]:
     none = [each.metric for each in counts if not each.missed]
     lines = [
         f"Of {tested:,} claims, adjusted scores miss {missed:,} ({_percent(missed / tested)}). "
-        f"Of the {sum(each.tested for each in both):,} of metrics that end at 1, they miss "
+        f"Of the {sum(each.tested for each in both):,} claims of metrics whose largest score is 1, they miss "
         f"{sum(each.missed for each in both):,}, plain values {sum(each.raw or 0 for each in both):,}.",
         f"Metrics that miss none: {', '.join(none) or 'none'}. Of the others, fewest: {_named(best)}; "
         f"most: {_named(worst)}.",
@@ -122,13 +122,13 @@ def page(scores: Sequence[Score]) -> str:
     """Return the counts as a page of Markdown."""
     sizes = ", ".join(f"{rows:,} rows of {k} factors" for rows, k in sizes_of(scores))
     parts = [
-        "# Which metric is fooled by what",
+        "# What fools which metric",
         f"Made by `unweave reproduce guardians`: {sizes}; draws of each of {len(WORLDS)} worlds × {len(ENCODERS)} "
-        f"encoders: {len({each.repeat for each in scores})}. [What is what](../reproduce/guardians.md).",
+        f"encoders: {len({each.repeat for each in scores})}. [What the names mean](../reproduce/guardians.md).",
         "\n".join(f"- {line}" for line in conclusions(scores)),
         "## Metrics",
-        "Claims tested, and missed by adjusted scores and by plain values; then the encoders on which the adjusted "
-        "score is too high or too low, with how often.",
+        "The table counts the claims tested, and those that adjusted scores and plain values miss. The last columns "
+        "name the encoders on which the adjusted score is too high or too low, and how often.",
         _markdown(["metric", "claim", "tested", "missed", "%", "plain", "too high on", "too low on"], _counted(scores)),
         "## Missed by world, %",
         _markdown(["metric", *WORLDS], _by_world(scores)),
@@ -139,7 +139,7 @@ def page(scores: Sequence[Score]) -> str:
 
 
 def as_csv(scores: Iterable[Score]) -> str:
-    """Return one line for each score below a head."""
+    """Return a header and one line for each score."""
     buffer = StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(field.name for field in fields(Score))
@@ -160,7 +160,7 @@ def from_csv(text: str) -> tuple[Score, ...]:
 
 
 def _ends_at_1(metric: str) -> bool:
-    """Tell whether a score's largest value is 1, so that it can be read without a ceiling."""
+    """Tell whether a score's largest value is 1, so that it needs no ceiling."""
     owner = max((name for name in METRICS if metric == name or metric.startswith(f"{name}-")), key=len)
     return METRICS[owner].range[1] == 1.0
 
@@ -212,7 +212,7 @@ def _mostly_fooled(scores: Sequence[Score], encoder: str) -> str:
 
 
 def _ends(scores: Sequence[Score]) -> str:
-    """Return in words which metrics do not begin near 0 or do not end near 1, of the last size."""
+    """Return in words which floors are not near 0 and which ceilings are not near 1, at the last size."""
     last = of_size(scores, sizes_of(scores)[-1])
     floors, ceilings = (
         {metric: mean([getattr(each, end) for each in last if each.metric == metric]) for metric in _plain(last)}
@@ -224,19 +224,19 @@ def _ends(scores: Sequence[Score]) -> str:
 
 
 def mean(values: Iterable[float | None]) -> float | None:
-    """Return the mean of those values that are there, or None."""
+    """Return the mean of the values that are not None, or None."""
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else None
 
 
 def _plain(scores: Iterable[Score]) -> list[str]:
-    """Return the metrics with a claim that end at 1."""
+    """Return the metrics with a claim whose largest score is 1."""
     there = {each.metric for each in scores}
     return [metric for metric in CLAIM_OF if metric in there and _ends_at_1(metric)]
 
 
 def missed_share(scores: Iterable[Score]) -> float | None:
-    """Return the share of claims that are not met, where there are any."""
+    """Return the share of missed claims, or None without claims."""
     return mean([bool(each.verdict) for each in scores if each.verdict is not None])
 
 

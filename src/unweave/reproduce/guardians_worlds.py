@@ -15,7 +15,7 @@ Encoder = Callable[[Array, np.random.Generator], Array]
 
 CORRELATION = 0.5
 NOISE = 2.0
-"""The deviation of the noise of `noisy`, where a factor's is 1: a fifth of a code's variance is the factor's."""
+"""The deviation of the noise of `noisy`, where a factor's is 1: a fifth of a latent's variance is the factor's."""
 CURVES: tuple[Callable[[Array], Array], ...] = (lambda v: v**3, np.exp, lambda v: np.tanh(2 * v))
 """Increasing functions, taken in turn."""
 
@@ -55,19 +55,19 @@ WORLDS: Mapping[str, World] = {
 
 
 def diagonal(factors: Array, rng: np.random.Generator) -> Array:
-    """Each code is one factor times a number from 0.5 to 2 of either sign, in random order."""
+    """Each latent is one factor times a number from 0.5 to 2 of either sign, in random order."""
     k = factors.shape[1]
     return factors[:, rng.permutation(k)] * _scales(k, rng)
 
 
 def element_wise(factors: Array, rng: np.random.Generator) -> Array:
-    """Each code is an increasing function of one factor, in turn v³, exp v and tanh 2v."""
+    """Each latent is an increasing function of one factor, in turn v³, exp v and tanh 2v."""
     columns = factors[:, rng.permutation(factors.shape[1])].T
     return np.stack([CURVES[j % len(CURVES)](column) for j, column in enumerate(columns)], axis=1)
 
 
 def dense(factors: Array, rng: np.random.Generator) -> Array:
-    """A random rotation, of twenty the most even one: every code is a mixture of all factors."""
+    """A random rotation, of twenty the most even one: every latent is a mixture of all factors."""
     return factors @ _even(factors.shape[1], factors.shape[1], rng).T
 
 
@@ -77,17 +77,17 @@ def fewer(factors: Array, rng: np.random.Generator) -> Array:
 
 
 def more(factors: Array, rng: np.random.Generator) -> Array:
-    """Diagonal, and as many codes again of noise."""
+    """Diagonal, and as many latents again of noise."""
     return np.hstack([diagonal(factors, rng), rng.normal(size=factors.shape)])
 
 
 def duplicated(factors: Array, rng: np.random.Generator) -> Array:
-    """Diagonal twice: every factor in two codes of other scales."""
+    """Diagonal twice: every factor in two latents of other scales."""
     return np.hstack([diagonal(factors, rng), diagonal(factors, rng)])
 
 
 def wide(factors: Array, rng: np.random.Generator) -> Array:
-    """Dense, into twice as many codes as factors."""
+    """Dense, into twice as many latents as factors."""
     k = factors.shape[1]
     return factors @ _even(2 * k, k, rng).T
 
@@ -106,7 +106,7 @@ def noise(factors: Array, rng: np.random.Generator) -> Array:
 
 
 def noisy(factors: Array, rng: np.random.Generator) -> Array:
-    """Each code is one factor plus noise of twice its deviation."""
+    """Each latent is one factor plus noise of twice its deviation."""
     return diagonal(factors + NOISE * rng.normal(size=factors.shape), rng)
 
 
