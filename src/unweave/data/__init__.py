@@ -1,7 +1,22 @@
-"""Data sets, by name: drawn on demand, published, your own, and what is made from any of them.
+"""Data sets, by name: drawn on demand, published, your own, and variants of any of them.
 
-To add one: a file with a subclass of `Dataset`, and a line in `DATASETS`; of `Wrapper`, and a line in `WRAPPERS`. One
-outside unweave is known by its name once it is defined.
+To add one, write a file with a subclass of `Dataset` and add a line to `DATASETS`; for a variant, a subclass of
+`Wrapper` and a line in `WRAPPERS`. A data set that is defined outside unweave is known by its name at once.
+
+The files:
+
+- `factors` (index ↔ factors, traversals, distances), `dataset` (what every data set offers), `statistics`, `ceilings`
+  (the highest score that any codes can reach, over all images) with `ceilings.json` (written by
+  `benchmarks/ceilings.py --write`), `identity` (what a data set is, wherever its files are).
+- Drawn sets, one file each: `xysquares`, `xyobject`, `shapes2d`, `scenes2d`, `rooms3d` with `rooms3d_scene` and
+  `solids`, `objects3d` with `meshes`, `mesh_files` and the compiled `raster`.
+- Published sets, one file each, with `sources`, `download` and `files` (where files come from and are kept) and
+  `stored`, `conversion`, `npz`, `hdf5` (files converted once into memory-mapped rows).
+- Your own: `table`, and what reads files into it: `folder` with `listing` and `columns`, `encoded`, `table_files`,
+  `parquet`. For vectors: `vectors` with `vector_files` and `h5ad`.
+- Sets made from others: `wrapper`, `variants`, `restricted`, `subset`.
+- Drawing: `sampling` (pairs, groups, triplets) with `changes` (what differs within a pair), `consecutive` (neighbours
+  in time) and `labels` (a few labels, exact or noisy).
 """
 
 from __future__ import annotations

@@ -4,6 +4,14 @@
 >>> found = encode("pixels", "xysquares:size=32", samples=50)
 >>> found.codes.shape, found.factors.shape
 ((50, 3072), (50, 6))
+
+- `encoding` (`encode`, `layers`) with `choosing` (which images), `filling` (batches), `cache` (codes by image, in
+  parts), `projection` (to a common width) and `codes` (the result, as a file).
+- `table` (the encoders by name), `opening` (from a name to an `Encoder`), `encoder`; they are opened by `network`
+  (torch, layers by hooks), `onnx_file` and `libraries` (timm, open-clip).
+- `preprocessing`, `weights` (files of weights, never unpickled, and their digests), the networks `efficientnet_lite`
+  and `shift_tolerant`, `initialising` (random weights).
+- `sparse`: sparse autoencoders on codes.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 To add one: a function in a file and a line in `LOSSES`; one with options, a dataclass with `loss()` and
 `options()`, and a line in `FAMILIES`.
+
+`learnt` reads a learnt loss from its file (`loss_file`): a kernel, or the weights of an `autoencoder`.
 """
 
 from __future__ import annotations

@@ -3,6 +3,10 @@
 To add an architecture: one function `(shape, latents, width) -> Body` in a file of its own, one line in `NETS`; its
 keyword-only parameters are options, `name:option=value`. One outside unweave is two modules, or a function that makes
 them under `register`: see `unweave.nets.own`.
+
+`body` (an encoder and a decoder), `conv`, `mlp`, `qlae`, `tripod`, `vectors` (the architectures), `bottleneck` and
+`bottlenecks` (from features to a posterior, and from codes to what the decoder takes; which latents are categorical),
+`additive` and `broadcast` (restricted decoders), `hidden` (activations of hidden layers), `model` (the whole).
 """
 
 from __future__ import annotations

@@ -6,6 +6,9 @@
 >>> found = fit_sparse(codes, features=8, k=2, steps=10, progress=False)
 >>> found.encode(codes).shape
 (200, 8)
+
+`settings` (the equations), `network` (forward pass, losses, norms), `fit` (the loop), `state` (checkpoint, order of
+rows), `folder`, `scaling`, `autoencoder` (encode, decode), `statistics`.
 """
 
 from __future__ import annotations
