@@ -30,7 +30,7 @@ def test_the_table_and_the_sentence(cli):
     assert rows[0][-3:] == ["0.50", "0.0", "confused"]
     assert rows[-1][0] == "random"
     assert float(rows[-1][1]) == pytest.approx(0.0308, abs=2e-4)
-    assert blocks[-2].startswith("No: of xysquares the loss mse confuses all 6 factors")
+    assert blocks[-2].startswith("No: on xysquares, the loss mse confuses all 6 factors")
     assert blocks[-1] == "next: unweave perceive xysquares:size=32 --out perception"
 
 
@@ -99,7 +99,7 @@ def own(tmp_path):
             "bare.npz",
             "'bare.npz' has no factors: only the distances of random pairs are known; a table of factors beside",
         ),
-        ("same.npz", "No: of same.npz the loss mse overlooks"),
+        ("same.npz", "No: on same.npz, the loss mse overlooks"),
         ("vectors.npz", "mean rank correlation"),
         ("pictures", "pictures, loss mse"),
     ],

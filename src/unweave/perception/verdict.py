@@ -30,7 +30,7 @@ WORDS: dict[Kind, str] = {
     "half seen": "half sees",
     "confused": "confuses",
     "overlooked": "overlooks",
-    "unknown": "says nothing sure of",
+    "unknown": "says nothing certain about",
 }
 Learnable = Literal["kernel", "autoencoder"]
 """A kind of loss that may be worth learning."""
@@ -115,16 +115,16 @@ def sentence(
         for kind, names in kinds.items()
         if names
     ]
-    told = f"{answer}: of {data_title(data.description)} the loss {loss} {_joined(parts, 'but' if seen else 'and')}"
+    told = f"{answer}: on {data_title(data.description)}, the loss {loss} {_joined(parts, 'but' if seen else 'and')}"
     return f"{told}; {_advice(better, mean_rank, learnable, done=seen == len(factors))}."
 
 
 REASONS: dict[Kind, str] = {
     "seen": "",
-    "half seen": ", as only a part of the distances is in order",
-    "confused": ", as distances do not follow values",
-    "overlooked": ", as too little changes to be worth a code",
-    "unknown": ", as too few images differ in one of them alone",
+    "half seen": ", because only some distances are in order",
+    "confused": ", because distances do not follow the values",
+    "overlooked": ", because too little changes to be worth a latent",
+    "unknown": ", because too few images differ in one of them alone",
 }
 
 
@@ -133,11 +133,11 @@ def _advice(better: Mapping[str, float], mean_rank: float, learnable: Learnable 
         return "no other loss is needed"
     command = "unweave learn-loss" + (f" --kind {learnable}" if learnable != "kernel" else "")
     if not better:
-        learn = f"; one that is learnt may: {command}" if learnable else ""
-        return f"no other loss that was tried follows its factors better{learn}"
+        learn = f"; a learnt loss may: {command}" if learnable else ""
+        return f"no other loss tried follows the factors better{learn}"
     name, rank = next(iter(better.items()))
-    learn = f", and one that is learnt may do more: {command}" if learnable else ""
-    return f"{name} follows its factors better (mean rank correlation {rank:.2f}, not {mean_rank:.2f}){learn}"
+    learn = f", and a learnt loss may do more: {command}" if learnable else ""
+    return f"{name} follows the factors better (mean rank correlation {rank:.2f}, not {mean_rank:.2f}){learn}"
 
 
 def _all(names: Sequence[str], count: int) -> str:
