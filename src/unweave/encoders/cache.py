@@ -112,7 +112,7 @@ class Store:
 
 
 def _is_whole(path: Path) -> bool:
-    """Tell whether every byte of a part is as it was written, and it holds what a part does."""
+    """Return whether every byte of a part is as it was written, and it holds what a part does."""
     try:
         if not is_whole_archive(path):
             return False

@@ -247,7 +247,7 @@ def _identity(encoder: Encoder, data: Dataset) -> dict[str, Any] | None:
 
 
 def _is_builtin(data: Dataset) -> bool:
-    """Tell whether a data set, and all that it is made from, is unweave's: what others draw cannot be known."""
+    """Return whether a data set, and all that it is made from, is unweave's: what others draw cannot be known."""
     return is_builtin(type(data)) and (not isinstance(data, Wrapper) or _is_builtin(data.base))
 
 

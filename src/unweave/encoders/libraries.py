@@ -133,7 +133,7 @@ def _cache_alone_without_network() -> Iterator[None]:
 
 
 def _is_found(address: str) -> bool:
-    """Tell whether a host has an address; behind a proxy that is the proxy's affair."""
+    """Return whether a host has an address; behind a proxy that is the proxy's affair."""
     if getproxies():
         return True
     try:

@@ -213,7 +213,7 @@ def _of_run(run: Run, random_weights: bool, seed: int, device: str) -> Encoder:
 
 
 def _is_ours(model: nn.Module) -> bool:
-    """Tell whether all code of a model is unweave's or torch's: that of a plugin may change while weights do not."""
+    """Return whether all code of a model is unweave's or torch's: that of a plugin may change while weights do not."""
     return all(type(part).__module__.partition(".")[0] in ("unweave", "torch") for part in model.modules())
 
 

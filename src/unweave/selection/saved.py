@@ -44,7 +44,7 @@ def rows_of(names: Sequence[str]) -> dict[str, str]:
 
 
 def _is_known(name: str) -> bool:
-    """Tell whether a plugin defines a metric."""
+    """Return whether a plugin defines a metric."""
     from unweave.metrics.table import metric_of
 
     try:

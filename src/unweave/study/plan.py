@@ -1,4 +1,4 @@
-"""What a study asks for: its tasks, how they are scored, and the steps at which weights and traces are kept."""
+"""The plan of a study: its tasks, how they are scored, and the steps at which weights and traces are kept."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Scoring:
     """preset, seed, intervals, floors, options …"""
 
     def keys(self) -> dict[str, str]:
-        """Return for each metric a digest of all that decides its score, so that a score that is there is found."""
+        """Return for each metric a digest of everything that decides its score, to recognise existing scores."""
         from unweave.metrics.request import Request
 
         if not self.metrics:
@@ -37,14 +37,14 @@ class Scoring:
 
 @dataclass(frozen=True)
 class Plan:
-    """The tasks of a study in the order in which they are run, and what is done with each."""
+    """The tasks of a study in the order in which they run, and how each is performed."""
 
     tasks: tuple[Task, ...]
     scoring: Scoring = field(default_factory=Scoring)
     snapshots: tuple[int, ...] = ()
     tracing: Tracing | None = None
     plugins: tuple[str, ...] = ()
-    """The plugins that it was last run with: files by their whole paths, and modules."""
+    """The plugins of the last call: files by absolute path, and modules."""
 
     def to_json(self) -> JSON:
         """Return the plan as plain JSON; `from_json` is the inverse."""
@@ -57,7 +57,7 @@ class Plan:
         }
 
     def wanted(self) -> dict[str, str]:
-        """Return the keys of the metrics that every run is to have; a metric that is not known names its plugins."""
+        """Return the keys of the metrics that every run should have; the error for an unknown one names its plugins."""
         try:
             return self.scoring.keys()
         except UsageError as error:
@@ -83,12 +83,12 @@ class Plan:
 
 @dataclass(frozen=True)
 class Changes:
-    """How a plan differs from the one that the folder was made with."""
+    """How a plan differs from the last one in the folder."""
 
     added: Sequence[str]
     """Cells that are new."""
     removed: Sequence[str]
-    """Cells that are no longer asked for; their runs stay where they are."""
+    """Cells that are no longer in the plan; their runs are kept."""
 
 
 def changes(before: Plan, after: Plan) -> Changes:

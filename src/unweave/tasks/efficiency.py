@@ -246,7 +246,7 @@ def _function(encode: Encoder | Encode, settings: Settings) -> tuple[Encode, Set
 
 
 def is_of_scenes(name: str) -> bool:
-    """Tell whether a data set is that of the task, or a variant of it."""
+    """Return whether a data set is that of the task, or a variant of it."""
     return name.partition("-")[0] == DATA
 
 

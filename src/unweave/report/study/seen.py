@@ -124,5 +124,5 @@ def _part(name: str) -> int:
 
 
 def _is_of(name: str, asked: str) -> bool:
-    """Tell whether a row of scores is that of a metric, or a part of it."""
+    """Return whether a row of scores is that of a metric, or a part of it."""
     return name == asked or name.startswith(f"{asked}-")
