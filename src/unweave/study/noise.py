@@ -167,7 +167,7 @@ def _check(request: Request, regimes: Sequence[int]) -> None:
         if not metric_of(name).supervised:
             raise UsageError(f"the metric '{name}' uses no labels, so noise cannot change it; leave it out")
         if "encode" in metric_of(name).needs:
-            raise UsageError(f"the metric '{name}' intervenes on the factors themselves and uses no labels; leave it out")
+            raise UsageError(f"the metric '{name}' intervenes on factors and uses no labels; leave it out")
 
 
 def _usable(runs: Sequence[Run]) -> list[Run]:

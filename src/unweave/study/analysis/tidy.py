@@ -1,4 +1,4 @@
-"""The shapes in which analyses need the table: runs as rows, and cells of replicates."""
+"""Reshaping the table for analyses: runs as rows, and cells of replicates."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import polars
 from unweave.errors import UsageError
 
 NOT_SETTINGS = ("run", "seed", "metric", "value", "low", "high", "floor", "ceiling")
-"""Columns that do not say what was run; all others are a cell's settings."""
+"""Columns that are not settings; all others define a cell."""
 
 
 def settings_of_cells(table: polars.DataFrame) -> list[str]:
-    """Return the columns that make up a cell: everything but the seed, and what was measured."""
+    """Return the columns that define a cell: everything except the seed and what was measured."""
     return [name for name in table.columns if name not in NOT_SETTINGS]
 
 
@@ -27,6 +27,11 @@ def cells_of(table: polars.DataFrame, metric: str) -> dict[tuple[object, ...], p
         A table of scores, as `Study.scores` returns it.
     metric
         The metric.
+
+    Returns
+    -------
+    dict
+        The scores of each cell as a series, by the values of its settings.
     """
     rows = scores_of(table, metric)
     groups = rows.group_by(settings_of_cells(table), maintain_order=True)
@@ -34,7 +39,7 @@ def cells_of(table: polars.DataFrame, metric: str) -> dict[tuple[object, ...], p
 
 
 def scores_of(table: polars.DataFrame, metric: str) -> polars.DataFrame:
-    """Return the rows of a metric that have a value; a metric that is not there is refused."""
+    """Return the rows of a metric that have a value; a metric that is not in the table is an error."""
     known = table["metric"].unique().sort().to_list()
     if metric not in known:
         raise UsageError(f"the table has no metric '{metric}' (it has: {', '.join(known)})")
