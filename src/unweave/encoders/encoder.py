@@ -23,7 +23,7 @@ class Encoder(ABC):
 
     name: str
     identity: str | None = None
-    """A hash of all that decides its codes; None where that cannot be known, and nothing is cached."""
+    """A hash of all that decides its codes; None if that cannot be known, and nothing is cached."""
     weights: str | None = None
     """A hash of its weights."""
     parameters: int | None = None

@@ -239,7 +239,7 @@ def _projected(found: Codes, projection: str | None, width: int | None, seed: in
 
 
 def _identity(encoder: Encoder, data: Dataset) -> dict[str, Any] | None:
-    """Return all that decides the codes of an image; None where it cannot be known, or codes are the images."""
+    """Return all that decides the codes of an image; None if it cannot be known, or codes are the images."""
     if encoder.identity is None or not _is_builtin(data):
         return None
     about = {"encoder": encoder.identity, "preprocessing": encoder.preprocessing}

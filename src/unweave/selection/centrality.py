@@ -232,7 +232,7 @@ def _spreads(
 def _score(
     kept: Integers, spreads: np.ndarray, anywhere: np.ndarray, votes: int, threshold: float, rescaled: bool
 ) -> float:
-    """Return the FactorVAE score of one encoder; 0 where none of its codes varies."""
+    """Return the FactorVAE score of one encoder; 0 if none of its codes varies."""
     codes = active(variance(anywhere), threshold)
     if len(codes) == 0:
         return 0.0

@@ -60,7 +60,7 @@ def _over_specifications(
 
 
 def spearman(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Return the rank correlation (B,) of each two rows (B, n); NaN where one is constant, or n below three.
+    """Return the rank correlation (B,) of each two rows (B, n); NaN if one is constant, or n below three.
 
     >>> spearman(np.array([[1.0, 2.0, 3.0]]), np.array([[5.0, 9.0, 7.0]]))
     array([0.5])

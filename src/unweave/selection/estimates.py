@@ -17,7 +17,7 @@ from unweave.study.analysis.seeds import FEW_SEEDS, stretch
 
 RESAMPLES = 1_000
 Interval = tuple[float, float, float]
-"""Value, low and high; NaN where they are not known."""
+"""Value, low and high; NaN if they are not known."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Estimate:
     sizes: tuple[int, ...]
     """The number of runs of each specification."""
     values: np.ndarray
-    """The scores (N,) of the runs, NaN where one has none."""
+    """The scores (N,) of the runs, NaN if one has none."""
     pairs: np.ndarray | None = None
     """Scores of pairs (N, N), partners in rows, NaN where two are not compared; None: of each run by itself."""
     average: Average = "mean"
@@ -127,7 +127,7 @@ def ends(resampled: np.ndarray, value: float, seeds: int, bounds: tuple[float, f
 def chances(resampled: np.ndarray, values: np.ndarray, seeds: np.ndarray, higher_is_better: bool) -> np.ndarray:
     """Return how often each specification (S,) is the best of resampled scores (RESAMPLES, S), spread as for intervals.
 
-    NaN where one of them has too few seeds, or there is nothing to choose from.
+    NaN if one of them has too few seeds, or there is nothing to choose from.
     """
     known = np.isfinite(values)
     if (seeds[known] < FEW_SEEDS).any() or known.sum() < 2:

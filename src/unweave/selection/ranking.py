@@ -69,7 +69,7 @@ def select(
     data
         The data set, where it has moved.
     progress, on_progress
-        A bar or none, and who is told of progress instead.
+        Whether to show a progress bar, and a function to call instead.
 
     Returns
     -------
@@ -187,7 +187,7 @@ def _of_runs(measured: Measured, name: str, estimate: Estimate, seed: int) -> li
 
 
 def ranks(values: np.ndarray, higher_is_better: bool) -> list[int | None]:
-    """Return the ranks of values, 1 the best, those that are equal the same; None where there is none.
+    """Return the ranks of values, 1 the best, those that are equal the same; None if there is none.
 
     >>> ranks(np.array([0.2, np.nan, 0.9, 0.2]), higher_is_better=True)
     [2, None, 1, 2]

@@ -54,9 +54,9 @@ class Choice:
     specification: str
     run: Path
     chance: float | None
-    """How often it is the best when seeds are drawn again, spread as for intervals; None where there are too few."""
+    """How often it is the best when seeds are drawn again, spread as for intervals; None if there are too few."""
     second: str
-    """The next best specification; empty where there is none."""
+    """The next best specification; empty if there is none."""
     seeds: int
     ties: int = 0
     """How many other specifications have the same value."""

@@ -153,7 +153,7 @@ def sample_efficiency(
     seed
         Seed of all choices.
     progress, on_progress
-        A bar or none, or who is told of progress instead.
+        Whether to show a progress bar, and a function to call instead.
 
     Returns
     -------
@@ -200,7 +200,7 @@ def _measured(encode: Encode, settings: Settings, on_progress: OnProgress) -> Sa
 
 
 def steps_to(target: float, steps: ArrayLike, accuracies: ArrayLike) -> float | None:
-    """Return when a curve first reaches the target, on the line between two measurements; None where it never does.
+    """Return when a curve first reaches the target, on the line between two measurements; None if it never does.
 
     >>> steps_to(0.9, [0, 100, 200], [0.5, 0.8, 1.0]), steps_to(0.9, [0, 100], [0.5, 0.6])
     (150.0, None)

@@ -53,7 +53,7 @@ def sample_efficiency_table(
     again
         Compute what is there already.
     progress, on_progress
-        A bar or none, or who is told of progress instead.
+        Whether to show a progress bar, and a function to call instead.
     **options
         Those of `sample_efficiency`: target, max_steps, every, seeds, test_scenes, learner, seed.
 

@@ -63,7 +63,7 @@ def fit_sparse(
     checkpoint_every, log_every
         Steps between two checkpoints, and between two rows of the log.
     progress, on_progress
-        A bar or none, and who is told of progress instead.
+        Whether to show a progress bar, and a function to call instead.
     **settings
         The fields of `SparseSettings`: features, k, kind, steps, batch, lr, aux_k, aux_weight, dead_after, seed …
 

@@ -19,7 +19,7 @@ class Forward(NamedTuple):
     terms: dict[str, Tensor]
     """The loss by its terms, weighted."""
     active: Tensor
-    """Features (n, features), 0 where they are not among the k."""
+    """Features (n, features), 0 if they are not among the k."""
 
 
 class SparseNetwork(nn.Module):

@@ -52,7 +52,7 @@ def _extent(drawn: Iterable[float]) -> tuple[float, float]:
 
 
 def _middle(rows: polars.DataFrame, name: str) -> float | None:
-    """Return the median floor or ceiling of the runs, None where they have none."""
+    """Return the median floor or ceiling of the runs, None if they have none."""
     if name not in rows.columns:
         return None
     found = rows[name].drop_nulls().median()
