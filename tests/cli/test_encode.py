@@ -85,10 +85,10 @@ def test_the_first_images_are_taken_in_order(cli, here):
         (("evaluate", "there.npz", "other.npz"), "'there.npz' and 'other.npz' are codes of different samples"),
         (("evaluate", "first.npz", "second.npz"), "'first.npz' and 'second.npz' have other indices of images; encode"),
         (("evaluate", "there.npz", "tested.npz"), "'tested.npz' holds test_codes, and several files are scored"),
-        (("evaluate", "there.npz", "run"), "score either a run or files: 'there.npz' is a file"),
-        (("evaluate", "run", "other"), "one run is scored at a time; to compare several: unweave compare run other"),
+        (("evaluate", "there.npz", "run"), "score either a run or .npz files: 'there.npz' is a file"),
+        (("evaluate", "run", "other"), "score one run at a time; to compare several: unweave compare run other"),
         (("evaluate", "there.npz", "--codes", "other.npz"), "codes are given once"),
-        (("evaluate", "there.npz", "there.npz"), "'there.npz' is there twice"),
+        (("evaluate", "there.npz", "there.npz"), "'there.npz' is given twice"),
         (("evaluate", "there.npz", "other.npz", "--samples", "9"), "--samples and --test-samples are for a run"),
     ],
 )

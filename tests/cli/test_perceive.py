@@ -97,7 +97,7 @@ def own(tmp_path):
         ("bare.npz", "Unknown: bare.npz has no factors that distances could follow."),
         (
             "bare.npz",
-            "'bare.npz' has no factors: only the distances of random pairs are known; a table of factors beside",
+            "'bare.npz' has no factors: only the distances of random pairs are measured; a table of factors beside",
         ),
         ("same.npz", "No: on same.npz, the loss mse overlooks"),
         ("vectors.npz", "mean rank correlation"),
@@ -121,7 +121,7 @@ def test_own_images_get_what_can_be_had(cli, own, name, line):
         (["xysquares", "--seed", "-1"], "--seed must be 0 or more, not -1"),
         (["xysquares", "--traversals", "0"], "--traversals must be 1 or more, not 0"),
         (["xysquares", "--run", "nowhere"], "there is no folder 'nowhere'"),
-        (["OWN/one.npz"], "distances need two images or more, and 'npz' has 1"),
+        (["OWN/one.npz"], "distances need at least two images, but 'npz' has 1"),
         (["OWN/vectors.npz", "--loss", "mse-box"], "blurs images, and 'vectors' holds vectors"),
         (["OWN/own.npz", "--out", "OWN/own.npz"], "--out must be a folder"),
         (["xysquares", "--loss", "OWN/k.npy"], "a kernel of your own is mse-kernel:path="),

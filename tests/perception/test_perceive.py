@@ -128,7 +128,11 @@ def factor(name: str, kind: str) -> Factor:
             "Hardly: on table, the loss mse half sees a, because only some distances are in order and confuses",
         ),
         ("shc", {}, "In part: on table, the loss mse sees a, half sees b but confuses c; no other loss"),
-        ("u", {}, "Unknown: on table, the loss mse says nothing certain about a, because too few images differ in one of them"),
+        (
+            "u",
+            {},
+            "Unknown: on table, the loss mse says nothing certain about a, because too few images differ in one of them",
+        ),
         ("su", {}, "In part: on table, the loss mse sees a but says nothing certain about b; no other"),
         ("co", {}, "No: on table, the loss mse confuses a, because distances do not follow the values and overlooks"),
     ],
@@ -173,7 +177,9 @@ def test_images_without_factors_get_their_distances_and_a_line():
     assert found.table()["factor"].to_list() == ["random"]
     assert found.random[0] > 0
     assert found.sentence == "Unknown: table has no factors that distances could follow."
-    assert found.notes[0].startswith("'table' has no factors: only the distances of random pairs are known; a table of")
+    assert found.notes[0].startswith(
+        "'table' has no factors: only the distances of random pairs are measured; a table of"
+    )
 
 
 def test_rows_that_are_no_grid_get_what_can_be_had_and_a_line():

@@ -38,9 +38,7 @@ def distinct_planes(images: Images, pairs: Integers) -> PairedRows:
     numbers: dict[bytes, int] = {}
     names = np.array([numbers.setdefault(plane.tobytes(), len(numbers)) for plane in planes]).reshape(count, channels)
     _, first = np.unique(names, return_index=True)
-    one, other = (
-        np.sort(names[pairs], axis=1).transpose(1, 0, 2).reshape(2, -1)
-    )  # in any order
+    one, other = np.sort(names[pairs], axis=1).transpose(1, 0, 2).reshape(2, -1)  # in any order
     found, places = np.unique(one * len(numbers) + other, return_inverse=True)
     distinct = np.stack(np.divmod(found, len(numbers)), axis=1)
     rows = _pixels(planes[first].reshape(-1, 1, height, width))

@@ -213,9 +213,7 @@ def _notes(data: Dataset, found: Measured) -> tuple[str, ...]:
         return (f"{told}; provide a table of factors for more",)
     if not missing:
         return ()
-    return (
-        f"{few_pairs(data, missing)}: correlations are over random pairs, with the other factors held constant",
-    )
+    return (f"{few_pairs(data, missing)}: correlations are over random pairs, with the other factors held constant",)
 
 
 def _untold(data: Dataset) -> str:
