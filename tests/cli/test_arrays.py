@@ -258,10 +258,10 @@ def test_columns_of_words(write, text, rows):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("a,b\nx,1\nNA,2\n", "line 3, column 1: 'NA' stands for a missing value; leave out the row, or name"),
-        ("a,b\nx,1\n,2\n", "line 3, column 1: an empty cell stands for a missing value; leave out the row"),
-        ("a,b\nx,1\n3,2\n", "column 1 mixes words and numbers ('x' in line 2, '3' in line 3); write all"),
-        ("a,b\n\n1,x\n2,y\nthree,z\n", "column 1 mixes words and numbers ('three' in line 5, '1' in line 3); wr"),
+        ("a,b\nx,1\nNA,2\n", "line 3, column 1: 'NA' means a missing value; leave out the row, or ren"),
+        ("a,b\nx,1\n,2\n", "line 3, column 1: an empty cell means a missing value; leave out the row"),
+        ("a,b\nx,1\n3,2\n", "column 1 mixes words and numbers ('x' in line 2, '3' in line 3); use one"),
+        ("a,b\n\n1,x\n2,y\nthree,z\n", "column 1 mixes words and numbers ('three' in line 5, '1' in line 3); us"),
         ("red,green\nred,1\n", "column 2 mixes words and numbers ('green' in line 1, '1' in line 2)"),
         ("a;b\nx;1\ny;2\n", "'a;b' shows that cells are separated by ';'; save with commas"),
         ("a\tb\nx\t1\n", r"'a\tb' shows that cells are separated by tabs; save with commas"),
@@ -434,7 +434,7 @@ def test_a_broken_parquet_file_is_refused(tmp_path):
     whole = path.read_bytes()
     for broken in (b"", b"text", whole[:60], whole[:-1]):
         path.write_bytes(broken)
-        assert complaint(path) == "is no Parquet file that can be read, or a broken one"
+        assert complaint(path) == "is not a readable Parquet file; write it again"
 
 
 def test_codes_and_factors_of_a_parquet_file(tmp_path):

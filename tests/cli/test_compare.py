@@ -221,7 +221,7 @@ def test_what_was_finished_before_an_interrupt_is_shown(cli, files, monkeypatch)
         (("{run}", "."), "'.' is not a run: it has no config.json"),
         (("{run}", "{other}", "--codes", "one.npy", "two.npy"), "compare either runs or files: leave out the folders"),
         (("{run}", "{other}", "--metrics", "mgi"), "no metric is called 'mgi'; did you mean 'mig'?"),
-        (("{run}", "{other}", "--metrics", "mig,sap"), "names of metrics have spaces between them, not commas"),
+        (("{run}", "{other}", "--metrics", "mig,sap"), "separate the names of metrics by spaces, not commas"),
         (("{run}", "{other}", "--preset", "quick"), "no preset is called 'quick'"),
         (("{run}", "{other}", "--out", "."), "'.' is a folder; name a page, such as compare.html"),
         ((*CODES, "--out", "a.txt"), "a comparison is written to a .html, .csv or .parquet file, not to 'a.txt'"),

@@ -359,7 +359,7 @@ def test_a_file_without_an_array_is_one_line(cli, files, name, complaint):
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (("--factors", "v.npy"), "name a run first, or give --codes and --factors"),
+        (("--factors", "v.npy"), "name a run, or give --codes and --factors"),
         (("--codes", "z.npy", "--metrics", "mig"), "the metric 'mig' needs factors"),
         (("z.npy",), "'z.npy' is a file, not the folder of a run; codes in files are given as --codes z.npy\n"),
         ((*FILES, "--preset", "quick"), "no preset is called 'quick'"),
@@ -372,7 +372,7 @@ def test_a_file_without_an_array_is_one_line(cli, files, name, complaint):
         ((*FILES, "--set", "mig.bins=3", "--set", "mig.bins=30"), "--set: mig.bins is given twice"),
         ((*FILES, "--label-noise", "0"), "--label-noise must be 1, 2 or 3, not 0\n"),
         ((*FILES, "--metrics", "mig", "--label-noise", "7"), "--label-noise must be 1, 2 or 3, not 7\n"),
-        (("--codes", "z.npy", "--label-noise", "1"), "--label-noise, --test-codes and --test-factors mean nothing"),
+        (("--codes", "z.npy", "--label-noise", "1"), "--label-noise, --test-codes and --test-factors need --factors"),
         (("--codes", "z.npy", "--test-factors", "v.npy"), "--test-codes and --test-factors must be given together"),
         (
             ("--codes", "z.npy", "--test-codes", "z.npy", "--test-factors", "v.npy"),
@@ -390,7 +390,7 @@ def test_a_file_without_an_array_is_one_line(cli, files, name, complaint):
         ),
         ((*FILES, "--metrics", "z-max-variance"), "the metric 'z-max-variance' needs codebook; score a run instead"),
         ((*FILES, "--samples", "30"), "--samples and --test-samples are for a run; with files, all rows are scored"),
-        ((*FILES, "--test-samples", "30"), "--samples and --test-samples are for a run; of files, all rows are"),
+        ((*FILES, "--test-samples", "30"), "--samples and --test-samples are for a run; with files, all rows are"),
         ((*FILES, "--step", "5"), "--step is for a run that keeps snapshots, not for files"),
         ((*FILES, "--data", "xysquares"), "--data is for a run, not for files"),
         ((*FILES, "--samples", "-3"), "--samples must be 2 or more, not -3"),

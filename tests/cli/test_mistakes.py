@@ -42,7 +42,7 @@ MISTAKES = {
     ("data", "list", "now"): "'unweave data list' takes no words besides its options: leave out 'now'; for example: ",
     ("report", "a", "b", "c"): "'unweave report' takes RUN and no more words: leave out 'b', 'c'; for example: ",
     ("evaluate", "a", "b", "c"): "score one run at a time; to compare several: unweave compare a b c",
-    ("data", "list", "--json=yes"): "--json takes no value, but 'yes' is one",
+    ("data", "list", "--json=yes"): "--json takes no value, but 'yes' was given",
     (*TRAIN, "--out", "--lr", "1"): "--out needs a value; for example: unweave train beta-vae --data shapes2d",
     ("gaussian", "--gamma", "1", "x"): "--gamma: 'x' is not a number",
     ("train", "beta-vae", "--beta", "2", "--labels", "a"): "missing: --data NAME; for example: ",

@@ -164,7 +164,7 @@ def test_ctrl_c_says_at_which_step_and_the_same_command_goes_on(cli, tiny, tmp_p
     done = subprocess.run([sys.executable, "-c", PRESS_CTRL_C, *words], stderr=subprocess.PIPE, text=True)
     assert (done.returncode, done.stderr) == (
         130,
-        f"unweave: interrupted at step 24, kept in '{folder}'; the same command continues from there\n",
+        f"unweave: interrupted at step 24, kept in '{folder}'; the same command goes on from there\n",
     )
     assert Run.open(folder).step == 24
     code, out, _ = cli(*words, "--resume")
@@ -198,7 +198,7 @@ def test_ctrl_c_before_the_first_row_of_the_log(cli, tiny, tmp_path, monkeypatch
 
     monkeypatch.setattr(XYSquares, "images", draw_and_press_ctrl_c)
     words = ("train", "vae", *tiny, "--steps", "5", "--out", tmp_path / "run")
-    kept = f"kept in '{tmp_path / 'run'}'; the same command continues from there"
+    kept = f"kept in '{tmp_path / 'run'}'; the same command goes on from there"
     assert cli(*words) == (130, "", f"unweave: interrupted at step 3, {kept}\n")
     code, out, err = cli(*words)
     assert (code, err) == (0, "")

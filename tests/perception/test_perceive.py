@@ -131,7 +131,7 @@ def factor(name: str, kind: str) -> Factor:
         (
             "u",
             {},
-            "Unknown: on table, the loss mse says nothing certain about a, because too few images differ in one of them",
+            "Unknown: on table, the loss mse says nothing certain about a, because too few images differ in",
         ),
         ("su", {}, "In part: on table, the loss mse sees a but says nothing certain about b; no other"),
         ("co", {}, "No: on table, the loss mse confuses a, because distances do not follow the values and overlooks"),

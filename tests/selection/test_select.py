@@ -118,7 +118,7 @@ def test_one_seed_a_specification(many: Path):
     found = select(alone, ["elbo", "kl"], samples=80, progress=False)
     assert found.specifications["chance"].null_count() == 6
     assert found.specifications["low"].null_count() == 6
-    assert "ranks first, with 1 seed: train at least 5 or more" in found.choices[0].sentence
+    assert "ranks first, with 1 seed: train at least 5 of every" in found.choices[0].sentence
     both = select([*alone, many / "beta1" / "seed1"], samples=50, progress=False)
     assert both.specifications.drop_nulls("value")["specification"].to_list() == ["beta-vae beta=1"]
     assert both.notes == ("udr-lasso: 2 of 3 specifications have one seed and cannot be compared",)
@@ -276,7 +276,7 @@ def test_what_is_left_out_is_said(many: Path, tmp_path: Path):
     assert config.startswith("left out: ")
     assert weights.endswith("weights.safetensors' is damaged or missing")
     assert copies == "left out, 1 copy of a run"
-    assert "how sure that is takes 5 of every specification to know how certain that is" in found.choices[0].sentence
+    assert "train at least 5 of every specification to know how certain that is" in found.choices[0].sentence
 
 
 def test_a_folder_without_runs(tmp_path: Path, many: Path):

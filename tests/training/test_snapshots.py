@@ -47,7 +47,7 @@ def test_snapshots_survive_an_interruption(tmp_path: Path, quick_train):
 
 
 def test_snapshots_that_cannot_be_had(quick_train):
-    with pytest.raises(unweave.UsageError, match="snapshots must be between 1 and 30 , not 31"):
+    with pytest.raises(unweave.UsageError, match="a snapshot is taken after 1 to 30 steps, not after 31"):
         quick_train(snapshots=[31])
     run = quick_train()
     with pytest.raises(unweave.UsageError, match="has passed step 10 without a snapshot"):

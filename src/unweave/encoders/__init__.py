@@ -58,7 +58,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Import a public name on first use: the help of the command line needs the table, and not torch."""
+    """Import a public name on first use: the command line's help needs the table but not torch."""
     if name not in _HOME:
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
     return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

@@ -32,7 +32,7 @@ __all__ = ["SparseAutoencoder", "SparseSettings", "SparseStatistics", "fit_spars
 
 
 def __getattr__(name: str) -> object:
-    """Import a public name on first use: help of the command line needs the settings, and not torch."""
+    """Import a public name on first use: the command line's help needs the settings but not torch."""
     if name not in _HOME:
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
     return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
