@@ -410,7 +410,7 @@ def test_texts_of_a_parquet_file(tmp_path, kind):
     ("table", "words"),
     [
         (frame(code0=[1.0, None]), "column 'code0' has no value in row 1; leave out rows without values"),
-        (frame(code0=[[1.0], [2.0]]), "column 'code0' is of type List(Float64); save numbers, each in a column of"),
+        (frame(code0=[[1.0], [2.0]]), "column 'code0' is of type List(Float64); save plain numbers, one per c"),
         (frame(code0=[{"a": 1}]), "column 'code0' is of type Struct({'a': Int64}); save numbers"),
         (frame(code0=[1]).cast(polars.Date), "column 'code0' is of type Date; save numbers"),
         (frame(code0=["x"]), "column 'code0' holds texts, not numbers"),
