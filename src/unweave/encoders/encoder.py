@@ -39,15 +39,49 @@ class Encoder(ABC):
 
     @abstractmethod
     def codes(self, images: np.ndarray, layers: Sequence[str], pooling: str) -> dict[str, np.ndarray]:
-        """Return by layer the codes (n, d), float32, of uint8 images (n, H, W, C)."""
+        """Return by layer the codes (n, d), float32, of uint8 images (n, H, W, C).
+
+        Parameters
+        ----------
+        images
+            Images (n, H, W, C), uint8.
+        layers
+            Names of layers.
+        pooling
+            How maps and tokens become one row.
+
+        Returns
+        -------
+        dict
+            Codes (n, d) by layer.
+        """
 
     def shapes(self, shape: Shape) -> dict[str, Shape]:
-        """Return the layers, and the shape of each layer's output for one image of this shape, before pooling."""
+        """Return the layers, and the shape of each layer's output for one image of this shape, before pooling.
+
+        Parameters
+        ----------
+        shape
+            The shape of an image, (H, W, C).
+
+        Returns
+        -------
+        dict
+            Shapes by layer.
+        """
         blank = np.zeros((2, *shape), np.uint8)
         return {POOLED: self.codes(blank, [POOLED], "mean")[POOLED].shape[1:]}
 
     def check_layers(self, layers: Sequence[str], shape: Shape) -> None:
-        """Raise a `UsageError` for unknown layers; the output always exists."""
+        """Raise a `UsageError` for unknown layers; the output always exists.
+
+        Parameters
+        ----------
+        layers
+            Names of layers.
+        shape
+            The shape of an image, (H, W, C).
+        """
         if set(layers) == {POOLED}:
             return
         known = self.shapes(shape)

@@ -69,7 +69,20 @@ class Preprocessing:
         return (x - mean) / std
 
     def resized(self, images: np.ndarray, device: torch.device | str = "cpu") -> torch.Tensor:
-        """Return uint8 images (n, H, W, C) as floats in [0, 1] at the network's size, channels first."""
+        """Return uint8 images (n, H, W, C) as floats in [0, 1] at the network's size, channels first.
+
+        Parameters
+        ----------
+        images
+            Images (n, H, W, C), uint8.
+        device
+            Where to compute.
+
+        Returns
+        -------
+        Tensor
+            Images (n, C, size, size).
+        """
         import torch
         from torch.nn.functional import interpolate
 

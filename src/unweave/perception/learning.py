@@ -90,7 +90,18 @@ class Learning:
                 raise UsageError(f"{name} must be 0 or more, not {getattr(self, name)}")
 
     def rate(self, step: int) -> float:
-        """Return the learning rate of a step."""
+        """Return the learning rate of a step.
+
+        Parameters
+        ----------
+        step
+            The step, counted from 0.
+
+        Returns
+        -------
+        float
+            The learning rate.
+        """
         return self.lr if self.decay == "constant" else self.lr * (1 + math.cos(math.pi * step / self.steps)) / 2
 
 

@@ -65,7 +65,18 @@ class Perceived:
         return math.prod(self.data.shape)
 
     def values(self, indices: ArrayLike) -> Tensor:
-        """Return observations as the loss receives them: (n, C, H, W), or (n, D)."""
+        """Return observations as the loss receives them: (n, C, H, W), or (n, D).
+
+        Parameters
+        ----------
+        indices
+            Indices (n,) of observations.
+
+        Returns
+        -------
+        Tensor
+            The observations.
+        """
         rows = self.data.inputs(indices)
         if self.data.has_images:
             rows = np.ascontiguousarray(rows.transpose(0, 3, 1, 2))
@@ -75,6 +86,18 @@ class Perceived:
         """Return the perceived distances (m,) of pairs (m, 2) of indices.
 
         Nearby pairs should share images, because each image is drawn once for all pairs processed together.
+
+        Parameters
+        ----------
+        pairs
+            Pairs (m, 2) of indices.
+        on_progress, what
+            A function to call with the progress, and the name of the work.
+
+        Returns
+        -------
+        ndarray
+            The distances (m,).
         """
         pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
         found = np.empty(len(pairs))

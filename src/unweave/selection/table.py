@@ -41,7 +41,18 @@ class LabelFree:
         return not self.row
 
     def limits(self, latents: int) -> tuple[float, float]:
-        """Return the lowest and the highest value for a model with this many latents."""
+        """Return the lowest and the highest value for a model with this many latents.
+
+        Parameters
+        ----------
+        latents
+            The number of latents.
+
+        Returns
+        -------
+        tuple
+            The lowest and the highest value.
+        """
         return (self.bounds[0], float(latents)) if self.counts_latents else self.bounds
 
 

@@ -24,7 +24,13 @@ class Scoring:
     """preset, seed, intervals, floors, options …"""
 
     def keys(self) -> dict[str, str]:
-        """Return for each metric a digest of everything that decides its score, to recognise existing scores."""
+        """Return for each metric a digest of everything that decides its score, to recognise existing scores.
+
+        Returns
+        -------
+        dict
+            Digests by the name of the metric.
+        """
         from unweave.metrics.request import Request
 
         if not self.metrics:
@@ -47,7 +53,13 @@ class Plan:
     """The plugins of the last call: files by absolute path, and modules."""
 
     def to_json(self) -> JSON:
-        """Return the plan as plain JSON; `from_json` is the inverse."""
+        """Return the plan as plain JSON; `from_json` is the inverse.
+
+        Returns
+        -------
+        dict
+            Plain JSON.
+        """
         return {
             "scoring": asdict(self.scoring),
             "snapshots": list(self.snapshots),
@@ -57,7 +69,13 @@ class Plan:
         }
 
     def wanted(self) -> dict[str, str]:
-        """Return the keys of the metrics that every run should have; the error for an unknown one names its plugins."""
+        """Return the keys of the metrics that every run should have; the error for an unknown one names its plugins.
+
+        Returns
+        -------
+        dict
+            Keys by the name of the metric.
+        """
         try:
             return self.scoring.keys()
         except UsageError as error:
@@ -67,14 +85,31 @@ class Plan:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Plan:
-        """Return the plan that `to_json` wrote."""
+        """Return the plan that `to_json` wrote.
+
+        Parameters
+        ----------
+        values
+            What `to_json` returned.
+
+        Returns
+        -------
+        Plan
+            The plan.
+        """
         scoring = {**values["scoring"], "metrics": tuple(values["scoring"]["metrics"])}
         tasks = tuple(Task(**task) for task in values["tasks"])
         tracing = Tracing(**values["tracing"]) if "tracing" in values else None
         return cls(tasks, Scoring(**scoring), tuple(values["snapshots"]), tracing, tuple(values.get("plugins", ())))
 
     def cells(self) -> dict[str, list[Task]]:
-        """Return the tasks of each cell, in the order of the plan."""
+        """Return the tasks of each cell, in the order of the plan.
+
+        Returns
+        -------
+        dict
+            Lists of tasks by cell.
+        """
         found: dict[str, list[Task]] = {}
         for task in self.tasks:
             found.setdefault(task.cell, []).append(task)

@@ -168,18 +168,36 @@ class Study:
         return f"Study('{self.path}', {len(self.plan.tasks)} runs of {len(self.plan.cells())} cells)"
 
     def status(self) -> Status:
-        """Return which runs are done, failed, running and to do."""
+        """Return which runs are done, failed, running and to do.
+
+        Returns
+        -------
+        Status
+            The state of every run, and who runs the study.
+        """
         return Status(self.folder.states(self.plan), self.folder.driver())
 
     def changes(self) -> Changes | None:
-        """Return how the study differs from the last plan in its folder; None if there is none."""
+        """Return how the study differs from the last plan in its folder; None if there is none.
+
+        Returns
+        -------
+        Changes or None
+            The cells that are new, and those that are gone.
+        """
         try:
             return changes(self.folder.read_plan(), self.plan)
         except UsageError:  # a new study, or a damaged plan, which is written again
             return None
 
     def labels(self) -> dict[str, str]:
-        """Return a label for each cell: the method, the settings that differ, the data set."""
+        """Return a label for each cell: the method, the settings that differ, the data set.
+
+        Returns
+        -------
+        dict
+            Labels by cell.
+        """
         first = {cell: settings_of(tasks[0].config) for cell, tasks in self.plan.cells().items()}
         columns = differing(first.values())
         return {
@@ -313,7 +331,13 @@ class Study:
         return can_go_on(folder) and not ((lacks or not has_traces(folder, task, self.plan)) and is_trained(folder))
 
     def stale(self) -> list[Task]:
-        """Return the tasks whose runs were made by other versions of unweave or torch."""
+        """Return the tasks whose runs were made by other versions of unweave or torch.
+
+        Returns
+        -------
+        list
+            The tasks.
+        """
         from unweave.study.table import versions_of
         from unweave.versions import versions
 
@@ -333,7 +357,13 @@ class Study:
         return score_table(self.records(), [task.name for task in self.plan.tasks])
 
     def records(self) -> Records:
-        """Return what all run folders hold: states, times, machines, and raw scores."""
+        """Return what all run folders hold: states, times, machines, and raw scores.
+
+        Returns
+        -------
+        Records
+            Tables of runs and of scores.
+        """
         return read_records(self.path / "runs")
 
     def report(self, out: str | Path | None = None, *, extra: Sequence[Section] = ()) -> Page:

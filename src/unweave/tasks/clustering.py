@@ -68,24 +68,80 @@ class Clustering:
 
         For two groups with centroids c and mean distances s to them, 1 / DB = \|c_1 - c_2\| / (s_1 + s_2). It is 0
         if the centroids coincide.
+
+        Parameters
+        ----------
+        places
+            Corners of the sprites' boxes (n, sprites, 2) in pixels of the 64×64 image.
+
+        Returns
+        -------
+        ndarray
+            1 / Davies-Bouldin (n,).
         """
         points = _checked(places).astype(np.float64)
         return np.max([_separation(points, groups) for groups in GROUPINGS[self.by]], axis=0)
 
     def is_clustered(self, places: ArrayLike) -> NDArray[np.bool_]:
-        """Return which scenes (n, sprites, 2) are clustered: 1 / Davies-Bouldin is at least 2.5."""
+        """Return which scenes (n, sprites, 2) are clustered: 1 / Davies-Bouldin is at least 2.5.
+
+        Parameters
+        ----------
+        places
+            Corners of the sprites' boxes (n, sprites, 2) in pixels of the 64×64 image.
+
+        Returns
+        -------
+        ndarray
+            Booleans (n,).
+        """
         return self.quality(places) >= THRESHOLD
 
     def reward(self, places: ArrayLike) -> Floats:
-        """Return the reward (n,) of being in scenes (n, sprites, 2): 5 (1 / Davies-Bouldin - 2.5), at most 37.5."""
+        """Return the reward (n,) of being in scenes (n, sprites, 2): 5 (1 / Davies-Bouldin - 2.5), at most 37.5.
+
+        Parameters
+        ----------
+        places
+            Corners of the sprites' boxes (n, sprites, 2) in pixels of the 64×64 image.
+
+        Returns
+        -------
+        ndarray
+            Rewards (n,).
+        """
         return reward_of(self.quality(places))
 
     def images(self, places: ArrayLike) -> NDArray[np.uint8]:
-        """Return the images (n, H, W, 3) of scenes (n, sprites, 2)."""
+        """Return the images (n, H, W, 3) of scenes (n, sprites, 2).
+
+        Parameters
+        ----------
+        places
+            Corners of the sprites' boxes (n, sprites, 2) in pixels of the 64×64 image.
+
+        Returns
+        -------
+        ndarray
+            Images (n, H, W, 3), uint8.
+        """
         return self.data.paint(places)
 
     def start(self, n: int, rng: np.random.Generator) -> Integers:
-        """Draw n scenes (n, sprites, 2) that are not clustered, uniformly."""
+        """Draw n scenes (n, sprites, 2) that are not clustered, uniformly.
+
+        Parameters
+        ----------
+        n
+            The number of scenes.
+        rng
+            The random generator.
+
+        Returns
+        -------
+        ndarray
+            The positions (n, sprites, 2).
+        """
         places = rng.integers(PLACES, size=(n, len(SPRITES), 2))
         while (done := self.is_clustered(places)).any():
             places[done] = rng.integers(PLACES, size=(int(done.sum()), len(SPRITES), 2))
@@ -123,6 +179,20 @@ class Clustering:
         """Return the actions (n, 4) that select the middle of these sprites (n,) and move them by pixels (n, 2).
 
         Motions are clipped at 8 pixels along each axis. If a later sprite covers the middle, that one moves.
+
+        Parameters
+        ----------
+        places
+            Corners of the sprites' boxes (n, sprites, 2) in pixels of the 64×64 image.
+        sprites
+            The index of a sprite for each scene (n,).
+        motions
+            The motions in pixels (n, 2).
+
+        Returns
+        -------
+        ndarray
+            Actions (n, 4), as `step` takes them.
         """
         corners = _checked(places)[np.arange(len(np.asarray(sprites))), np.asarray(sprites)]
         motion = np.clip(np.asarray(motions, dtype=np.float64) / (64 * REACH), -0.5, 0.5) + 0.5

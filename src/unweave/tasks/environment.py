@@ -57,7 +57,20 @@ class ClusteringEnv(gymnasium.Env[Observation, NDArray[np.float32]]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Start an episode in a random scene that is not clustered, or with the "places" in `options`."""
+        """Start an episode in a random scene that is not clustered, or with the "places" in `options`.
+
+        Parameters
+        ----------
+        seed
+            Seed of the scenes; None continues the present stream.
+        options
+            {"places": (sprites, 2)} to start in this scene.
+
+        Returns
+        -------
+        tuple
+            The image, and `info`.
+        """
         super().reset(seed=seed)
         given = (options or {}).get("places")
         self._places = self.task.start(1, self.np_random) if given is None else np.array(given, dtype=np.int64)[None]
@@ -65,7 +78,18 @@ class ClusteringEnv(gymnasium.Env[Observation, NDArray[np.float32]]):
         return self._seen(), self._info()
 
     def step(self, action: NDArray[np.float32]) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Select and move a sprite; return the image, the reward, success, whether time is up, and the info."""
+        """Select and move a sprite; return the image, the reward, success, whether time is up, and the info.
+
+        Parameters
+        ----------
+        action
+            Four numbers from 0 to 1: see the class.
+
+        Returns
+        -------
+        tuple
+            The image, the reward, whether the scene is clustered, whether time is up, and `info`.
+        """
         if self._steps is None:
             raise UsageError("call reset() before step()")
         self._places = self.task.step(self._places, _checked(action)[None])
@@ -74,7 +98,13 @@ class ClusteringEnv(gymnasium.Env[Observation, NDArray[np.float32]]):
         return self._seen(), reward_of(info["quality"]), info["success"], self._steps >= EPISODE, info
 
     def render(self) -> Observation | None:
-        """Return the image of the scene if the render mode is "rgb_array"."""
+        """Return the image of the scene if the render mode is "rgb_array".
+
+        Returns
+        -------
+        ndarray or None
+            The image (H, W, 3), uint8.
+        """
         return self._seen() if self.render_mode == "rgb_array" else None
 
     def _seen(self) -> Observation:

@@ -58,7 +58,20 @@ class SparseAutoencoder:
 
     @classmethod
     def of(cls, settings: SparseSettings, weights: dict[str, np.ndarray]) -> SparseAutoencoder:
-        """Return the sparse autoencoder with these settings and weights."""
+        """Return the sparse autoencoder with these settings and weights.
+
+        Parameters
+        ----------
+        settings
+            The settings of the fit.
+        weights
+            The arrays of the file of weights, by name.
+
+        Returns
+        -------
+        SparseAutoencoder
+            The sparse autoencoder.
+        """
         scaling = Scaling(weights["centre"], float(weights["scale"]))
         own = {name: weights[name] for name in ("encoder", "encoder_bias", "decoder", "decoder_bias")}
         return cls(settings, **own, threshold=float(weights["threshold"]), scaling=scaling)

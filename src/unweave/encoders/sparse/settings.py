@@ -87,13 +87,30 @@ class SparseSettings:
             raise UsageError(f"threshold_decay must be at least 0 and below 1, not {self.threshold_decay}")
 
     def resolve(self, width: int) -> ResolvedSettings:
-        """Return the settings with the defaults that depend on the number of columns filled in."""
+        """Return the settings with the defaults that depend on the number of columns filled in.
+
+        Parameters
+        ----------
+        width
+            The number of columns of the codes.
+
+        Returns
+        -------
+        ResolvedSettings
+            The complete settings.
+        """
         lr = min(MOST_RATE, BASE_RATE * math.sqrt(BASE_FEATURES / self.features)) if self.lr is None else self.lr
         aux_k = max(1, width // 2) if self.aux_k is None else self.aux_k
         return ResolvedSettings(**asdict(replace(self, lr=lr, aux_k=aux_k)))
 
     def to_json(self) -> dict[str, Any]:
-        """Return the settings as plain JSON values."""
+        """Return the settings as plain JSON values.
+
+        Returns
+        -------
+        dict
+            The settings by name.
+        """
         return asdict(self)
 
 

@@ -67,7 +67,22 @@ def write_study_page(study: Study, out: Path | None = None, *, extra: Sequence[S
 
 
 def render_study(study: Study, page: Path | None = None, *, extra: Sequence[Section] = ()) -> str:
-    """Return the page of a study as HTML, with links relative to `page`."""
+    """Return the page of a study as HTML, with links relative to `page`.
+
+    Parameters
+    ----------
+    study
+        The study.
+    page
+        Where the page will be; by default report.html in the study's folder.
+    extra
+        Your own sections, which come first.
+
+    Returns
+    -------
+    str
+        The HTML text.
+    """
     page = study.path / "report.html" if page is None else page
     seen = look(study)
     parts = {given.title: section_html(given, f"extra-{place}") for place, given in enumerate(extra)}

@@ -16,6 +16,16 @@ from unweave.study.analysis.tidy import cells_of, settings_of_cells
 def holm(p: Sequence[float]) -> list[float]:
     """Return p-values corrected by Holm's step-down rule: the k-th smallest of m times m - k + 1, never falling.
 
+    Parameters
+    ----------
+    p
+        The p-values of all comparisons.
+
+    Returns
+    -------
+    list
+        The corrected p-values, in the same order.
+
     Examples
     --------
     >>> holm([0.01, 0.04, 0.03])

@@ -49,6 +49,18 @@ def interquartile_mean(scores: np.ndarray) -> np.ndarray:
 
     A quarter of the weight is cut off at each end; a score that the cut goes through counts in part.
 
+    Parameters
+    ----------
+    scores
+        Scores (…, n).
+
+    Returns
+    -------
+    ndarray
+        The means (…).
+
+    Examples
+    --------
     >>> float(interquartile_mean(np.array([0.0, 1.0, 2.0, 100.0])))
     1.5
     """

@@ -14,7 +14,18 @@ NOT_SETTINGS = ("run", "seed", "metric", "value", "low", "high", "floor", "ceili
 
 
 def settings_of_cells(table: polars.DataFrame) -> list[str]:
-    """Return the columns that define a cell: everything except the seed and what was measured."""
+    """Return the columns that define a cell: everything except the seed and what was measured.
+
+    Parameters
+    ----------
+    table
+        A table of scores, as `Study.scores` returns it.
+
+    Returns
+    -------
+    list
+        The names of the columns.
+    """
     return [name for name in table.columns if name not in NOT_SETTINGS]
 
 
@@ -47,7 +58,20 @@ def scores_of(table: polars.DataFrame, metric: str) -> polars.DataFrame:
 
 
 def one_row_a_run(table: polars.DataFrame, metrics: Sequence[str] | None = None) -> polars.DataFrame:
-    """Return one row for each run and step, with a column for each metric: settings, seed, then the scores."""
+    """Return one row for each run and step, with a column for each metric: settings, seed, then the scores.
+
+    Parameters
+    ----------
+    table
+        A table of scores, as `Study.scores` returns it.
+    metrics
+        The metrics; by default all of the table.
+
+    Returns
+    -------
+    polars.DataFrame
+        The wide table.
+    """
     wanted = table["metric"].unique(maintain_order=True).to_list() if metrics is None else list(metrics)
     for metric in wanted:
         scores_of(table, metric)
