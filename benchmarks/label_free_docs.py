@@ -67,7 +67,7 @@ def ranking() -> str:
     agreement, costs = read(AGREEMENT), read(COSTS)
     if not len(agreement):
         return NOTHING
-    heads = ["score", "mean correlation", "least", "gain", "same latents", "same β", "CPU s a run"]
+    heads = ["score", "mean correlation", "least", "gain", "same latents", "same β", "CPU s per run"]
     lines = [f"| {' | '.join(heads)} |", f"|---|{'--:|' * (len(heads) - 1)}"]
     for row in overall(agreement).join(costs, on="score", maintain_order="left").iter_rows(named=True):
         shares = ["–" if row[name] is None else _percent(row[name]) for name in ("gain", "same_latents", "same_beta")]

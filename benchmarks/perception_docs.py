@@ -16,6 +16,7 @@ from itertools import product
 from os import cpu_count, getloadavg
 from pathlib import Path
 from resource import RUSAGE_SELF, getrusage
+from textwrap import fill
 from time import perf_counter, process_time
 
 import pages
@@ -64,7 +65,7 @@ WORDS = {
 
 
 def measure(names: Sequence[str]) -> polars.DataFrame:
-    """Return what losses see of data sets of the page, a row a factor; the sentence stands in each row."""
+    """Return what losses see of data sets of the page, one row per factor, with the sentence in each row."""
     parts = []
     for name, loss in [each for each in MEASURED if each[0] in names]:
         found = perceive(name, loss)
@@ -173,12 +174,12 @@ def cost(table: polars.DataFrame) -> str:
     listed = " and ".join(f"{row['cpu_seconds']:.0f} s for `{loss}`" for loss, row in most.items())
     pairs = f"Correlations over {PAIRS:,} pairs along one factor of `xysquares` at 64 × 64 and as many random pairs"
     space = memory(max(row["bytes"] for row in most.values()))
-    told = f"{pairs} take {listed} of processor time, both together, and {space}."
+    said = f"{pairs} take, together, {listed} of processor time, and {space}."
     if "load" not in table.columns:
-        return told
+        return fill(said, 120)
     clock = " and ".join(f"{row['wall_seconds']:.0f} s" for row in most.values())
-    load = f"{table['load'].min()} to {table['load'].max()} processes wanted each of its two cores"
-    return f"{told} By the clock it was {clock}, on a machine where {load} meanwhile."
+    load = f"{table['load'].min()} to {table['load'].max()} per core"
+    return fill(f"{said} The elapsed time was {clock}, on two cores with a load of {load}.", 120)
 
 
 def seen_tables(table: polars.DataFrame) -> str:
@@ -212,13 +213,13 @@ def learnt_tables(found: Predictions) -> str:
         cells += [_number(row["correlation"], 2), _interval(row["low"], row["high"])]
         cells += [_number(row["within"], 2), _interval(row["within_low"], row["within_high"])]
         lines.append(f"| {' | '.join(cells)} |")
-    lines += ["", f"| runs | said to be | factors | {WORDS['information']} | {WORDS['gap']} |", "|---|---|--:|--:|--:|"]
+    lines += ["", f"| runs | verdict | factors | {WORDS['information']} | {WORDS['gap']} |", "|---|---|--:|--:|--:|"]
     for title, runs in _parts(found.rows).items():
         for row in Predictions(runs).by_verdict().iter_rows(named=True):
             values = [str(row["factors"]), _number(row["information"], 2), _number(row["gap"], 2)]
             lines.append(f"| {title} | {row['verdict']} | {' | '.join(values)} |")
     picture = f"![What the best latent knows of each factor, against its signal](images/{FIGURE.name})"
-    source = f"Every number is in [{LEARNED.name}](results/{LEARNED.name}), a row a factor and run."
+    source = f"Every number is in [{LEARNED.name}](results/{LEARNED.name}), one row per factor and run."
     return "\n".join([*lines, "", picture, "", source])
 
 

@@ -123,9 +123,9 @@ def test_what_is_not_finite_is_read_without_a_warning(write):
         ("a,b\n1,2\n".encode("utf-16"), "it is not UTF-8 text; save it as UTF-8"),
         ("a,b\n1,2\n".encode("utf-16-le"), "line 1 has a zero byte, so it is not UTF-8 text; save it as UTF-8"),
         (b"1,2\n3,4\0\n", "line 2 has a zero byte, so it is not UTF-8 text; save it as UTF-8"),
-        ("", "it has no rows; write a line of numbers a sample"),
-        ("\ufeff\n\n# 1,2\n", "it has no rows; write a line of numbers a sample"),
-        ("a,b\n\n", "it has no rows below its names; write a line of numbers a sample"),
+        ("", "it has no rows; write one line of numbers per sample"),
+        ("\ufeff\n\n# 1,2\n", "it has no rows; write one line of numbers per sample"),
+        ("a,b\n\n", "it has no rows below its names; write one line of numbers per sample"),
         ("1,2\n\n3\n", "line 3: its number of cells is 1, that of line 1 is 2; make all rows alike"),
         ("a,b\n1,2,3\n", "line 2: its number of cells is 3, that of line 1 is 2; make all rows alike"),
         ('1,2\n3,"4\n5,6\n', "line 2 cannot be split into cells; take quotes off, save with commas"),
@@ -201,7 +201,7 @@ def test_the_likely_cause_is_named(write, text, where, cause):
     ],
 )
 def test_an_index_of_pandas_is_refused(write, head, how):
-    words = f"its first column has no name, as an index that pandas wrote; write it without ({how})"
+    words = f"its first column has no name, like an index of pandas; write it without ({how})"
     assert complaint(write(f"{head}\n0,0.5,0.25\n1,0.125,0.5\n")) == words
 
 
@@ -234,7 +234,7 @@ def test_a_broken_npy_is_refused(tmp_path):
     (tmp_path / "a.npz").rename(tmp_path / "a.npy")
     assert complaint(tmp_path / "a.npy") == words
     np.save(tmp_path / "a.npy", np.array([{}]), allow_pickle=True)
-    assert complaint(tmp_path / "a.npy") == "it holds Python objects, which are refused; save numbers"
+    assert complaint(tmp_path / "a.npy") == "it holds Python objects, which are not read; save numbers"
 
 
 @pytest.mark.parametrize(
@@ -258,16 +258,19 @@ def test_columns_of_words(write, text, rows):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("a,b\nx,1\nNA,2\n", "line 3, column 1: 'NA' stands for a missing value; leave out the row, or name"),
-        ("a,b\nx,1\n,2\n", "line 3, column 1: an empty cell stands for a missing value; leave out the row"),
-        ("a,b\nx,1\n3,2\n", "column 1 has words and numbers mixed ('x' in line 2, '3' in line 3); write all"),
-        ("a,b\n\n1,x\n2,y\nthree,z\n", "column 1 has words and numbers mixed ('three' in line 5, '1' in line 3); wr"),
-        ("red,green\nred,1\n", "column 2 has words and numbers mixed ('green' in line 1, '1' in line 2)"),
+        ("a,b\nx,1\nNA,2\n", "line 3, column 1: 'NA' means a missing value; leave out the row, or ren"),
+        ("a,b\nx,1\n,2\n", "line 3, column 1: an empty cell means a missing value; leave out the row"),
+        ("a,b\nx,1\n3,2\n", "column 1 mixes words and numbers ('x' in line 2, '3' in line 3); use one"),
+        ("a,b\n\n1,x\n2,y\nthree,z\n", "column 1 mixes words and numbers ('three' in line 5, '1' in line 3); us"),
+        ("red,green\nred,1\n", "column 2 mixes words and numbers ('green' in line 1, '1' in line 2)"),
         ("a;b\nx;1\ny;2\n", "'a;b' shows that cells are separated by ';'; save with commas"),
         ("a\tb\nx\t1\n", r"'a\tb' shows that cells are separated by tabs; save with commas"),
         ("x,1;2\ny,2\n", "line 1, column 2: '1;2' shows that cells are separated by ';'; save with commas"),
         ("x,1\ny\n", "line 2: its number of cells is 1, that of line 1 is 2; make all rows alike"),
-        (",shape\n0,x\n1,y\n", "its first column has no name, as an index that pandas wrote; write it without"),
+        (
+            ",shape\n0,x\n1,y\n",
+            "its first column has no name, like an index that pandas writes; write the file without it",
+        ),
         ("shape\n", "it has no rows below its names"),
         ("", "it has no rows"),
         ("1,2\n1,\n", "line 2, column 2: an empty cell is not a number"),
@@ -319,10 +322,10 @@ def test_a_broken_npz_is_refused(tmp_path, save, read):
         path.write_bytes(broken)
         assert complaint(path, read) == SAVED
     save(path, codes=np.array([[{}]]))
-    assert complaint(path, read) == "it holds Python objects, which are refused; save numbers"
+    assert complaint(path, read) == "it holds Python objects, which are not read; save numbers"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("codes.txt", "1,2")
-    assert complaint(path, read) == "it is an archive without arrays; numpy.savez writes them"
+    assert complaint(path, read) == "it is an archive without arrays; write it with numpy.savez"
 
 
 def test_codes_and_factors_of_an_npz(tmp_path):
@@ -407,7 +410,7 @@ def test_texts_of_a_parquet_file(tmp_path, kind):
     ("table", "words"),
     [
         (frame(code0=[1.0, None]), "column 'code0' has no value in row 1; leave out rows without values"),
-        (frame(code0=[[1.0], [2.0]]), "column 'code0' is of type List(Float64); save numbers, each in a column of"),
+        (frame(code0=[[1.0], [2.0]]), "column 'code0' is of type List(Float64); save plain numbers, one per c"),
         (frame(code0=[{"a": 1}]), "column 'code0' is of type Struct({'a': Int64}); save numbers"),
         (frame(code0=[1]).cast(polars.Date), "column 'code0' is of type Date; save numbers"),
         (frame(code0=["x"]), "column 'code0' holds texts, not numbers"),
@@ -431,7 +434,7 @@ def test_a_broken_parquet_file_is_refused(tmp_path):
     whole = path.read_bytes()
     for broken in (b"", b"text", whole[:60], whole[:-1]):
         path.write_bytes(broken)
-        assert complaint(path) == "is no Parquet file that can be read, or a broken one"
+        assert complaint(path) == "is not a readable Parquet file; write it again"
 
 
 def test_codes_and_factors_of_a_parquet_file(tmp_path):

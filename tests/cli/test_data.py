@@ -57,7 +57,7 @@ def test_info_shows_what_no_code_can_exceed(cli, tmp_path):
         ["factor1", "2", "1.000", "1.000"],
         ["factor2", "2", "0.500", "0.000"],
     ]
-    assert "Images that look the same cannot be told apart" in out
+    assert "Images that look the same cannot be distinguished" in out
     assert ["distinct", "4", "(50.0", "%)"] in lines
     seen = json.loads(cli("data", "info", tmp_path / "a.npz", "--json").out)["ceilings"]
     assert (seen["images"], seen["distinct"]) == (8, 4)

@@ -146,7 +146,7 @@ def test_the_size_of_a_download_is_said_before_it_comes(cli, capsys):
         on_progress(".3dshapes.h5.part", 1000, 267_573_662)
         on_progress(".another.h5.part", 2000, None)
         on_progress("copied.h5", 0, 10)
-    said = "fetching 3dshapes.h5: 267.6 MB\nfetching another.h5: of unknown size, 2.0 kB of which are here\n"
+    said = "fetching 3dshapes.h5: 267.6 MB\nfetching another.h5: of unknown size, 2.0 kB of which are already here\n"
     assert capsys.readouterr().err == said
     assert "not here, 267.6 MB" in cli("data", "list").out
     assert "not here, 267.6 MB" in cli("data", "info", "shapes3d").out

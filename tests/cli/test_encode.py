@@ -68,8 +68,8 @@ def test_the_first_images_are_taken_in_order(cli, here):
     ("words", "complaint"),
     [
         (("encode", "pca"), "missing: --data NAME and --out FILE; for example: unweave encode pca"),
-        ((*WORDS, "--out", "codes.npy"), "codes are written to an .npz file, not to 'codes.npy'"),
-        ((*WORDS, "--out", "there.npz"), "'there.npz' is there already; choose another name, or --overwrite"),
+        ((*WORDS, "--out", "codes.npy"), "codes must be written to an .npz file, not to 'codes.npy'"),
+        ((*WORDS, "--out", "there.npz"), "'there.npz' already exists; choose another name, or --overwrite"),
         ((*WORDS, "--out", "no/codes.npz"), "there is no folder 'no' to write 'codes.npz' into; make it first"),
         (
             ("encode", "resnet18", *WORDS[2:], "--out", "x.npz"),
@@ -82,13 +82,13 @@ def test_the_first_images_are_taken_in_order(cli, here):
         ((*WORDS, "--out", "x.npz", "--layer", "top"), "no layer of pca is called 'top'"),
         ((*WORDS[:5], "1", "--out", "x.npz"), "--samples must be 2 or more, not 1"),
         (("encode", "text.onnx", *WORDS[2:6], "--out", "x.npz"), "'text.onnx' is no ONNX file that can be read"),
-        (("evaluate", "there.npz", "other.npz"), "'there.npz' and 'other.npz' are codes of different samples"),
-        (("evaluate", "first.npz", "second.npz"), "'first.npz' and 'second.npz' have other indices of images; encode"),
-        (("evaluate", "there.npz", "tested.npz"), "'tested.npz' holds test_codes, and several files are scored"),
-        (("evaluate", "there.npz", "run"), "score either a run or files: 'there.npz' is a file"),
-        (("evaluate", "run", "other"), "one run is scored at a time; to compare several: unweave compare run other"),
-        (("evaluate", "there.npz", "--codes", "other.npz"), "codes are given once"),
-        (("evaluate", "there.npz", "there.npz"), "'there.npz' is there twice"),
+        (("evaluate", "there.npz", "other.npz"), "'there.npz' and 'other.npz' hold codes of different samples"),
+        (("evaluate", "first.npz", "second.npz"), "'first.npz' and 'second.npz' have different image indices; encode"),
+        (("evaluate", "there.npz", "tested.npz"), "'tested.npz' holds test_codes, but several files are scored"),
+        (("evaluate", "there.npz", "run"), "score either a run or .npz files: 'there.npz' is a file"),
+        (("evaluate", "run", "other"), "score one run at a time; to compare several: unweave compare run other"),
+        (("evaluate", "there.npz", "--codes", "other.npz"), "give codes once"),
+        (("evaluate", "there.npz", "there.npz"), "'there.npz' is given twice"),
         (("evaluate", "there.npz", "other.npz", "--samples", "9"), "--samples and --test-samples are for a run"),
     ],
 )
@@ -114,7 +114,7 @@ def test_a_run_is_encoded_on_its_own_data_set(cli, here):
     found = cli("encode", "run", "--samples", "20", "--out", "codes.npz", "--json")
     assert (found.code, json.loads(found.out)["data"]["name"]) == (0, "xysquares")
     hint = cli("encode", "resnet18", "--data", "xysquares", "--out", "x.npz").err
-    assert hint.endswith("a model of timm is written timm:resnet18\n")
+    assert hint.endswith("for a timm model, write timm:resnet18\n")
 
 
 @pytest.mark.usefixtures("_libraries")

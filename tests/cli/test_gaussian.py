@@ -70,7 +70,7 @@ def test_the_authors_experiment_can_be_said(cli):
         (("--weight", "1", "2"), "weight is one number, or one for each of 3 factors, not 2"),
         (("--stop", "rset"), "did you mean 'rest'"),
         (("--codes", "tru"), "did you mean 'true'"),
-        (("--m", "3"), "--n and --m go with --sigma-v"),
+        (("--m", "3"), "--n and --m need --sigma-v"),
         (("--out", "a.pdf"), "write --out a.png"),
         (("--decoder", "diag"), "did you mean 'diagonal'"),
         (("--lam", "-3"), "rewards error without limit"),

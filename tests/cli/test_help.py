@@ -67,7 +67,7 @@ def test_a_method_s_help_shows_its_fields_and_everyone_s(cli):
         "--standardise": "Give every channel mean 0",
         "--checkpoint-every INT": "Steps between two checkpoints.",
         "--device {auto,cpu,cuda,mps}": "Where to train",
-        "--track {tensorboard,wandb}": "Send the log there too",
+        "--track {tensorboard,wandb}": "Also send the log to one of these trackers",
         "--label-kind {perfect,binned,noisy,partial,permuted}": "What labels are like",
     }.items():
         assert f"{flag} {help_text}" in text

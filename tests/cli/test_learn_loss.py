@@ -74,7 +74,7 @@ def test_an_interrupt_leaves_nothing_and_says_so(cli, monkeypatch):
     [
         (("learn-loss", "--out", "my.loss"), "missing: DATA; for example: unweave learn-loss xysquares"),
         (LEARN, "missing: --out FILE; for example"),
-        ((*LEARN, "--out", "my.npy"), "the file of a loss ends in .loss: 'my.loss', not 'my.npy'"),
+        ((*LEARN, "--out", "my.npy"), "the file of a loss must end in .loss: 'my.loss', not 'my.npy'"),
         ((*LEARN, "--out", "none/my.loss"), "there is no folder 'none' to write 'my.loss' into"),
         ((*LEARN, "--out", "my.loss", "--radius", "40"), "two pixels of 32 × 32 images are 31 apart at most"),
         ((*LEARN, "--out", "my.loss", "--radius", "x"), "--radius: 'x' is not a whole number"),

@@ -17,7 +17,7 @@ def test_every_metric_has_a_line(cli: Cli):
     assert [line.split()[0] for line in lines[: len(METRICS)]] == list(METRICS)
     assert "\ngroups\n" in out
     assert all(name in out for name in GROUPS if name != "all")
-    assert "\nbetter: the better end of the range; – where neither is\n" in out
+    assert "\nbetter: the better end of the range; – if neither is\n" in out
     assert out.endswith("next: unweave evaluate runs/first\n")
 
 

@@ -79,7 +79,7 @@ def test_words_fill_the_fields(words, expected):
         ("here --sise 3", "unknown option --sise for 'try'; did you mean --size?"),
         ("here --size 3 --hidden 1", "unknown option --hidden for 'try'"),
         ("here --size 3 --xyzzy", "unknown option --xyzzy for 'try'; see: unweave try --help"),
-        ("here --size 3 --loud=no", "--loud takes no value, and 'no' is one"),
+        ("here --size 3 --loud=no", "--loud takes no value, but 'no' was given"),
     ],
 )
 def test_mistakes_are_named(words, message):

@@ -30,7 +30,7 @@ def test_unlabelled_images_from_info_to_report(pictures: Path, tmp_path: Path, c
     mixed = cli("data", "info", pictures)
     assert (mixed.code, mixed.err.count("\n")) == (2, 1)
     assert "the images differ in size (2 sizes; " in mixed.err
-    assert "no factors: methods and scores that need none can use it" in cli("data", "info", name).out
+    assert "no factors: only methods and scores that need none can use it" in cli("data", "info", name).out
     assert '"factors": {}' in cli("data", "info", name, "--json").out
     assert cli("data", "show", name, "--out", tmp_path / "grid.png").code == 0
     assert cli("data", "export", name, "--out", tmp_path / "exported").code == 0

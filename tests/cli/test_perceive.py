@@ -30,7 +30,7 @@ def test_the_table_and_the_sentence(cli):
     assert rows[0][-3:] == ["0.50", "0.0", "confused"]
     assert rows[-1][0] == "random"
     assert float(rows[-1][1]) == pytest.approx(0.0308, abs=2e-4)
-    assert blocks[-2].startswith("No: of xysquares the loss mse confuses all 6 factors")
+    assert blocks[-2].startswith("No: on xysquares, the loss mse confuses all 6 factors")
     assert blocks[-1] == "next: unweave perceive xysquares:size=32 --out perception"
 
 
@@ -97,9 +97,9 @@ def own(tmp_path):
         ("bare.npz", "Unknown: bare.npz has no factors that distances could follow."),
         (
             "bare.npz",
-            "'bare.npz' has no factors: only the distances of random pairs are known; a table of factors beside",
+            "'bare.npz' has no factors: only the distances of random pairs are measured; a table of factors beside",
         ),
-        ("same.npz", "No: of same.npz the loss mse overlooks"),
+        ("same.npz", "No: on same.npz, the loss mse overlooks"),
         ("vectors.npz", "mean rank correlation"),
         ("pictures", "pictures, loss mse"),
     ],
@@ -121,7 +121,7 @@ def test_own_images_get_what_can_be_had(cli, own, name, line):
         (["xysquares", "--seed", "-1"], "--seed must be 0 or more, not -1"),
         (["xysquares", "--traversals", "0"], "--traversals must be 1 or more, not 0"),
         (["xysquares", "--run", "nowhere"], "there is no folder 'nowhere'"),
-        (["OWN/one.npz"], "distances need two images or more, and 'npz' has 1"),
+        (["OWN/one.npz"], "distances need at least two images, but 'npz' has 1"),
         (["OWN/vectors.npz", "--loss", "mse-box"], "is for images, but 'vectors' holds vectors"),
         (["OWN/own.npz", "--out", "OWN/own.npz"], "--out must be a folder"),
         (["xysquares", "--loss", "OWN/k.npy"], "for your own kernel write mse-kernel:path="),

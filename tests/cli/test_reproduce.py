@@ -92,7 +92,7 @@ MISTAKES = {
     ("impossibility", "small"): "'unweave reproduce' takes NAME and no more words: leave out 'small'",
     ("impossibility", "--out", "a-file"): "'a-file' is a file; a result needs a folder",
     ("--preset", "small"): "missing: NAME; for example: unweave reproduce",
-    ("list", "all"): "'unweave reproduce list' takes no words beside its options: leave out 'all'",
+    ("list", "all"): "'unweave reproduce list' takes no words besides its options: leave out 'all'",
 }
 
 
@@ -118,7 +118,7 @@ def test_ctrl_c_keeps_what_is_finished_and_says_so(cli, tmp_path, monkeypatch):
         return compare(*arguments)
 
     monkeypatch.setattr(impossibility, "compare", interrupted)
-    said = f"interrupted; what is finished is kept in '{folder}'; the same command goes on from there"
+    said = f"interrupted; finished parts are kept in '{folder}'; the same command continues from there"
     assert cli(*words) == (130, "", f"unweave: {said}\n")
     assert len(list((folder / "parts").iterdir())) == 1
 

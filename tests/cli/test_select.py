@@ -72,13 +72,13 @@ def test_files(cli, runs, tmp_path, name):
 def test_mistakes(cli, runs, tmp_path, capsys):
     for words, message in [
         ([tmp_path], f"there is no run below '{tmp_path}'; train some: unweave train --help"),
-        ([tmp_path / "no"], f"'{tmp_path / 'no'}' is no folder: name one with runs below it"),
+        ([tmp_path / "no"], f"'{tmp_path / 'no'}' does not exist: name a folder with runs below it"),
         ([runs, "--score", "udr"], "no label-free score is called 'udr'"),
-        ([runs, "--score", "all", "--out", tmp_path / "a.txt"], "a selection is written to a file that ends in"),
+        ([runs, "--score", "all", "--out", tmp_path / "a.txt"], "--out must end in"),
         ([runs, "--against", "migg"], "no metric is called 'migg'; did you mean 'mig'?"),
         ([runs, "--samples", "2"], "--samples must be 10 or more, not 2"),
         ([runs, "--samples", "60", "--score", "udr-lasso", "agreement", "--out", tmp_path / "a.png"],
-         "a picture is of one score on one data set, not 2: write a .html page"),
+         "a picture shows one score on one data set, not 2: write a .html page"),
         ([runs / "beta1-seed0", "--samples", "60"], "udr-lasso compares seeds, and no specification has two"),
     ]:  # fmt: skip
         done = call(["select", *words], capsys)

@@ -71,7 +71,7 @@ def test_codes_alone_will_do(cli, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--k", "13"], "k is at most the number of features, 12, not 13"),
+        (["--k", "13"], "k must be at most the number of features, 12, not 13"),
         (["--kind", "top"], "topk"),
         (["--lr", "0"], "the learning rate must be positive"),
         (["--threads", "0"], "--threads must be 1 or more"),

@@ -94,7 +94,7 @@ def test_ctrl_c_leaves_checkpoints_and_the_same_command_goes_on(cli: Cli, file: 
     assert f"being run by process {driver.pid} on " in picture
     assert second.code == 2
     assert f"process {driver.pid} on " in second.err
-    assert "runs this study already; see: unweave study status studies/sweep" in second.err
+    assert "is already running this study; see: unweave study status studies/sweep" in second.err
     assert err.startswith("unweave: stopped: 0 done, 0 failed, 4 to do; the same command goes on")
     (run,) = runs.glob("beta-vae-*")
     assert json.loads((run / "status.json").read_text())["step"] >= 1000
@@ -143,7 +143,7 @@ def test_a_run_begins_with_what_is_there(file: Path):
     study = planned(file, 250, done=342, failed=5)
     assert opening(study, ()) == ["500 runs: 342 done, 5 failed, 153 to do"]
     (study.folder.run_of(study.plan.tasks[0]) / "scored.json").unlink()
-    assert opening(study, ()) == ["500 runs: 341 done, 5 failed, 154 to do (1 of them only to be scored)"]
+    assert opening(study, ()) == ["500 runs: 341 done, 5 failed, 154 to do (1 of them need only scores)"]
 
 
 def test_a_changed_file_says_which_cells_are_new_and_which_are_gone(cli: Cli, file: Path):

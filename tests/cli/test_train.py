@@ -89,7 +89,7 @@ def test_more_steps_train_a_finished_run_further(cli, tiny, tmp_path):
     code, out, err = cli(*words, "--steps", "6")
     assert (code, err) == (0, "")
     assert out.startswith(
-        f"{tmp_path / 'run'} went on from step 4 and has finished: beta-vae on xysquares, 6 steps in "
+        f"{tmp_path / 'run'} continued from step 4 and has finished: beta-vae on xysquares, 6 steps in "
     )
     code, out, err = cli(*words, "--steps", "5")
     assert (code, out) == (2, "")
@@ -169,7 +169,7 @@ def test_ctrl_c_says_at_which_step_and_the_same_command_goes_on(cli, tiny, tmp_p
     assert Run.open(folder).step == 24
     code, out, _ = cli(*words, "--resume")
     assert code == 0
-    assert f"{folder} went on from step 24 and has finished: vae on xysquares, 40 steps in " in out
+    assert f"{folder} continued from step 24 and has finished: vae on xysquares, 40 steps in " in out
 
 
 PRESS_CTRL_C = """

@@ -225,7 +225,7 @@ def test_preprocessing_resizes_repeats_grey_and_normalises():
     assert half[0, 0].item() == pytest.approx(0.5, abs=0.01)
     bicubic = Preprocessing(size=9, interpolation="bicubic")(images)
     assert (bicubic.min(), bicubic.max()) == (0, 1)  # a cubic without a limit overshoots
-    with pytest.raises(UsageError, match="takes 3 channels, and the images have 4"):
+    with pytest.raises(UsageError, match="takes 3 channels, but the images have 4"):
         Preprocessing()(np.zeros((1, 4, 4, 4), np.uint8))
 
 
@@ -273,7 +273,7 @@ def test_bad_codes_are_refused(function, complaint, data):
         ({"projection": "pca", "width": 0}, "width must be a whole number"),
         ({"batch": 0}, "batch must be a whole number"),
         ({"samples": 1}, "samples must be a whole number"),
-        ({"indices": [40]}, "indices must be 0 to 39"),
+        ({"indices": [40]}, "indices must be from 0 to 39"),
         ({"indices": "last"}, "indices are numbers or 'first'"),
         ({"indices": [0.5]}, "indices must be a list of whole numbers"),
         ({"device": "nowhere"}, "the device 'nowhere' is not there"),
@@ -285,7 +285,7 @@ def test_wrong_options_are_one_line(options, complaint, tiny, data):
 
 
 def test_a_projection_is_not_projected_again(data):
-    with pytest.raises(UsageError, match="pca is a projection itself; for ica of pixels encode by 'pixels'"):
+    with pytest.raises(UsageError, match="pca is itself a projection; for ica of pixels, encode with 'pixels'"):
         encode("pca", data, samples=10, projection="ica", width=2)
 
 
@@ -318,11 +318,11 @@ def test_what_cannot_be_kept_is_said_and_goes_on(when, tiny, data, tmp_path, mon
     else:
         full = OSError(28, "No space left on device")
         monkeypatch.setattr("unweave.encoders.cache.write_atomically", Mock(side_effect=full))
-    with pytest.warns(UserWarning, match="codes are not kept in .*will be computed again next time"):
+    with pytest.warns(UserWarning, match="codes cannot be cached in .*will be computed again next time"):
         found = encode(cached(tiny), data, samples=20, batch=4, cache=tmp_path / "codes")
     np.testing.assert_allclose(found.codes, reference(tiny, data.images(found.indices)), rtol=1e-5, atol=1e-6)
 
 
 def test_vectors_are_refused(tiny):
-    with pytest.raises(UsageError, match="encoders take images, and 'table' holds vectors"):
+    with pytest.raises(UsageError, match="encoders take images, but 'table' holds vectors"):
         encode(tiny, np.random.default_rng(0).normal(size=(10, 4)), samples=4)

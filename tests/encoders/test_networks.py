@@ -127,7 +127,7 @@ def test_a_run_is_an_encoder(tmp_path):
         ("vgg16-shift:size=big", "size must be a whole number of pixels, not 'big'"),
         ("timm:", "write timm:NAME"),
         ("missing.onnx", "there is no file 'missing.onnx'"),
-        (3, "an encoder is a name, a path, a module of torch or a function, not int"),
+        (3, "an encoder must be a name, a path, a torch module or a function, not int"),
     ],
 )
 def test_wrong_names_are_one_line(name, complaint):

@@ -84,15 +84,15 @@ def test_images_are_resized_to_the_size_that_a_file_fixes(here, data):
     assert found.record["preprocessing"]["size"] == 4
     # A triangle about each of 4 × 4 places leaves the edges out a little: near the mean, and not at it.
     np.testing.assert_allclose(found.codes, data.images(found.indices).mean((1, 2)) / 255, atol=0.05)
-    with pytest.raises(UsageError, match="takes images of 4 × 4 pixels alone; leave out size=8"):
+    with pytest.raises(UsageError, match="takes images of 4 × 4 pixels only; leave out size=8"):
         encode("fixed.onnx:size=8", data, samples=10)
 
 
 @pytest.mark.parametrize(
     ("shape", "complaint"),
     [
-        (("batch", 3, 4, 8), "takes images of 4 × 8 pixels; encoders take square ones"),
-        ((1, 5, 4, 4), "in which no dimension is that of 1 or 3 channels"),
+        (("batch", 3, 4, 8), "takes images of 4 × 8 pixels; only square ones are supported"),
+        ((1, 5, 4, 4), "but one dimension must be 1 or 3 channels"),
     ],
 )
 def test_files_of_other_arrays_are_refused(here, data, shape, complaint):
@@ -105,7 +105,7 @@ def test_what_is_no_onnx_file_is_one_line(here, data):
     Path("text.onnx").write_text("this is no network")
     Path("empty.onnx").touch()
     for name in ("text.onnx", "empty.onnx"):
-        with pytest.raises(UsageError, match=f"'{name}' is no ONNX file that can be read, or a broken one"):
+        with pytest.raises(UsageError, match=f"'{name}' is not a readable ONNX file"):
             encode(name, data, samples=4)
     write_onnx(here / "mean.onnx", FLOAT, ("batch", 3, "height", "width"))
     with pytest.raises(UsageError, match="has no random control"):

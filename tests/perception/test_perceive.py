@@ -30,8 +30,8 @@ def test_a_bar_that_jumps_is_confused_and_one_that_slides_is_seen():
     place, shade = jumps.factors
     assert (place.kind, place.order, shade.kind) == ("confused", 0.5, "seen")
     assert [each.kind for each in slides.factors] == ["seen", "seen"]
-    assert jumps.sentence.startswith("In part: of table the loss mse sees shade but confuses place")
-    assert slides.sentence.startswith("Yes: of table the loss mse sees all 2 factors (")
+    assert jumps.sentence.startswith("In part: on table, the loss mse sees shade but confuses place")
+    assert slides.sentence.startswith("Yes: on table, the loss mse sees all 2 factors (")
 
 
 def test_a_loss_that_follows_the_factors_better_is_named():
@@ -39,9 +39,9 @@ def test_a_loss_that_follows_the_factors_better_is_named():
     assert list(found.losses)[:2] == ["mse-box:radius=15", "mse-gauss:radius=15"]
     assert set(found.better) == set(list(found.losses)[:2])
     assert found.sentence.startswith(
-        "No: of xysquares the loss mse confuses all 6 factors (x_R, y_R, x_G, y_G, x_B, y_B)"
+        "No: on xysquares, the loss mse confuses all 6 factors (x_R, y_R, x_G, y_G, x_B, y_B)"
     )
-    assert "mse-box:radius=15 follows its factors better (mean rank correlation 0.97, not 0.5" in found.sentence
+    assert "mse-box:radius=15 follows the factors better (mean rank correlation 0.97, not 0.5" in found.sentence
     again = perceive("xysquares:size=32", "mse-box:radius=15", pairs=512)
     assert not again.better
     assert again.sentence.startswith("Yes")
@@ -112,25 +112,29 @@ def factor(name: str, kind: str) -> Factor:
 @pytest.mark.parametrize(
     ("kinds", "better", "expected"),
     [
-        ("s", {}, "Yes: of table the loss mse sees a; no other loss is needed."),
-        ("ss", {"mae": 0.9}, "Yes: of table the loss mse sees all 2 factors (a, b); mae follows its factors better"),
-        ("scs", {}, "In part: of table the loss mse sees a and c but confuses b; no other loss that was tried follows"),
-        ("sco", {}, "In part: of table the loss mse sees a, confuses b but overlooks c; no other"),
+        ("s", {}, "Yes: on table, the loss mse sees a; no other loss is needed."),
+        ("ss", {"mae": 0.9}, "Yes: on table, the loss mse sees all 2 factors (a, b); mae follows the factors better"),
+        ("scs", {}, "In part: on table, the loss mse sees a and c but confuses b; no other loss tried follows"),
+        ("sco", {}, "In part: on table, the loss mse sees a, confuses b but overlooks c; no other"),
         (
             "cc",
             {},
-            "No: of table the loss mse confuses all 2 factors (a, b), as distances do not follow values;",
+            "No: on table, the loss mse confuses all 2 factors (a, b), because distances do not follow the values;",
         ),
-        ("h", {}, "Hardly: of table the loss mse half sees a, as only a part of the distances is in order; no other"),
+        ("h", {}, "Hardly: on table, the loss mse half sees a, because only some distances are in order; no other"),
         (
             "hc",
             {},
-            "Hardly: of table the loss mse half sees a, as only a part of the distances is in order and confuses",
+            "Hardly: on table, the loss mse half sees a, because only some distances are in order and confuses",
         ),
-        ("shc", {}, "In part: of table the loss mse sees a, half sees b but confuses c; no other loss"),
-        ("u", {}, "Unknown: of table the loss mse says nothing sure of a, as too few images differ in one of them"),
-        ("su", {}, "In part: of table the loss mse sees a but says nothing sure of b; no other"),
-        ("co", {}, "No: of table the loss mse confuses a, as distances do not follow values and overlooks b"),
+        ("shc", {}, "In part: on table, the loss mse sees a, half sees b but confuses c; no other loss"),
+        (
+            "u",
+            {},
+            "Unknown: on table, the loss mse says nothing certain about a, because too few images differ in",
+        ),
+        ("su", {}, "In part: on table, the loss mse sees a but says nothing certain about b; no other"),
+        ("co", {}, "No: on table, the loss mse confuses a, because distances do not follow the values and overlooks"),
     ],
 )
 def test_the_sentence_names_every_factor(kinds, better, expected):
@@ -146,10 +150,10 @@ def test_the_sentence_names_every_factor(kinds, better, expected):
 @pytest.mark.parametrize(
     ("kinds", "better", "learnable", "end"),
     [
-        ("c", {}, "kernel", "follows its factors better; one that is learnt may: unweave learn-loss."),
-        ("c", {}, "autoencoder", "one that is learnt may: unweave learn-loss --kind autoencoder."),
-        ("c", {"mae": 0.6}, "kernel", "not 0.50), and one that is learnt may do more: unweave learn-loss."),
-        ("c", {}, None, "no other loss that was tried follows its factors better."),
+        ("c", {}, "kernel", "follows the factors better; a learnt loss may: unweave learn-loss."),
+        ("c", {}, "autoencoder", "a learnt loss may: unweave learn-loss --kind autoencoder."),
+        ("c", {"mae": 0.6}, "kernel", "not 0.50), and a learnt loss may do more: unweave learn-loss."),
+        ("c", {}, None, "no other loss tried follows the factors better."),
         ("s", {}, None, "no other loss is needed."),
     ],
 )
@@ -173,7 +177,9 @@ def test_images_without_factors_get_their_distances_and_a_line():
     assert found.table()["factor"].to_list() == ["random"]
     assert found.random[0] > 0
     assert found.sentence == "Unknown: table has no factors that distances could follow."
-    assert found.notes[0].startswith("'table' has no factors: only the distances of random pairs are known; a table of")
+    assert found.notes[0].startswith(
+        "'table' has no factors: only the distances of random pairs are measured; a table of"
+    )
 
 
 def test_rows_that_are_no_grid_get_what_can_be_had_and_a_line():
@@ -191,7 +197,7 @@ def test_rows_that_are_no_grid_get_what_can_be_had_and_a_line():
     assert of_light.order > 0.95
     assert of_light.rank == correlations_of(data)["light"]
     assert found.notes[0].startswith("'table' has fewer than 100 pairs that differ only in place: their correlations")
-    assert found.sentence.startswith("In part: of table the loss mse sees light but says nothing sure of place")
+    assert found.sentence.startswith("In part: on table, the loss mse sees light but says nothing certain about place")
 
 
 def correlations_of(data: Table) -> dict[str, float]:

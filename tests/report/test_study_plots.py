@@ -129,7 +129,7 @@ def test_a_line_for_each_method_against_a_strength():
     assert list(np.asarray(lines[0].get_ydata())) == pytest.approx(expected.to_list())
     with pytest.raises(UsageError, match="the table has no setting 'gamma'"):
         scores_by_setting(table(), "mig", "gamma")
-    with pytest.raises(UsageError, match="no score of 'mig' has a number as 'kind'"):
+    with pytest.raises(UsageError, match="no score of 'mig' has a numeric 'kind'"):
         scores_by_setting(table(kind="I").select("kind", polars.exclude("kind")), "mig", "kind")
 
 

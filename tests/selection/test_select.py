@@ -118,11 +118,11 @@ def test_one_seed_a_specification(many: Path):
     found = select(alone, ["elbo", "kl"], samples=80, progress=False)
     assert found.specifications["chance"].null_count() == 6
     assert found.specifications["low"].null_count() == 6
-    assert "comes first, with 1 seed: how sure that is takes 5 or more" in found.choices[0].sentence
+    assert "ranks first, with 1 seed: train at least 5 of every" in found.choices[0].sentence
     both = select([*alone, many / "beta1" / "seed1"], samples=50, progress=False)
     assert both.specifications.drop_nulls("value")["specification"].to_list() == ["beta-vae beta=1"]
-    assert both.notes == ("udr-lasso: 2 of 3 specifications have one seed, and so nothing to compare",)
-    assert "is the only specification that has this score" in both.choices[0].sentence
+    assert both.notes == ("udr-lasso: 2 of 3 specifications have one seed and cannot be compared",)
+    assert "is the only specification with this score" in both.choices[0].sentence
     everyone = select(alone, partners="all", samples=50, progress=False)
     assert everyone.specifications["value"].null_count() == 0
 
@@ -131,12 +131,12 @@ def test_runs_without_traces(many: Path, tmp_path: Path):
     folder = shutil.copytree(many, tmp_path / "runs")
     shutil.rmtree(folder / "beta1" / "seed0" / "traces")
     found = select(folder, "dynamics", progress=False)
-    assert found.notes == ("dynamics: 1 of 15 runs have no traces, and are left out of it",)
+    assert found.notes == ("dynamics: 1 of 15 runs have no traces and are left out",)
     assert found.specifications.filter(specification="beta-vae beta=1")["seeds"][0] == 4
     assert found.runs["value"].null_count() == 1
     for traces in folder.rglob("traces"):
         shutil.rmtree(traces)
-    with pytest.raises(unweave.UsageError, match="dynamics needs traces, and no run has them: train with"):
+    with pytest.raises(unweave.UsageError, match="dynamics needs traces, but no run has them: train with"):
         select(folder, "dynamics", progress=False)
     rest = select(folder, "udr-lasso", samples=50, progress=False)
     assert rest.notes == ()
@@ -151,7 +151,7 @@ def test_other_moments_are_named(many: Path, tmp_path: Path):
     found = select([*runs, other], "dynamics", progress=False)
     assert found.specifications["seeds"].to_list() == [2]
     assert found.notes == (
-        f"dynamics: left out, '{other.path}', whose traces are of other moments or images than those of most seeds",
+        f"dynamics: left out, '{other.path}', whose traces have other moments or images than those of most seeds",
     )
     same = unweave.selection.dynamics([unweave.Run.open(run).traces() for run in runs])
     assert found.specifications["value"][0] == pytest.approx(same)
@@ -187,7 +187,7 @@ def test_weights_that_are_nan_are_left_out(many: Path, tmp_path: Path):
     file = folder / "seed0" / "weights.safetensors"
     save_file({name: np.full_like(tensor, np.nan) for name, tensor in load_file(file).items()}, file)
     found = select(folder, ["udr-lasso", "dynamics"], samples=50, progress=False)
-    assert found.notes == (f"left out: '{file.parent}' has weights that are NaN or infinite: its training went wrong",)
+    assert found.notes == (f"left out: '{file.parent}' has weights that are NaN or infinite: its training failed",)
     assert 0 not in found.runs["seed"].to_list()
 
 
@@ -218,7 +218,7 @@ def test_equal_values_are_no_choice(many: Path):
     same = found.specifications.with_columns(value=polars.lit(0.5), rank=polars.lit(1, polars.Int64))
     (choice,) = replace(found, specifications=same).choices
     assert choice.ties == 2
-    assert "beta-vae beta=1 and 2 others are equal, and this score cannot choose between them; rank" in choice.sentence
+    assert "beta-vae beta=1 and 2 others are equal by this score; rank" in choice.sentence
     assert "keep" not in choice.sentence
 
 
@@ -226,7 +226,7 @@ def test_a_specification_that_is_best_more_often_is_named():
     from unweave.selection.result import Choice
 
     choice = Choice("data", "kl", "a", Path("run"), 0.24, "b", 5, likeliest=("b", 0.31))
-    assert "a comes first, and is the best with a chance of 24 % (b: 31 %); b comes next: not sure" in choice.sentence
+    assert "a ranks first and is the best with a chance of 24 % (b: 31 %); b comes next: not sure" in choice.sentence
 
 
 def test_intervals_keep_within_what_a_score_can_be(everything):
@@ -241,12 +241,12 @@ def test_scores_of_different_numbers_of_images_are_said(many: Path, tmp_path: Pa
         path.unlink()
     unweave.Run.open(folder / "beta1" / "seed0").evaluate("mig", samples=30, test_samples=20, progress=False)
     found = select(folder, "udr-lasso", against="mig", samples=50, progress=False)
-    assert found.notes[0].startswith("mig: saved scores are of 30 to 50 images, which may not compare")
+    assert found.notes[0].startswith("mig: saved scores are of 30 to 50 images and may not be comparable")
 
 
 def test_few_specifications_have_no_correlation_and_it_is_said(many: Path):
     found = select(many / "beta1", "udr-lasso", against="mig", samples=50, progress=False)
-    assert found.notes[-1].endswith("a rank correlation over specifications takes 3 of them or more")
+    assert found.notes[-1].endswith("a rank correlation over specifications needs at least 3 of them")
 
 
 def test_data_sets_are_ranked_separately(many: Path, tmp_path: Path):
@@ -274,15 +274,15 @@ def test_what_is_left_out_is_said(many: Path, tmp_path: Path):
     unfinished, config, weights, copies = (next(n for n in found.notes if w in n) for w in NOTED)
     assert unfinished == f"left out, 1 unfinished run, the first '{folder / 'beta16' / 'seed0'}'"
     assert config.startswith("left out: ")
-    assert weights.endswith("weights.safetensors' is damaged, or gone")
+    assert weights.endswith("weights.safetensors' is damaged or missing")
     assert copies == "left out, 1 copy of a run"
-    assert "how sure that is takes 5 or more of every specification" in found.choices[0].sentence
+    assert "train at least 5 of every specification to know how certain that is" in found.choices[0].sentence
 
 
 def test_a_folder_without_runs(tmp_path: Path, many: Path):
     with pytest.raises(unweave.UsageError, match="there is no run below"):
         select(tmp_path)
-    with pytest.raises(unweave.UsageError, match="is no folder: name one with runs below it"):
+    with pytest.raises(unweave.UsageError, match="does not exist: name a folder with runs below it"):
         select(tmp_path / "nowhere")
     half = shutil.copytree(many / "beta1" / "seed0", tmp_path / "half")
     (half / "status.json").write_text('{"state": "unfinished", "step": 3}')
@@ -298,7 +298,7 @@ def test_a_folder_without_runs(tmp_path: Path, many: Path):
         ({"against": "migg"}, "no metric is called 'migg'; did you mean 'mig'?"),
         ({"partners": "some"}, "no kind of partners is called 'some'"),
         ({"samples": 1}, "samples must be"),
-        ({"options": {"dynamics": {}}}, "there are options for 'dynamics', which is not among the scores asked for"),
+        ({"options": {"dynamics": {}}}, "there are options for 'dynamics', which is not among the requested scores"),
         ({"options": {"udr-lasso": {"avraging": 1}}}, "no option of udr-lasso is called 'avraging'; did you mean"),
         ({"options": {"udr-lasso": {"averaging": "no"}}}, "no averaging of UDR is called 'no'"),
         ({"scores": "elbo", "options": {"elbo": {}}}, "the score 'elbo' has no options"),

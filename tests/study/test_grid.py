@@ -145,7 +145,7 @@ def test_mistakes_are_answered_in_one_line(change: dict[str, Any], message: str)
 def test_files_that_are_none(tmp_path: Path):
     with pytest.raises(unweave.UsageError, match="there is no file"):
         read_grid(tmp_path / "none.toml")
-    with pytest.raises(unweave.UsageError, match=r"study.toml' is no TOML file: .*line 1"):
+    with pytest.raises(unweave.UsageError, match=r"study.toml' is not a valid TOML file: .*line 1"):
         read_grid(written(tmp_path, "data = = 3"))
     with pytest.raises(unweave.UsageError, match=r"study.toml': a study needs methods"):
         read_grid(written(tmp_path, "data = ['xysquares']\nseeds = 1\n"))

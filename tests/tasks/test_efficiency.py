@@ -148,7 +148,7 @@ def test_what_is_there_is_not_done_again(folder, monkeypatch):
 
 
 def test_a_run_on_other_data_is_told_what_to_train(folder):
-    with pytest.raises(UsageError, match="on xysquares, and the clustering task shows scenes2d: unweave train"):
+    with pytest.raises(UsageError, match="on xysquares, but the clustering task needs scenes2d: unweave train"):
         sample_efficiency(unweave.Run.open(folder / "other"), **FEW)
     with pytest.raises(UsageError, match="none of 1 runs has finished and was trained on scenes2d"):
         sample_efficiency_table(folder / "other", **FEW)

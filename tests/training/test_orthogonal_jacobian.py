@@ -208,6 +208,9 @@ def test_in_a_study():
     columns = [settings_of(task.config) for task in tasks]
     assert "jacobian.weight" not in columns[0]
     assert columns[1]["jacobian.weight"] == 3.0
-    for wrong, message in (({"wieght": 3}, "did you mean 'weight'"), (3, "jacobian is a table of settings, not 3")):
+    for wrong, message in (
+        ({"wieght": 3}, "did you mean 'weight'"),
+        (3, "jacobian must be a table of settings, not 3"),
+    ):
         with pytest.raises(UsageError, match=message):
             grid_of({**small, "methods": [{"name": "vae", "jacobian": wrong}]}).plan()

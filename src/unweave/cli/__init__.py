@@ -1,8 +1,8 @@
 """The command line: `unweave COMMAND …`.
 
-`commands` lists the commands, `parsing` reads their options, `mistakes` turns mistakes into one clear line;
-every other file here holds the functions of one group of commands. Nothing heavy is imported before a
-command needs it.
+`commands` lists the commands, `parsing` and `options` read their options into dataclasses, `mistakes` turns mistakes
+into one clear line, `completion` writes scripts for shells. Every other file holds the functions of one group of
+commands. Nothing heavy is imported before a command needs it.
 """
 
 from __future__ import annotations

@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 MEMBER = re.compile(r"(.*\.npz):(.+)", re.IGNORECASE | re.DOTALL)
 """An array of an npz file, FILE.npz:NAME."""
 LABEL = re.compile(r"^factor_(?=.*\D)", re.DOTALL)
-"""What stands before the name of a factor; a number alone is no name."""
+"""The prefix of a factor's name; a number alone is not a name."""
 
 
 def read_array(path: Path, *, texts: bool = False) -> np.ndarray:
     """Return the array in a .npy, .npz, .csv or .parquet file; nothing in it is ever executed.
 
-    A .csv file may begin with a line of names; blank lines, and lines that begin with #, are skipped. An .npz file that
-    holds several arrays is given as FILE.npz:NAME. With `texts`, which is for factors, columns may hold texts: the
-    array is then one of objects, texts and numbers. The first line of a .csv file with texts is one of names unless it
-    holds a number, or a word that occurs again in its column.
+    A .csv file may begin with a header; blank lines and lines that begin with # are skipped. For an .npz file with
+    several arrays, give FILE.npz:NAME. With `texts`, which is for factors, columns may hold text: the array then holds
+    objects, texts and numbers. The first line of a .csv file with text is a header unless it holds a number, or a word
+    that occurs again in its column.
     """
     with _one_line(path):
         file, name = _member(path)
@@ -53,22 +53,22 @@ def read_array(path: Path, *, texts: bool = False) -> np.ndarray:
 def read_codes(path: Path, *, test: bool = False) -> np.ndarray:
     """Return the codes in a file, whose factors are in another one.
 
-    Of several arrays of an .npz file, that called `codes` is taken (`test_codes` first, for a test); of a .parquet
-    file, the columns whose names begin with code, or all where none does.
+    From an .npz file with several arrays it takes `codes` (or first `test_codes`, for a test); from a .parquet file
+    the columns whose names begin with code, or all columns if none does.
     """
     return _read_part(path, "code", test, texts=False)
 
 
 def read_factors(path: Path, *, test: bool = False) -> np.ndarray:
-    """Return the factors in a file, as `read_codes` does the codes; they may be texts."""
+    """Return the factors in a file, in the way `read_codes` reads codes; they may be text."""
     return _read_part(path, "factor", test, texts=True)
 
 
 def read_factor_names(path: Path) -> list[str] | None:
-    """Return the names of the factors in a .parquet file, without factor_ before them; nothing for most other files.
+    """Return the names of the factors in a .parquet file, without the prefix factor_; None for most other files.
 
-    They are those of the columns that begin with factor, or of all where none does. The record of an .npz file that
-    `unweave encode` has written names them too.
+    They are the names of the columns that begin with factor, or of all columns if none does. An .npz file that
+    `unweave encode` wrote has them in its record.
     """
     if path.suffix.lower() == ".npz":
         return _recorded_names(path)
@@ -94,10 +94,11 @@ def _recorded_names(path: Path) -> list[str] | None:
 
 
 def read_codes_and_factors(path: Path) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return codes and, where the file has them, their factors.
+    """Return codes and, if the file has them, their factors.
 
-    An .npz file names its arrays `codes` and `factors`, a .parquet file begins the names of its columns with code or
-    factor; others are ignored, with a warning. Of another file, or one with a single array, the array is the codes.
+    An .npz file has arrays `codes` and `factors`; a .parquet file has columns whose names begin with code or factor,
+    and other columns are ignored, with a warning. In any other file, or one with a single array, the array is the
+    codes.
     """
     with _one_line(path):
         if path.suffix.lower() == ".npz":
@@ -114,7 +115,7 @@ def read_codes_and_factors(path: Path) -> tuple[np.ndarray, np.ndarray | None]:
 
 
 def read_test_codes_and_factors(path: Path) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return the arrays `test_codes` and `test_factors` of an .npz file, or nothing where it has neither."""
+    """Return the arrays `test_codes` and `test_factors` of an .npz file, or None if it has neither."""
     if path.suffix.lower() != ".npz":
         return None
     with _one_line(path):
@@ -129,7 +130,7 @@ def read_test_codes_and_factors(path: Path) -> tuple[np.ndarray, np.ndarray] | N
 
 
 def read_optional(path: Path, name: str) -> np.ndarray | None:
-    """Return the array of this name in an .npz file, or nothing where it has none."""
+    """Return the array of this name in an .npz file, or None if there is none."""
     if path.suffix.lower() != ".npz":
         return None
     with _one_line(path):
@@ -137,7 +138,7 @@ def read_optional(path: Path, name: str) -> np.ndarray | None:
 
 
 def refuse_file(*runs: Path) -> None:
-    """Refuse files in the place of the folders of runs, and say where files go."""
+    """Raise a `UsageError` if a file is given instead of a run's folder, and say where files go."""
     for path in runs:
         if _member(path)[0].is_file():
             files = " ".join(shlex.quote(str(run)) for run in runs)
@@ -147,7 +148,7 @@ def refuse_file(*runs: Path) -> None:
 
 
 def check_scores_path(path: Path) -> None:
-    """Refuse a name that `write_scores` could not write to; worth asking before the scores are computed."""
+    """Raise a `UsageError` if `write_scores` could not write to this path; call it before computing scores."""
     if path.suffix.lower() not in (".csv", ".parquet", ".json"):
         raise UsageError(f"scores are written to a .csv, .parquet or .json file, not to '{path}'")
     if path.is_dir():
@@ -158,7 +159,7 @@ def check_scores_path(path: Path) -> None:
 
 
 def write_scores(table: polars.DataFrame, path: Path) -> None:
-    """Write a table of scores as CSV, Parquet or JSON (a list of rows), by the file's ending, whole or not at all."""
+    """Write a table of scores as CSV, Parquet or JSON (a list of rows), by the file's suffix, atomically."""
     check_scores_path(path)
     kind = path.suffix.lower()
     if kind == ".parquet":
@@ -174,14 +175,14 @@ def write_scores(table: polars.DataFrame, path: Path) -> None:
 
 
 def _decoded(row: dict[str, object]) -> dict[str, object]:
-    """Return a row's options, which the table keeps as a JSON text, as what they are."""
+    """Return a row with its options decoded from JSON."""
     options = row.get("options")
     return {"options": json.loads(options)} if isinstance(options, str) else {}
 
 
 @contextmanager
 def _one_line(path: Path) -> Iterator[None]:
-    """Answer what is wrong with a file in one line that names it."""
+    """Turn errors about a file into one line that names it."""
     refuse_special(_member(path)[0])
     try:
         yield
@@ -194,13 +195,13 @@ def _one_line(path: Path) -> Iterator[None]:
 
 
 def _member(path: Path) -> tuple[Path, str]:
-    """Return the file and, where it is given as FILE.npz:NAME, the name of an array in it, or nothing."""
+    """Return the file and, for FILE.npz:NAME, the name of the array, otherwise an empty name."""
     match = MEMBER.fullmatch(str(path))
     return (path, "") if match is None or path.exists() else (Path(match[1]), match[2])
 
 
 def _read_one(path: Path, name: str) -> np.ndarray:
-    """Return the array of this name in an npz file, or without a name the only one."""
+    """Return the array of this name in an npz file, or its only array if no name is given."""
     names = array_names(path)
     if name and name not in names:
         raise UsageError(f"'{path}' has no array '{name}'; it holds {_listed(names)}")
@@ -215,11 +216,11 @@ def _read_parquet(path: Path) -> polars.DataFrame:
     import polars
     from polars.exceptions import PanicException, PolarsError
 
-    with path.open("rb") as file:  # opened here, where the system says why it cannot be
+    with path.open("rb") as file:  # opened here, so that the system says why it cannot be
         try:
             table = polars.read_parquet(file)
         except (PolarsError, PanicException) as error:
-            raise UsageError(f"'{path}' is no Parquet file that can be read, or a broken one") from error
+            raise UsageError(f"'{path}' is not a readable Parquet file; write it again") from error
     if 0 in table.shape:
         raise ValueError("it has no rows; write a row for each sample")
     for column in table:
@@ -238,7 +239,7 @@ def _whole(table: polars.DataFrame) -> polars.DataFrame:
 
 
 def _to_array(table: polars.DataFrame, texts: bool) -> np.ndarray:
-    """Return the columns of a table as one array; those of texts are refused unless `texts`."""
+    """Return the columns of a table as one array; text is an error unless `texts`."""
     import polars
 
     words = (polars.String, polars.Categorical, polars.Enum)
@@ -246,12 +247,12 @@ def _to_array(table: polars.DataFrame, texts: bool) -> np.ndarray:
         if kind in words and not texts:
             raise ValueError(f"column '{name}' holds texts, not numbers")
         if not (kind in words or kind.is_numeric() or kind == polars.Boolean):
-            raise ValueError(f"column '{name}' is of type {kind}; save numbers, each in a column of its own")
+            raise ValueError(f"column '{name}' is of type {kind}; save plain numbers, one per column")
     return table.cast({polars.Decimal: polars.Float64}).to_numpy()
 
 
 def _divide(path: Path, table: polars.DataFrame) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return the columns that are codes by their names, and those that are factors."""
+    """Return the columns whose names mark them as codes, and those marked as factors."""
     codes = [name for name in table.columns if name.startswith("code")]
     factors = [name for name in table.columns if name.startswith("factor")]
     if not codes:
@@ -263,7 +264,7 @@ def _divide(path: Path, table: polars.DataFrame) -> tuple[np.ndarray, np.ndarray
 
 
 def _read_part(path: Path, kind: str, test: bool, texts: bool) -> np.ndarray:
-    """Return the codes, or the factors, of a file that may hold more than those."""
+    """Return the codes, or the factors, of a file that may hold both."""
     with _one_line(path):
         if path.suffix.lower() == ".npz":
             held = array_names(path)
@@ -279,7 +280,7 @@ def _read_part(path: Path, kind: str, test: bool, texts: bool) -> np.ndarray:
 
 
 def _warn_of_others(path: Path, columns: Sequence[str], taken: Sequence[str], beginning: str) -> None:
-    """Name the columns that are not taken."""
+    """Warn of columns that are ignored."""
     others = [name for name in columns if name not in taken and not name.startswith(("code", "factor"))]
     if others:
         what = f"column {others[0][:40]} is" if len(others) == 1 else f"columns {_listed(others)} are"
@@ -287,5 +288,5 @@ def _warn_of_others(path: Path, columns: Sequence[str], taken: Sequence[str], be
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Return names in one line, not too many."""
+    """Return names in one line, shortened if there are many."""
     return ", ".join([*(name[:40] for name in names[:8]), *["…"] * (len(names) > 8)])

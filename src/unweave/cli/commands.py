@@ -1,4 +1,4 @@
-"""The table of commands, the help that lists them, and the way from words to a command."""
+"""The table of commands, the help that lists them, and finding the command for the words given."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ COMMANDS = {
     ),
     "evaluate": Command(
         "unweave.cli.evaluate:evaluate",
-        "score a run, or codes and factors of your own",
+        "score a run, or your own codes and factors",
         "unweave evaluate runs/first",
         "unweave.cli.evaluate:Evaluate",
         plugins=True,
     ),
     "compare": Command(
         "unweave.cli.compare:compare",
-        "compare runs, or codes of your own, on the same samples: differences and their intervals",
+        "compare runs, or your own codes, on the same samples: differences and their intervals",
         "unweave compare runs/first runs/second --out compare.html",
         "unweave.cli.compare:Compare",
         plugins=True,
@@ -64,7 +64,7 @@ COMMANDS = {
     ),
     "study run": Command(
         "unweave.cli.study:run",
-        "run many models from a TOML file, and score them; the same command goes on where it stopped",
+        "train and score many models from a TOML file; the same command continues an interrupted study",
         "unweave study run sweep.toml --out studies/sweep --workers 2",
         "unweave.cli.study:Run",
         plugins=True,
@@ -98,7 +98,7 @@ COMMANDS = {
     ),
     "select": Command(
         "unweave.cli.select:select",
-        "rank models below a folder without labels, and say which to keep, and how sure that is",
+        "rank the models below a folder without labels; say which to keep and how certain that is",
         "unweave select studies/sweep --score udr-lasso --out selection.html",
         "unweave.cli.select:Select",
         plugins=True,
@@ -153,7 +153,7 @@ COMMANDS = {
     ),
     "encode": Command(
         "unweave.cli.encode:encode",
-        "encode the images of a data set by a pretrained encoder, or your own",
+        "encode the images of a data set with a pretrained encoder or your own",
         "unweave encode efficientnet-lite0 --data rooms3d --samples 1000 --out codes.npz",
         "unweave.cli.encode:Encode",
         plugins=True,
@@ -193,7 +193,7 @@ COMMANDS = {
     ),
     "geomancer": Command(
         "unweave.cli.geomancer:geomancer",
-        "find the factors of a data manifold by its holonomy",
+        "find the factors of a data manifold from its holonomy",
         "unweave geomancer points.npy --dim 4 --out factors.npz",
         "unweave.cli.geomancer:Geomancer",
     ),
@@ -211,7 +211,7 @@ COMMANDS = {
     ),
     "completion": Command(
         "unweave.cli.completion:completion",
-        "print a script for the Tab key of bash, zsh or fish",
+        "print a completion script for bash, zsh or fish",
         "unweave completion bash",
         "unweave.cli.completion:Completion",
     ),
@@ -230,7 +230,7 @@ commands:
 {title}:
   {examples}
 
-unweave COMMAND --help says more about a command."""
+unweave COMMAND --help explains a command."""
 
 
 def run_command(words: list[str]) -> None:
@@ -247,7 +247,7 @@ def run_command(words: list[str]) -> None:
 
 
 def _group(first: str, rest: list[str]) -> None:
-    """Show the commands of a group, such as `unweave data`, or say what is wrong with the words."""
+    """Show the commands of a group, such as `unweave data`, or raise an error about the words."""
     if first.startswith("-"):
         raise UsageError(f"a command comes first, not '{first}'; see: unweave --help")
     members = [name for name in COMMANDS if name.startswith(f"{first} ")]
@@ -259,7 +259,7 @@ def _group(first: str, rest: list[str]) -> None:
 
 
 def _overview(names: list[str], examples: list[str]) -> str:
-    """Return the help that lists these commands, and shows how these examples are called."""
+    """Return the help that lists these commands with these examples."""
     listed = facts({name: COMMANDS[name].summary for name in names})
     shown = [COMMANDS[name].example for name in examples]
     return OVERVIEW.format(

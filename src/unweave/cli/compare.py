@@ -1,4 +1,4 @@
-"""`unweave compare`: runs of one data set, or codes of the same samples in files, score by score."""
+"""`unweave compare`: compare runs on one data set, or codes of the same samples in files, score by score."""
 
 from __future__ import annotations
 
@@ -50,43 +50,43 @@ SEEDS = (
 
 @dataclass(frozen=True)
 class Compare:
-    """Compare runs of one data set, or codes of the same samples in files: each with the first, score by score.
+    """Compare runs on one data set, or codes of the same samples in files: each with the first, score by score.
 
-    Both are scored on the same images, and on the same halves of them, so that the interval is that of the difference.
+    All are scored on the same images and on the same half-samples, so that the interval is that of the difference.
     """
 
     runs: Annotated[Positional[tuple[Path, ...]], arg(metavar="RUN RUN ...", help_behavior_hint="")] = ()
-    """The runs' folders."""
+    """The folders of the runs."""
     metrics: Metrics = ()
-    """The metrics to compute, or a group of them: all, study, overcomplete; unweave metrics list names them."""
+    """Metrics to compute, or groups: all, study, overcomplete; see unweave metrics list."""
     preset: Annotated[str, OneOf(PRESETS)] = "paper"
     """Sample counts: paper (those of the published studies) or fast."""
     data: Annotated[str | None, arg(metavar="PATH", help_behavior_hint="")] = None
-    """The runs' data set, where it has moved: it is checked to be the one trained on."""
+    """The runs' data set, if it has moved; it must be the one that training used."""
     samples: Count = None
-    """Random images to score runs on, instead of the preset's."""
+    """Random images to score runs on, instead of the preset's number."""
     test_samples: Count = None
-    """Random images to test on what was fitted, instead of the preset's."""
+    """Random images for the test rows, instead of the preset's number."""
     set: Annotated[tuple[str, ...], arg(metavar="METRIC.OPTION=VALUE ...", help_behavior_hint="")] = ()
-    """Options of metrics by hand, such as mig.bins=30."""
+    """Options of metrics, such as mig.bins=30."""
     bin_factors: Count = None
-    """Cut continuous factors into this many groups of equal counts, for the metrics that need classes."""
+    """Bin continuous factors into this many classes of equal counts, for metrics that need classes."""
     seed: int = 0
     """Seed of the random images and of the metrics."""
     replicates: Count = None
-    """Half-samples behind an interval, instead of each metric's own number."""
+    """Half-samples for an interval, instead of each metric's default."""
     codes: Files = ()
-    """Codes (n, d) in two or more .npy, .csv, .parquet or .npz files, instead of runs: the same samples in order."""
+    """Codes (n, d) in two or more .npy, .csv, .parquet or .npz files, instead of runs; the same samples in order."""
     factors: File = None
-    """Their factors (n, k); without them, only what needs no labels is compared."""
+    """Their factors (n, k); without them, only metrics that need no labels are compared."""
     test_codes: Files = ()
-    """Codes to test on, for the metrics that fit a predictor: as many files, in the same order."""
+    """Codes of test rows, for metrics that fit a predictor: one file for each of --codes, in the same order."""
     test_factors: File = None
     """Their factors."""
     out: File = None
-    """Write a page with all differences drawn (.html), or the table (.csv or .parquet)."""
+    """Write a page with plots of all differences (.html), or the table (.csv or .parquet)."""
     plugin: Plugins = ()
-    """Also know the methods, nets, metrics and data sets that a Python file or module defines."""
+    """Load methods, nets, metrics and data sets from a Python file or module."""
     json: Flag = False
     """Print one JSON object instead of a table."""
 
@@ -96,7 +96,7 @@ class Compare:
         refuse_below(2, bin_factors=self.bin_factors)
         if any("," in name for name in self.metrics):
             names = " ".join(self.metrics).replace(",", " ").split()
-            raise UsageError(f"names of metrics have spaces between them, not commas: --metrics {' '.join(names)}")
+            raise UsageError(f"separate the names of metrics by spaces, not commas: --metrics {' '.join(names)}")
         if self.out is not None and self.out.is_dir():
             raise UsageError(f"'{self.out}' is a folder; name a page, such as {self.out / 'compare.html'}")
         if self.out is not None and not self.draws:
@@ -106,12 +106,12 @@ class Compare:
 
     @property
     def draws(self) -> bool:
-        """Whether a page is asked for."""
+        """Whether to draw a page."""
         return self.out is not None and self.out.suffix.lower() == ".html"
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The settings of the comparison, by the names that `unweave.compare` has for them."""
+        """The settings of the comparison, as arguments of `unweave.compare`."""
         return {
             "metrics": self.metrics or "all",
             "preset": self.preset,
@@ -147,7 +147,7 @@ def _write(
     facts: Mapping[str, Mapping[str, object]],
     notes: Sequence[str],
 ) -> None:
-    """Write the page, or the table, by the file's ending."""
+    """Write the page or the table, depending on the file's suffix."""
     import polars
 
     from unweave.report.compare import write_comparison
@@ -161,7 +161,7 @@ def _write(
 
 @contextmanager
 def _noted() -> Iterator[list[str]]:
-    """Keep the warnings that a page repeats, beside showing them."""
+    """Show warnings, and also keep them for the page."""
     notes: list[str] = []
     show = warnings.showwarning
 
@@ -177,12 +177,12 @@ def _noted() -> Iterator[list[str]]:
 
 
 def _compare_runs(options: Compare, finished: list[polars.DataFrame]) -> dict[str, dict[str, object]]:
-    """Compare runs, and return what a page says of each."""
+    """Compare runs, and return what the page says about each."""
     if options.codes or options.factors or options.test_codes or options.test_factors:
         raise UsageError("compare either runs or files: leave out the folders, or --codes and --factors")
     refuse_file(*options.runs)
     if len(options.runs) < 2:
-        raise UsageError(f"one run is not enough to compare: name two or more; {EXAMPLE}")
+        raise UsageError(f"one run is not enough: name two or more; {EXAMPLE}")
     from unweave import metrics
     from unweave.metrics.compare import short_names
     from unweave.runs import Run
@@ -203,7 +203,7 @@ def _compare_runs(options: Compare, finished: list[polars.DataFrame]) -> dict[st
 
 
 def _compare_files(options: Compare, finished: list[polars.DataFrame]) -> dict[str, dict[str, object]]:
-    """Compare codes in files, and return what a page says of each."""
+    """Compare codes in files, and return what the page says about each."""
     if not options.codes:
         raise UsageError(f"name two runs, or give --codes A.npy B.npy and --factors; {EXAMPLE}")
     _refuse_without_effect(options)
@@ -238,16 +238,16 @@ def _read_codes(names: Sequence[str], options: Compare) -> tuple[dict[str, Any],
 
 
 def _refuse_without_effect(options: Compare) -> None:
-    """Refuse files that do not make a comparison, and options that would change nothing in it."""
+    """Raise a `UsageError` for files that cannot be compared, and for options that have no effect on files."""
     if len(options.codes) < 2:
         raise UsageError("one file is not enough to compare: --codes takes two or more")
     _refuse_twice(options.codes)
     if options.samples or options.test_samples:
-        raise UsageError("--samples and --test-samples are for runs; of files, all rows are scored")
+        raise UsageError("--samples and --test-samples are for runs; with files, all rows are scored")
     if options.data:
-        raise UsageError("--data is for runs; of files, all rows are scored")
+        raise UsageError("--data is for runs; with files, all rows are scored")
     if bool(options.test_codes) != bool(options.test_factors):
-        raise UsageError("--test-codes and --test-factors come together")
+        raise UsageError("--test-codes and --test-factors must be given together")
     if options.test_codes and len(options.test_codes) != len(options.codes):
         raise UsageError(f"--codes has {len(options.codes)} files and --test-codes {len(options.test_codes)}")
 
@@ -260,7 +260,7 @@ def _refuse_twice(paths: Sequence[Path]) -> None:
 
 
 def _facts(run: Run) -> dict[str, object]:
-    """Return what a page says of a run."""
+    """Return what the page says about a run."""
     method, data = run.config["method"], run.config["data"]
     training = run.settings.training
     step = f"{run.step:,}" if run.step == training.steps else f"{run.step:,} of {training.steps:,}"
@@ -290,7 +290,7 @@ def _shown(options: Compare, rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _line(row: Mapping[str, Any]) -> dict[str, str]:
-    """Return a row of the table; its columns of values are called by what is compared."""
+    """Return a row of the table, with the values in columns named after the runs."""
     values = {_heading(row[name]): _decimals(row[f"value_{name}"]) for name in ("a", "b")}
     numbers = {name: _decimals(row[name], sign="+") for name in NUMBERS}
     verdict = (row["better"] or "differs") if row["differs"] else "–"
@@ -298,7 +298,7 @@ def _line(row: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _heading(name: str) -> str:
-    """Return the heading of the values of a run, which may be called like another column."""
+    """Return the column heading for a run, in quotes if its name is that of another column."""
     return f"'{name}'" if name in ("metric", *NUMBERS, "better") else name
 
 

@@ -1,6 +1,6 @@
-"""`unweave completion`: a script that lets the Tab key of a shell finish commands, options and names.
+"""`unweave completion`: a script that lets a shell complete commands, options and names.
 
-The script holds all it needs, as a table from what has been written to what may follow, and starts no Python.
+The script holds a table from what has been typed to what may follow, and starts no Python.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ONE, SEVERAL = "1", "+"
 
 @dataclass(frozen=True)
 class Completion:
-    """Print a script for a shell, after which the Tab key finishes commands, options, and the names they take.
+    """Print a script with which the Tab key completes commands, options, and the names they take.
 
     bash: unweave completion bash > ~/.local/share/bash-completion/completions/unweave
     zsh: unweave completion zsh > ~/.unweave.zsh, and a line "source ~/.unweave.zsh" in ~/.zshrc
@@ -50,7 +50,7 @@ def completion(words: list[str]) -> None:
 
 
 def following() -> dict[str, str]:
-    """Return what may follow: by a command its options, by `command =` its first words, by `command --option` values.
+    """Return what may follow: after a command its options, `command =` its first words, `command --option` values.
 
     An asterisk stands for any method.
     """

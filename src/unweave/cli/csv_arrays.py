@@ -1,4 +1,4 @@
-"""Comma-separated values: numbers, and words where they are wanted; each mistake is named with its place."""
+"""Reading CSV files of numbers, or of numbers and words; each error names its line and column."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ CAUSES = {
     ",": "a comma stands within quotes; write decimal points, and no quotes around numbers",
     "'": "quotes stand around numbers; take them off",
 }
-"""What to say of a cell that is numbers but for a character."""
+"""What to say about a cell that would be a number but for one character."""
 
 
 def read_csv(path: Path) -> np.ndarray:
-    """Return the rows of numbers, as int64 where all are whole and fit, else as float64."""
+    """Return the rows of numbers: int64 if all are whole and fit, otherwise float64."""
     with suppress(ValueError, OverflowError):
-        return _collect(path, int, "q")  # by way of floats, digits beyond 2**53 would be lost
+        return _collect(path, int, "q")  # floats would lose digits beyond 2**53
     values = _collect(path, float, "d")
     whole = (np.abs(values) < 2.0**63).all() and (values == np.rint(values)).all()
     return values.astype(np.int64) if whole else values
 
 
 def read_csv_texts(path: Path) -> np.ndarray:
-    """Return the rows of numbers; where a column holds words, as Python objects, texts and numbers."""
+    """Return the rows of numbers; if a column holds words, an array of Python objects, texts and numbers."""
     try:
         return read_csv(path)
     except ValueError as error:
         rows = [(line, [cell.strip() for cell in row]) for line, row in _rows(path)]
         if not rows or not any(_is_word(cell) for _, row in rows[1:] for cell in row):
-            raise error  # there are no words to be read
+            raise error  # there are no words to read
     for mark in (";", "\t"):
         if all(mark in row[0] for _, row in rows):
             raise ValueError(f"{rows[0][1][0][:40]!r} shows that {CAUSES[mark]}")
@@ -52,7 +52,7 @@ def read_csv_texts(path: Path) -> np.ndarray:
 
 
 def _has_head(rows: Sequence[tuple[int, list[str]]]) -> bool:
-    """Tell whether the first row of a table with words names the columns: no number, no word that occurs below."""
+    """Return whether the first row of a table with words is a header: no number, no word that occurs below."""
     (_, head), *body = rows
     _refuse_index(head)
     if any(_is_number(cell) or _cause([cell]) for cell in head):
@@ -66,23 +66,21 @@ def _read_column(lines: Sequence[int], cells: Sequence[str], place: int) -> list
     for line, cell, is_number in zip(lines, cells, numbers, strict=True):
         if not (is_number or _is_word(cell)):
             shown = repr(cell) if cell else "an empty cell"
-            what = (
-                _cause([cell]) or f"{shown} stands for a missing value; leave out the row, or name the class otherwise"
-            )
+            what = _cause([cell]) or f"{shown} means a missing value; leave out the row, or rename the class"
             raise ValueError(f"line {line}, column {place}: {what}")
     if not any(numbers):
         return list(cells)
     if not all(numbers):
         word, number = numbers.index(False), numbers.index(True)
         found = f"{cells[word][:40]!r} in line {lines[word]}, {cells[number][:40]!r} in line {lines[number]}"
-        raise ValueError(f"column {place} has words and numbers mixed ({found}); write all in one way")
+        raise ValueError(f"column {place} mixes words and numbers ({found}); use one of them throughout")
     with suppress(ValueError):
         return [int(cell) for cell in cells]
     return [float(cell) for cell in cells]
 
 
 def _collect(path: Path, number: Callable[[str], float], typecode: str) -> np.ndarray:
-    """Return the rows of numbers, after a line of names where there is one."""
+    """Return the rows of numbers, without the header if there is one."""
     values, first, width = array(typecode), 0, 0
     for line, row in _rows(path):
         if not first:
@@ -97,12 +95,12 @@ def _collect(path: Path, number: Callable[[str], float], typecode: str) -> np.nd
         if "_" in "".join(row):  # Python reads 1_000 as a number
             raise _bad_cell(line, row)
     if not values:
-        raise ValueError(f"it has no rows{' below its names' if first else ''}; write a line of numbers a sample")
+        raise ValueError(f"it has no rows{' below its names' if first else ''}; write one line of numbers per sample")
     return np.array(values).reshape(-1, width)
 
 
 def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield the cells of each row, with the number of the line in which it begins."""
+    """Yield the cells of each row, with the number of its first line."""
     with path.open(encoding="utf-8-sig") as file:  # spreadsheets put a byte order mark in front
         reader = csv.reader(_lines(file), skipinitialspace=True, strict=True)
         line = 1
@@ -113,12 +111,12 @@ def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
                 line = reader.line_num + 1
         except UnicodeDecodeError:
             raise ValueError("it is not UTF-8 text; save it as UTF-8") from None
-        except csv.Error:  # a quote that does not close around a cell, or a cell beyond the module's limit
+        except csv.Error:  # an unclosed quote, or a cell beyond the module's limit
             raise ValueError(f"line {line} cannot be split into cells; take quotes off, save with commas") from None
 
 
 def _lines(file: Iterable[str]) -> Iterator[str]:
-    """Yield every line, emptied if it is blank or a comment, so that lines are still counted right."""
+    """Yield every line, emptied if it is blank or a comment, so that line numbers stay correct."""
     for count, line in enumerate(file, 1):
         if "\0" in line:
             raise ValueError(f"line {count} has a zero byte, so it is not UTF-8 text; save it as UTF-8")
@@ -132,7 +130,7 @@ def _check_width(line: int, row: list[str], first: int, width: int) -> None:
 
 
 def _has_names(line: int, row: list[str]) -> bool:
-    """Tell whether the first row names the columns; one that names only some, or not an index, is refused."""
+    """Return whether the first row is a header; it is an error if it names only some of the columns."""
     _refuse_index(row)
     numbers, names = [cell for cell in row if _is_number(cell)], [cell for cell in row if _is_word(cell)]
     if names and numbers:
@@ -142,16 +140,16 @@ def _has_names(line: int, row: list[str]) -> bool:
 
 
 def _refuse_index(row: list[str]) -> None:
-    """Refuse a first row in which only the first column has no name."""
+    """Raise an error if the first column alone has no name."""
     numbers, names = [cell for cell in row if _is_number(cell)], [cell for cell in row if _is_word(cell)]
     counted = [str(column) for column in range(len(row) - 1)]  # pandas' names for columns that have none
     if row[0].strip() in ("", "Unnamed: 0") and ((names and not numbers) or numbers == counted != []):
         how = "index=False, header=False" if numbers else "index=False"
-        raise ValueError(f"its first column has no name, as an index that pandas wrote; write it without ({how})")
+        raise ValueError(f"its first column has no name, like an index of pandas; write it without ({how})")
 
 
 def _bad_cell(line: int, row: list[str]) -> ValueError:
-    """Return the error for a row in which a cell is no number, or not one of the kind that is collected."""
+    """Return the error for a row with a cell that is not a number of the expected kind."""
     column, cell = next(((place, cell) for place, cell in enumerate(row, 1) if not _is_number(cell)), (0, ""))
     shown = repr(cell[:40]) if cell.strip() else "an empty cell"
     what = _cause([cell]) or f"{shown} is not a number; write one, or leave out the row"
@@ -159,12 +157,12 @@ def _bad_cell(line: int, row: list[str]) -> ValueError:
 
 
 def _is_word(cell: str) -> bool:
-    """Tell whether a cell is a name or a label: neither a number, nor what was meant to be one, nor missing."""
+    """Return whether a cell is a name or a label: not a number, not meant to be one, and not missing."""
     return not (_is_number(cell) or _cause([cell]) or cell.strip().lower() in MISSING)
 
 
 def _cause(row: list[str]) -> str:
-    """Return why the first cell that is numbers but for a character is none, and what to do, or nothing."""
+    """Return why the first cell that is almost a number is not one and what to do, or an empty text."""
     for cell in row:
         for character, cause in CAUSES.items():
             pieces = [piece for piece in cell.split(character) if piece.strip()]

@@ -1,4 +1,4 @@
-"""`unweave data …`: what there is to learn from."""
+"""`unweave data …`: list, describe and draw data sets."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from unweave.files import write_atomically
 from unweave.progress import Bar
 from unweave.text import facts, first_line, memory, pairs, table, to_json
 
-LIMITS = """Images that look the same cannot be told apart: all images being equally likely, no code predicts a factor
-with a higher accuracy, or holds a larger share of its information, than stands beside it."""
+LIMITS = """Images that look the same cannot be distinguished. If all images are equally likely, no codes predict a
+factor with a higher accuracy, or hold a larger share of its information, than shown here."""
 Name = Annotated[Positional[str], OneOf(DATASETS, listed=False), arg(metavar="NAME")]
 
 
 @dataclass(frozen=True)
 class List:
-    """List the data sets: those drawn when needed, and the published ones, which are fetched once."""
+    """List the data sets: those that are drawn on demand, and published ones, which are fetched once."""
 
     plugin: Plugins = ()
-    """Also know the methods, nets, metrics and data sets that a Python file or module defines."""
+    """Load methods, nets, metrics and data sets from a Python file or module."""
     json: Flag = False
     """Print one JSON object instead of a table."""
 
@@ -68,7 +68,7 @@ class Info:
     name: Name
     """The data set, with options after a colon: xysquares:spacing=1"""
     plugin: Plugins = ()
-    """Also know the methods, nets, metrics and data sets that a Python file or module defines."""
+    """Load methods, nets, metrics and data sets from a Python file or module."""
     json: Flag = False
     """Print one JSON object instead of text."""
 
@@ -109,7 +109,7 @@ def info(words: list[str]) -> None:
 
 
 def _info_before_fetching(kind: type[Dataset], options: Info) -> None:
-    """Show what is known of a published data set whose files are not here."""
+    """Show what is known about a published data set whose files are missing."""
     origin = {"files": files.status(kind.name), "source": files.source(kind.name), "licence": kind.licence}
     if options.json:
         return print(to_json({**_outline(kind), **origin, "download": files.size_to_fetch(kind.name)}))
@@ -119,7 +119,7 @@ def _info_before_fetching(kind: type[Dataset], options: Info) -> None:
 
 
 def _download(name: str) -> str:
-    """Return how large the files are that a data set lacks, where that is known."""
+    """Return the size of the missing files of a data set, if it is known."""
     size = files.size_to_fetch(name) if files.missing(name) else None
     return f", {memory(size)}" if size else ""
 
@@ -131,11 +131,11 @@ class Show:
     name: Name
     """The data set, with options after a colon: xysquares:spacing=1"""
     out: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="(default: NAME.png in this folder)")] = None
-    """The picture to write, a PNG."""
+    """The PNG file to write."""
     seed: int = 0
     """Seed of the random images."""
     plugin: Plugins = ()
-    """Also know the methods, nets, metrics and data sets that a Python file or module defines."""
+    """Load methods, nets, metrics and data sets from a Python file or module."""
 
     def __post_init__(self) -> None:
         refuse_below(0, seed=self.seed)
@@ -160,16 +160,16 @@ def show(words: list[str]) -> None:
 
 
 def _outline(data: Dataset | type[Dataset]) -> dict[str, Any]:
-    """Return what is known of a data set before anything of it is drawn."""
+    """Return what is known about a data set before any image is drawn."""
     kind = data if isinstance(data, type) else type(data)
     factors = dict(zip(data.factors.names, data.factors.sizes, strict=True))
     return {"name": data.name, "about": first_line(kind), "images": _count(data), "factors": factors}
 
 
 def _factor_table(data: Dataset | type[Dataset], found: Ceilings | None = None) -> str:
-    """Return the factors with their numbers of values and, where they are known, their ceilings."""
+    """Return the factors with their numbers of values and, if known, their ceilings."""
     if not data.factors.names:
-        return "no factors: methods and scores that need none can use it"
+        return "no factors: only methods and scores that need none can use it"
     rows = [
         {"factor": name, "values": "real" if name in data.continuous else str(size)}
         for name, size in zip(data.factors.names, data.factors.sizes, strict=True)
@@ -180,7 +180,7 @@ def _factor_table(data: Dataset | type[Dataset], found: Ceilings | None = None) 
 
 
 def _ceilings(data: Dataset) -> Ceilings | None:
-    """Return what no code can exceed on a data set, with a bar where that takes its time."""
+    """Return the ceilings of a data set, with a progress bar if it takes long."""
     with Bar(f"comparing the images of {data.name}", unit=" images") as bar:
         return kept_ceilings(data, bar)
 
@@ -190,7 +190,7 @@ def _distinct(found: Ceilings) -> str:
 
 
 def _files(data: Dataset) -> str:
-    """Return where the images come from: drawn, a published source, or the user's own path."""
+    """Return where the images come from: drawn, a published source, or the user's path."""
     while isinstance(data, Wrapper):
         data = data.base
     if data.name in KIND.own:
@@ -201,7 +201,7 @@ def _files(data: Dataset) -> str:
 
 
 def _count(data: Dataset | type[Dataset]) -> int:
-    """Return how many images there are; a class that has not been opened yet is a full grid."""
+    """Return the number of images; a class that has not been opened is a full grid."""
     return (data.count or len(data.factors)) if isinstance(data, type) else len(data)
 
 
@@ -214,7 +214,7 @@ def _of_pixels(found: Statistics) -> dict[str, str]:
 
 
 def _of_features(data: Dataset, found: Statistics) -> dict[str, str]:
-    """Return the range of the features' means and deviations: there may be thousands."""
+    """Return the ranges of the features' means and deviations, since there may be thousands."""
     still = sum(deviation == 0 for deviation in found.deviation)
     return {
         "features": f"{data.shape[0]:,}" + (f", {still:,} of them constant" if still else ""),

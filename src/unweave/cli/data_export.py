@@ -19,7 +19,7 @@ from unweave.text import memory, to_json
 
 @dataclass(frozen=True)
 class Export:
-    """Write a data set as Parquet files, in the way of Hugging Face: PNG images, and one column for each factor."""
+    """Write a data set as Parquet files in the layout of Hugging Face: PNG images, and one column for each factor."""
 
     name: Annotated[Positional[str], OneOf(DATASETS, listed=False), arg(metavar="NAME")]
     """The data set, with options after a colon: xysquares:spacing=1"""
@@ -28,11 +28,11 @@ class Export:
     rows: Annotated[int | None, arg(metavar="N", help_behavior_hint="(default: all)")] = None
     """Write this many random images, without repeats."""
     shard: int = 10_000
-    """Images a file."""
+    """Images per file."""
     seed: int = 0
     """Seed of the random images."""
     plugin: Plugins = ()
-    """Also know the methods, nets, metrics and data sets that a Python file or module defines."""
+    """Load methods, nets, metrics and data sets from a Python file or module."""
     json: Flag = False
     """Print one JSON object instead of text."""
 

@@ -18,15 +18,15 @@ from unweave.progress import Bar, OnProgress, print_above
 from unweave.text import memory, table, to_json
 
 PART = re.compile(r"\.(.+)\.part$")
-"""What a file is called while it comes."""
+"""The name of a file while it is downloaded."""
 
 
 @dataclass(frozen=True)
 class Fetch:
-    """Fetch the files of a published data set, and check that they are whole.
+    """Fetch the files of a published data set, and check that they are complete.
 
-    The same command continues what was cut off. The files go below the folder UNWEAVE_DATA, or else
-    into the user's cache.
+    The same command resumes an interrupted download. Files go into the folder UNWEAVE_DATA, or else into the user's
+    cache.
     """
 
     name: Annotated[Positional[str], OneOf(DATASETS, listed=False), arg(metavar="NAME")]
@@ -34,7 +34,7 @@ class Fetch:
     from_file: Annotated[tuple[Path, ...], arg(metavar="PATH ...", help_behavior_hint="")] = ()
     """Copy files that are on this machine instead; each is recognised by its checksum."""
     url: Annotated[str | None, arg(metavar="URL", help_behavior_hint="")] = None
-    """Another place of the file, or of the folder of the files when it ends in "/"."""
+    """Another address of the file, or of the folder of the files if it ends in "/"."""
     json: Flag = False
     """Print one JSON object instead of text."""
 
@@ -63,7 +63,7 @@ def fetch(words: list[str]) -> None:
 
 
 def _announced(name: str, bar: Bar) -> OnProgress:
-    """Return what shows a download on the bar and, before that, says how large it is."""
+    """Return a callback that shows a download on the bar, after printing its size."""
     before = ""
 
     def on_progress(what: str, done: float, total: float | None) -> None:
@@ -77,6 +77,6 @@ def _announced(name: str, bar: Bar) -> OnProgress:
 
 
 def _extent(done: float, total: float | None) -> str:
-    """Return how large a file is, and how much of it was here before."""
+    """Return the size of a file, and how much of it is already here."""
     size = "of unknown size" if total is None else memory(int(total))
-    return f"{size}, {memory(int(done))} of which are here" if done else size
+    return f"{size}, {memory(int(done))} of which are already here" if done else size

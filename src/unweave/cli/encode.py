@@ -1,4 +1,4 @@
-"""`unweave encode`: codes of any encoder for the images of a data set."""
+"""`unweave encode`: compute the codes of any encoder for the images of a data set."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ Optional = arg(help_behavior_hint="")
 
 @dataclass(frozen=True)
 class Encode:
-    """Encode images of a data set by a pretrained encoder, one of your own, or a baseline, and write their codes.
+    """Encode images of a data set with a pretrained encoder, your own, or a baseline, and write their codes.
 
-    Codes are kept in the folder of data sets: the same command goes on where it stopped, and no image is encoded twice.
+    Codes are cached in the data folder: the same command continues after an interruption, and encodes no image twice.
     """
 
     encoder: Annotated[Positional[str], OneOf(ENCODERS, listed=False), arg(metavar="ENCODER")]
@@ -40,35 +40,35 @@ class Encode:
     data: Annotated[str, OneOf(DATASETS, listed=False), arg(metavar="NAME", help_behavior_hint="")] = ""
     """A data set, or a path to your own images, with options after a colon: rooms3d:size=32. A run has its own."""
     samples: int = 10_000
-    """How many images, each once; all of a data set that has fewer."""
+    """Number of images, drawn without replacement; all, if the data set has fewer."""
     first: Flag = False
-    """Take the first images in order, instead of random ones."""
+    """Take the first images of the data set instead of random ones."""
     layer: Annotated[str, arg(metavar="LAYER")] = POOLED
-    """The layer whose output is taken; --layers lists them."""
+    """Layer whose output is taken; --layers lists them."""
     layers: Flag = False
     """List the layers of the encoder and their widths, and encode nothing."""
     pooling: Annotated[str, OneOf(POOLINGS)] = "mean"
-    """How maps and tokens become one row: over space or tokens their mean or max, the first alone, or all of them."""
+    """How to pool feature maps and tokens into one row: mean, max, the first only, or all (flatten)."""
     projection: Annotated[str | None, OneOf(PROJECTIONS), Optional] = None
-    """What brings codes to a common width, fitted to them."""
+    """Projection to a common width, fitted to the codes."""
     width: Annotated[int | None, arg(metavar="INT", help_behavior_hint="(default: 64, or fewer)")] = None
     """That width."""
     batch: int = 64
-    """Images that go through the encoder at once."""
+    """Images per batch."""
     seed: int = 0
     """Seed of the images, of random weights and of the projection."""
     random_weights: Flag = False
-    """The same network with random weights: a control."""
+    """Use the same network with random weights, as a control."""
     device: str = "auto"
-    """Where the network runs: auto, cpu, cuda, mps."""
+    """Where to run the network: auto, cpu, cuda or mps."""
     cache: Flag = True
-    """Neither keep codes nor use those that are kept."""
+    """Neither write nor read the cache of codes."""
     out: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
     """The .npz file: codes (n, d), factors (n, k), indices (n,) and a record as JSON."""
     overwrite: Flag = False
-    """Replace the file if it is there."""
+    """Replace the file if it exists."""
     plugin: Plugins = ()
-    """Also know the methods, nets, metrics and data sets that a Python file or module defines."""
+    """Load methods, nets, metrics and data sets from a Python file or module."""
     json: Flag = False
     """Print one JSON object instead of text."""
 
@@ -125,13 +125,13 @@ def encode(words: list[str]) -> None:
 
 
 def _run_folder(encoder: str) -> Path | None:
-    """Return the folder of a run that is given as an encoder, with or without options."""
+    """Return the run's folder if the encoder is a run, with or without options."""
     folder = Path(encoder.partition(":")[0])
     return folder if folder.is_dir() else None
 
 
 def _data(options: Encode) -> Dataset:
-    """Return the data set that is asked for, or that a run was trained on."""
+    """Return the data set that --data names, or that the run was trained on."""
     from unweave.data import load
     from unweave.runs import Run
 
@@ -161,7 +161,7 @@ def _list_layers(options: Encode) -> None:
 
 
 def _facts(found: Codes) -> dict[str, str]:
-    """Return what was encoded, for people."""
+    """Return what was encoded, as text."""
     record: dict[str, Any] = found.record
     data = {name: value for name, value in record["data"].items() if name != "name"}
     encoder = record["encoder"] + (", random weights" if record["random_weights"] else "")
@@ -177,5 +177,5 @@ def _facts(found: Codes) -> dict[str, str]:
         kept = f", {projection['variance']:.1%} of the variance" if "variance" in projection else ""
         if "unexplained" in projection:
             kept = f", {projection['settings']['k']} active, {1 - projection['unexplained']:.1%} of the variance"
-        shown["projection"] = f"{projection['kind']} of {projection['from']:,} codes{kept}"
+        shown["projection"] = f"{projection['kind']} of {projection['from']:,} latents{kept}"
     return shown

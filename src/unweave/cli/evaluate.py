@@ -1,4 +1,4 @@
-"""`unweave evaluate`: scores of a run, or of codes and factors in files."""
+"""`unweave evaluate`: score a run, or codes and factors in files."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ Metrics = Annotated[
     arg(metavar="NAME ...", help_behavior_hint="(default: all)"),
 ]
 OnScores = Callable[["polars.DataFrame"], None]
-"""Takes a metric's scores as soon as they are there."""
+"""Takes a metric's scores as soon as they are computed."""
 NUMBERS = ("value", "low", "high", "floor", "ceiling", "adjusted", "seconds")
 MEANING = "low, high: would another draw of this many rows change the score (95 %)? Training seeds are not counted."
 BOUNDS = "floor: factors shuffled; ceiling: the factors as codes; adjusted: 0 at the floor, 1 at the ceiling."
 NOTES = {"low": MEANING, "floor": BOUNDS}
-"""What is said of a column that has numbers."""
+"""The line printed for columns that have numbers."""
 
 SETTING = "METRIC.OPTION=VALUE, such as mig.bins=30"
 """What --set takes."""
@@ -48,55 +48,55 @@ SETTING = "METRIC.OPTION=VALUE, such as mig.bins=30"
 
 @dataclass(frozen=True)
 class Evaluate(Request):
-    """Score a run on random images of its data set, or score codes and factors of your own.
+    """Score a run on random images of its data set, or your own codes and factors.
 
-    Each score comes with its 95 % interval over images, its floor (factors shuffled) and its ceiling (the factors
-    themselves as codes). The scores of a run are saved in its folder too.
+    Each score has a 95 % interval over images, a floor (factors shuffled) and a ceiling (the factors themselves as
+    codes). The scores of a run are also saved in its folder.
     """
 
     runs: Annotated[Positional[tuple[Path, ...]], arg(metavar="RUN|FILE.npz ...", help_behavior_hint="")] = ()
-    """The run's folder; or .npz files of codes and factors, of the same samples where there are several."""
+    """The run's folder; or .npz files of codes and factors, several only of the same samples."""
     metrics: Metrics = ("all",)
-    """The metrics to compute, or a group of them: all, study, overcomplete; unweave metrics list names them."""
+    """Metrics to compute, or groups: all, study, overcomplete; see unweave metrics list."""
     options: Suppress[Any] = None
     set: Annotated[tuple[str, ...], arg(metavar="METRIC.OPTION=VALUE ...", help_behavior_hint="")] = ()
-    """Options of metrics by hand, such as mig.bins=30."""
+    """Options of metrics, such as mig.bins=30."""
     label_noise: Count = None
-    """A regime, 1 to 3, of noise on the factors before they are used."""
+    """Add label noise to the factors first: regime 1, 2 or 3."""
     bin_factors: Count = None
-    """Cut continuous factors into this many groups of equal counts, for the metrics that need classes."""
+    """Bin continuous factors into this many classes of equal counts, for metrics that need classes."""
     categorical: Annotated[tuple[int, ...], arg(metavar="COLUMN ...", help_behavior_hint="")] = ()
-    """Columns of --codes, counted from 0, that hold categories, whose numbers are names; a run knows its own."""
+    """Columns of --codes, counted from 0, that hold categories rather than numbers; a run knows its own."""
     seed: int = 0
     """Seed of the random images and of the metrics."""
     replicates: Count = None
-    """Half-samples behind an interval; by default 200 where that is cheap, 5 to 10 where each is another fit."""
+    """Half-samples for an interval; by default 200, or 5 to 10 for metrics that fit a predictor on each."""
     intervals: Flag = True
-    """Leave out the intervals, which is quicker."""
+    """Leave out intervals, which is faster."""
     floors: Flag = True
-    """Leave out floors and ceilings, which is quicker."""
+    """Leave out floors and ceilings, which is faster."""
     details: Flag = False
-    """Add the value of each factor, where a metric has them."""
+    """Add a row for each factor, if a metric has values for single factors."""
     data: Annotated[str | None, arg(metavar="PATH", help_behavior_hint="")] = None
-    """The run's data set, where it has moved: it is checked to be the one trained on."""
+    """The run's data set, if it has moved; it must be the one that training used."""
     step: Annotated[int | None, arg(metavar="STEP", help_behavior_hint="(default: the last)")] = None
-    """Score the run as it was after this step: one of its snapshots."""
+    """Score the run's snapshot after this step."""
     samples: Count = None
-    """Random images to score a run on, instead of the preset's."""
+    """Random images to score a run on, instead of the preset's number."""
     test_samples: Count = None
-    """Random images to test on what was fitted, instead of the preset's."""
+    """Random images for the test rows, instead of the preset's number."""
     codes: File = None
     """Codes (n, d) in a .npy, .csv, .parquet or .npz file, instead of a run; an .npz may hold codes and factors."""
     factors: File = None
-    """Their factors (n, k); without them, only what needs no labels is scored."""
+    """Their factors (n, k); without them, only metrics that need no labels are computed."""
     test_codes: File = None
-    """Codes to test on, for the metrics that train a predictor."""
+    """Codes of test rows, for metrics that fit a predictor."""
     test_factors: File = None
     """Their factors."""
     out: File = None
     """Also write the scores to a .csv, .parquet or .json file."""
     plugin: Plugins = ()
-    """Also know the methods, nets, metrics and data sets that a Python file or module defines."""
+    """Load methods, nets, metrics and data sets from a Python file or module."""
     json: Flag = False
     """Print one JSON object instead of a table."""
 
@@ -108,7 +108,7 @@ class Evaluate(Request):
             raise UsageError(f"--label-noise must be 1, 2 or 3, not {self.label_noise}")
         if any("," in name for name in self.metrics):
             names = " ".join(self.metrics).replace(",", " ").split()
-            raise UsageError(f"names of metrics have spaces between them, not commas: --metrics {' '.join(names)}")
+            raise UsageError(f"separate the names of metrics by spaces, not commas: --metrics {' '.join(names)}")
         object.__setattr__(self, "options", read_settings(self.set))
         super().__post_init__()
         _check_places(self.runs, self.files)
@@ -117,12 +117,12 @@ class Evaluate(Request):
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The files of codes that are named like runs."""
+        """The files of codes that are given in place of a run."""
         return tuple(path for path in self.runs if path.suffix.lower() == ".npz" and not path.is_dir())
 
     @property
     def run(self) -> Path | None:
-        """The folder of the run, if it is one that is scored."""
+        """The folder of the run, unless files are scored."""
         return self.runs[0] if self.runs and not self.files else None
 
     @property
@@ -136,7 +136,7 @@ def evaluate(words: list[str]) -> None:
     options = parse(Evaluate, words, "evaluate")
     finished: list[polars.DataFrame] = []
     if options.files and (options.codes or options.test_codes or options.test_factors):
-        raise UsageError("codes are given once: name the files, or give --codes (with --test-codes and --test-factors)")
+        raise UsageError("give codes once: either the files, or --codes (with --test-codes and --test-factors)")
     if len(options.files) == 1:
         options = replace(options, runs=(), codes=options.files[0])
     try:
@@ -170,16 +170,16 @@ def _following(options: Evaluate) -> str:
 
 
 def _check_places(runs: Sequence[Path], files: Sequence[Path]) -> None:
-    """Refuse several runs, and runs beside files."""
+    """Raise a `UsageError` for several runs, and for runs together with files."""
     if len(runs) < 2 or len(files) == len(runs):
         return
     if files:
         raise UsageError(
-            f"score either a run or files: '{files[0]}' is a file, and not all of the others are .npz files"
+            f"score either a run or .npz files: '{files[0]}' is a file, but not all of the others are .npz files"
         )
     refuse_file(*runs)
     words = " ".join(shlex.quote(str(run)) for run in runs)
-    raise UsageError(f"one run is scored at a time; to compare several: unweave compare {words}")
+    raise UsageError(f"score one run at a time; to compare several: unweave compare {words}")
 
 
 def _shown(options: Evaluate, tables: Sequence[polars.DataFrame]) -> str:
@@ -219,7 +219,7 @@ def _score_run(options: Evaluate, folder: Path, on_result: OnScores) -> polars.D
 
 
 def read_settings(words: Sequence[str], form: str = SETTING) -> dict[str, dict[str, Any]]:
-    """Return METRIC.OPTION=VALUE words as options of metrics; a value is JSON, or else a text.
+    """Return METRIC.OPTION=VALUE words as options of metrics; a value is JSON, or otherwise text.
 
     >>> read_settings(["mig.bins=30", "dci.learner=lasso"])
     {'mig': {'bins': 30}, 'dci': {'learner': 'lasso'}}

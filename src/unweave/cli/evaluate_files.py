@@ -1,4 +1,4 @@
-"""Codes in files, scored for `unweave evaluate`: one file with its factors, or several of the same samples."""
+"""Scoring codes in files for `unweave evaluate`: one file with its factors, or several of the same samples."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 
 def score_files(options: Evaluate, finished: list[polars.DataFrame]) -> polars.DataFrame:
-    """Score codes in a file; what is finished is appended as it comes."""
+    """Score codes in a file; each finished table is appended to `finished`."""
     if not options.codes:
-        raise UsageError("name a run first, or give --codes and --factors; for example: unweave evaluate runs/first")
+        raise UsageError("name a run, or give --codes and --factors; for example: unweave evaluate runs/first")
     _refuse_of_runs(options)
     if bool(options.test_codes) != bool(options.test_factors):
-        raise UsageError("--test-codes and --test-factors come together")
+        raise UsageError("--test-codes and --test-factors must be given together")
     _refuse_beyond_files(options.metrics)
     from unweave import metrics
 
@@ -42,7 +42,7 @@ def score_files(options: Evaluate, finished: list[polars.DataFrame]) -> polars.D
     if options.test_codes and options.test_factors:
         test = read_codes(options.test_codes, test=True), read_factors(options.test_factors, test=True)
     if factors is None and (options.label_noise or test is not None):
-        raise UsageError("--label-noise, --test-codes and --test-factors mean nothing without --factors")
+        raise UsageError("--label-noise, --test-codes and --test-factors need --factors")
     names = None if factors is None else read_factor_names(options.factors or options.codes)
     return metrics.evaluate(
         codes,
@@ -67,7 +67,7 @@ def score_several(options: Evaluate, finished: list[polars.DataFrame]) -> polars
         if options.factors is None and number and not _equal(own, factors):
             first = options.files[0]
             raise UsageError(
-                f"'{first}' and '{path}' are codes of different samples; encode them from one seed, or give --factors"
+                f"'{first}' and '{path}' hold codes of different samples; encode both with one seed, or give --factors"
             )
         factors = factors if number or options.factors is not None else own
     _refuse_other_images(options.files)
@@ -76,18 +76,18 @@ def score_several(options: Evaluate, finished: list[polars.DataFrame]) -> polars
 
 
 def _refuse_other_images(files: Sequence[Path]) -> None:
-    """Refuse files that say which images they are of, where these are others."""
+    """Raise a `UsageError` if the files record different images."""
     found = [(path, indices) for path in files if (indices := read_optional(path, "indices")) is not None]
     for path, indices in found[1:]:
         if not np.array_equal(indices, found[0][1]):
-            raise UsageError(f"'{found[0][0]}' and '{path}' have other indices of images; encode them from one seed")
+            raise UsageError(f"'{found[0][0]}' and '{path}' have different image indices; encode both with one seed")
 
 
 def _refuse_test_arrays(path: Path) -> None:
-    """Refuse a file whose test rows would be ignored."""
+    """Raise a `UsageError` for a file whose test rows would be ignored."""
     for name in ("test_codes", "test_factors"):
         if read_optional(path, name) is not None:
-            raise UsageError(f"'{path}' holds {name}, and several files are scored without test rows; score it alone")
+            raise UsageError(f"'{path}' holds {name}, but several files are scored without test rows; score it alone")
 
 
 def _equal(a: np.ndarray | None, b: np.ndarray | None) -> bool:
@@ -95,27 +95,27 @@ def _equal(a: np.ndarray | None, b: np.ndarray | None) -> bool:
 
 
 def _keys(files: Sequence[Path]) -> list[str]:
-    """Return what files are called in a table: their names, or where these are not unique their paths."""
+    """Return the names of files in the table: file names, or paths if file names are not unique."""
     stems = [path.stem for path in files]
     keys = stems if len(set(stems)) == len(stems) else [str(path) for path in files]
     for key in keys:
         if keys.count(key) > 1:
-            raise UsageError(f"'{key}' is there twice")
+            raise UsageError(f"'{key}' is given twice")
     return keys
 
 
 def _refuse_of_runs(options: Evaluate) -> None:
-    """Refuse options that are for runs alone."""
+    """Raise a `UsageError` for options that apply only to runs."""
     if options.samples or options.test_samples:
-        raise UsageError("--samples and --test-samples are for a run; of files, all rows are scored")
+        raise UsageError("--samples and --test-samples are for a run; with files, all rows are scored")
     if options.step is not None:
-        raise UsageError("--step is for a run that keeps snapshots; of files, all rows are scored")
+        raise UsageError("--step is for a run that keeps snapshots, not for files")
     if options.data:
-        raise UsageError("--data is for a run; of files, all rows are scored")
+        raise UsageError("--data is for a run, not for files")
 
 
 def _refuse_beyond_files(names: Sequence[str]) -> None:
-    """Refuse metrics that need more than codes and factors, which is all that files hold."""
+    """Raise a `UsageError` for metrics that need more than codes and factors, which is all that files hold."""
     from unweave.metrics.table import metric_of
 
     held: dict[str, bool] = dict.fromkeys(("codes", "means", "factors", "source"), True)

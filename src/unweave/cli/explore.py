@@ -1,4 +1,4 @@
-"""`unweave explore`: a page in the browser over runs, studies and codes."""
+"""`unweave explore`: open a page in the browser over runs, studies and codes."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 @dataclass(frozen=True)
 class Explore:
-    """Open a page in the browser over a folder of runs, studies and codes. Nothing in the folder is changed."""
+    """Open a page in the browser over a folder of runs, studies and codes. It changes nothing in the folder."""
 
     folder: Annotated[Positional[Path], arg(metavar="DIR")]
     """A folder of runs and studies, at any depth; or one run, or one study."""
-    port: Annotated[int, arg(help_behavior_hint="(default: any that is free)")] = 0
+    port: Annotated[int, arg(help_behavior_hint="(default: any free one)")] = 0
     """The port to listen at."""
     host: Annotated[str, arg(metavar="ADDRESS")] = "127.0.0.1"
-    """The address to listen at; any other than 127.0.0.1 lets other machines see all that is in the folder."""
+    """The address to listen at; any other than 127.0.0.1 lets other machines see everything in the folder."""
     open: Flag = False
     """Open the page in a browser."""
     samples: int = 2_000
-    """Random images of each run whose codes are looked at."""
+    """Random images of each run to encode."""
     export: Annotated[Path | None, arg(metavar="DIR", help_behavior_hint="(default: serve, and write nothing)")] = None
-    """Write a folder that opens from disk without a server instead, with traversals computed beforehand."""
+    """Instead, write a folder that opens from disk without a server, with precomputed traversals."""
     export_runs: Annotated[int, arg(metavar="N")] = 20
-    """Runs of the export whose sliders move, one of each setting before a second of any; its tables hold all."""
+    """Runs with working sliders in the export, one of each setting before a second of any; tables hold all runs."""
     plugin: Plugins = ()
-    """Also know the methods, nets, metrics and data sets that a Python file or module defines."""
+    """Load methods, nets, metrics and data sets from a Python file or module."""
     json: Flag = False
     """Print the address as one JSON object instead of text."""
 
@@ -73,7 +73,7 @@ def _serve(options: Explore, folder: Path) -> None:
     listener = listening(options.host, options.port)
     url = address_of(listener, options.host)
     if options.host not in LOOPBACK:
-        print(f"unweave: warning: other machines can open {url} and see all that is in '{folder}'", file=sys.stderr)
+        print(f"unweave: warning: other machines can open {url} and see everything in '{folder}'", file=sys.stderr)
     explorer = Explorer(folder, samples=options.samples)
     app = create_app(explorer, host=options.host)
 
@@ -86,12 +86,12 @@ def _serve(options: Explore, folder: Path) -> None:
         if options.open:
             _meanwhile(webbrowser.open, url)
 
-    with listener, suppress(KeyboardInterrupt):  # which is how it ends
+    with listener, suppress(KeyboardInterrupt):  # Ctrl-C ends it
         serve(app, listener, started)
 
 
 def _meanwhile(do: Callable[..., object], *given: str) -> None:
-    """Do something that must not keep the page waiting."""
+    """Call a function in the background, so that the page need not wait."""
     threading.Thread(target=do, args=given, daemon=True).start()
 
 
@@ -105,5 +105,5 @@ def _export(options: Explore) -> None:
         done = write_export(options.folder, out, runs=options.export_runs, samples=options.samples, on_progress=bar)
     if options.json:
         return print(to_json({"out": str(out), "page": str(done.page), "bytes": done.bytes, "runs": done.runs}))
-    size = f"{memory(done.bytes)}; the sliders of {done.runs} of {done.of} runs move"
+    size = f"{memory(done.bytes)}; {done.runs} of {done.of} runs have sliders"
     print(f"{done.page} ({size})\n\nnext: open {done.page} in a browser")

@@ -37,43 +37,43 @@ class Gaussian:
     scenario: Annotated[Positional[str], OneOf(SCENARIOS), arg(metavar="SCENARIO")] = "3-in-2"
     """How the factors depend on each other."""
     gamma: Numbers = GAMMAS
-    """Weights of the likelihood: one, or a row of the grid."""
+    """Weights gamma of the likelihood: one, or several for a grid."""
     lam: Numbers = LAMBDAS
-    """Weights lambda of the squared error."""
+    """Weights lambda of the squared error: one, or several for a grid."""
     repeats: int = 20
-    """Random starts of every (gamma, lambda)."""
+    """Random starts for every (gamma, lambda)."""
     weight: Numbers = (1.0,)
-    """Of a parent in its child, the paper's alpha and beta: one, or one for each factor."""
+    """Weights of parents in their children, the paper's alpha and beta: one, or one for each factor."""
     variance: Numbers = (1.0,)
-    """Of a factor without a parent: one, or one for each."""
+    """Variances of factors without a parent: one, or one for each."""
     own: Numbers = (0.1,)
-    """Variance of a child's own noise: one, or one for each."""
+    """Variances of the noise of factors with a parent: one, or one for each."""
     noise: float = 0.01
     """Variance of the observed variables' noise."""
     sigma_v: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
-    """A covariance of factors of your own, .npy or .csv, instead of a scenario."""
+    """Your own covariance of factors (.npy or .csv), instead of a scenario."""
     n: Optional = None
-    """Observed variables for it; as many as factors if left out."""
+    """Number of observed variables for --sigma-v; by default as many as factors."""
     m: Optional = None
-    """Codes for it; as many as observed variables if left out."""
+    """Number of latents for --sigma-v; by default as many as observed variables."""
     decoder: Annotated[str, OneOf(NOISES)] = "full"
     """Noise of the decoder: full, diagonal or isotropic."""
     start: Annotated[str, OneOf(STARTS)] = "principal"
-    """Decoder (principal: axes, turned at random; random) or encoder (encoder; authors: not scaled) at the start."""
+    """Initial decoder (principal: randomly rotated principal axes; random) or encoder (encoder; authors: unscaled)."""
     stop: Annotated[str, OneOf(STOPS)] = "tolerance"
-    """Stop at the tolerance of the error, or at rest."""
+    """When to stop: at the tolerance of the error, or when nothing changes any more (rest)."""
     best_of: int = 1
-    """Starts of a cell, of which the one that fits the covariance of Y best counts."""
+    """Starts of each cell; the one that fits the covariance of Y best is used."""
     codes: Annotated[str, OneOf(CODES)] = "true"
-    """Covariance of codes in the scores: true or identity."""
+    """Covariance of the codes in the scores: true or identity."""
     tolerance: float = 0.05
-    """Largest error of reconstruction, as a share of the variance of Y."""
+    """Largest reconstruction error, as a share of the variance of Y."""
     steps: int = STEPS
-    """Iterations at most."""
+    """Maximum number of iterations."""
     seed: int = 0
     """Seed of the starts."""
     out: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
-    """A picture to write, a PNG: scores over the grid, and the information plane."""
+    """PNG file to write: scores over the grid, and the information plane."""
     json: Flag = False
     """Print one JSON object instead of tables."""
 
@@ -128,7 +128,7 @@ def _world(options: Gaussian) -> World:
         n = options.n or len(sigma_v)
         return World(sigma_v, n=n, m=options.m or n, noise=options.noise)
     if options.n or options.m:
-        raise UsageError("--n and --m go with --sigma-v; a scenario has its own")
+        raise UsageError("--n and --m need --sigma-v; a scenario sets its own")
     if options.scenario not in SCENARIOS:
         raise unknown("scenario", options.scenario, SCENARIOS)
     numbers = {name: getattr(options, name) for name in ("weight", "variance", "own", "noise")}
@@ -180,7 +180,7 @@ def _scores(found: Study) -> dict[str, dict[str, float]]:
 
 
 def _text(groups: Any) -> str:
-    """Return groups as people write them: factors are counted from 1, as the paper does."""
+    """Return groups as text, with factors counted from 1 as in the paper."""
     return " ".join("{" + ", ".join(f"v{k + 1}" for k in sorted(group)) + "}" for group in groups)
 
 

@@ -1,4 +1,4 @@
-"""`unweave geomancer`: the factors of a data manifold."""
+"""`unweave geomancer`: find the factors of a data manifold."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Geomancer:
-    """Find the submanifolds that points lie on a product of, by the holonomy of their manifold."""
+    """Find the submanifolds whose product the points lie on, from the holonomy of their manifold."""
 
     points: Annotated[Positional[Path], arg(metavar="FILE")]
     """Points (n, D), in a .npy or .csv file; distances between them must be those of the manifold."""
@@ -32,9 +32,9 @@ class Geomancer:
     dim: Annotated[int | None, arg(metavar="K", help_behavior_hint="(default: estimated)")] = None
     """Dimension of the manifold."""
     neighbours: Annotated[int | None, arg(metavar="N", help_behavior_hint="(default: 2 K)")] = None
-    """Nearest neighbours that tensors are carried to."""
+    """Nearest neighbours to which tensors are transported."""
     tangent_neighbours: Annotated[int | None, arg(metavar="N", help_behavior_hint="(default: 3 K (K + 3) / 2)")] = None
-    """Nearest neighbours that tangent spaces are fitted to."""
+    """Nearest neighbours to which tangent spaces are fitted."""
     spectrum: int = 10
     """Eigenvalues to compute."""
     count: Annotated[int | None, arg(metavar="M", help_behavior_hint="(default: by the gap)")] = None
@@ -56,7 +56,7 @@ def geomancer(words: list[str]) -> None:
     if options.out.suffix != ".npz":
         raise UsageError(f"--out must be a .npz file, not '{options.out}'")
     if not options.out.parent.is_dir():
-        raise UsageError(f"there is no folder '{options.out.parent}' to write '{options.out.name}' into")
+        raise UsageError(f"there is no folder '{options.out.parent}' to write '{options.out.name}' into; make it first")
     points = read_array(options.points)
     from unweave.geometry import geomancer as factorise
     from unweave.geometry.dimension import several_dims
@@ -115,7 +115,7 @@ def _evidence(estimate: Dimension) -> str:
 
 
 def _following(options: Geomancer, found: Factorisation) -> str:
-    """Return what to try next: another number of neighbours where factors are in doubt, else a look at the file."""
+    """Return what to try next: another number of neighbours if factors are uncertain, otherwise a look at the file."""
     if found.count == 1 or not found.dims:
         wider = 2 * (options.neighbours or 2 * found.axes.shape[2])
         words = ["unweave", "geomancer", str(options.points), "--dim", str(found.axes.shape[2])]

@@ -1,4 +1,4 @@
-"""`unweave learn-loss`: a reconstruction loss whose distances follow the factors."""
+"""`unweave learn-loss`: learn a reconstruction loss whose distances follow the factors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from unweave.perception.learning import Learning, LearntLoss, check_out, learn_l
 from unweave.progress import Bar
 from unweave.text import table, to_json
 
-MEANINGS = """linear, rank: correlation of perceived with ground-truth distances, on pairs drawn again
+MEANINGS = """linear, rank: correlation of perceived with ground-truth distances, on new pairs
 factors: along one factor, where a pair may be one image twice, means over the factors; random: two different images"""
 
 
@@ -30,22 +30,22 @@ class Flags(Learning):
     """What is learnt, and how."""
 
     radius: Annotated[int | None, arg(metavar="R", help_behavior_hint="(default: 31 at 64 pixels)")] = None
-    """Pixels from the kernel's centre to its edge; by default it reaches half the image."""
+    """Pixels from the kernel's centre to its edge; by default half the image."""
 
 
 @dataclass(frozen=True)
 class LearnLoss:
-    """Learn a reconstruction loss: the distances it perceives between images follow those between their factors."""
+    """Learn a reconstruction loss whose distances between images follow those between their factors."""
 
     data: Annotated[Positional[str], OneOf(DATASETS, listed=False), arg(metavar="DATA")]
     """The data set, with options after a colon: xysquares:size=32"""
     out: Annotated[Path, arg(metavar="FILE")]
-    """The file to write, which ends in .loss; --loss FILE of `unweave train` takes it."""
+    """The file to write, which ends in .loss; pass it to `unweave train` as --loss FILE."""
     learning: Flags = field(default_factory=Flags)
     picture: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="(default: none)")] = None
-    """Also draw the kernel, and images as the loss compares them: a PNG."""
+    """Also draw the kernel, and images as the loss compares them, as a PNG."""
     plugin: Plugins = ()
-    """Also know the methods, nets, metrics and data sets that a Python file or module defines."""
+    """Load methods, nets, metrics and data sets from a Python file or module."""
     json: Flag = False
     """Print one JSON object instead of text."""
 
@@ -77,7 +77,7 @@ def _learnt(options: LearnLoss, data: Dataset) -> LearntLoss:
 
 
 def _check_picture(options: LearnLoss) -> None:
-    """Refuse a picture that could not be written, before minutes are spent."""
+    """Raise a `UsageError` if the picture cannot be written, before spending minutes on learning."""
     place = options.picture
     if place is None:
         return

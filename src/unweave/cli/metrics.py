@@ -1,4 +1,4 @@
-"""`unweave metrics …`: what can be measured."""
+"""`unweave metrics …`: list and describe the metrics."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class List:
     """List the metrics that `unweave evaluate` computes."""
 
     plugin: Plugins = ()
-    """Also know the methods, nets, metrics and data sets that a Python file or module defines."""
+    """Load methods, nets, metrics and data sets from a Python file or module."""
     json: Flag = False
     """Print one JSON object instead of a table."""
 
@@ -43,7 +43,7 @@ def list_all(words: list[str]) -> None:
         for metric in found
     ]
     groups = facts({name: ", ".join(members) for name, members in GROUPS.items() if name != "all"})
-    legend = "better: the better end of the range; – where neither is"
+    legend = "better: the better end of the range; – if neither is"
     print(table(rows), f"\ngroups\n{groups}", f"\n{legend}", "\nnext: unweave evaluate runs/first", sep="\n")
 
 
@@ -54,7 +54,7 @@ class Info:
     name: Annotated[Positional[str], OneOf(METRICS, listed=False), arg(metavar="NAME")]
     """The metric."""
     plugin: Plugins = ()
-    """Also know the methods, nets, metrics and data sets that a Python file or module defines."""
+    """Load methods, nets, metrics and data sets from a Python file or module."""
     json: Flag = False
     """Print one JSON object instead of text."""
 

@@ -22,7 +22,7 @@ from unweave.progress import print_above
 from unweave.signals import handled
 
 MISTAKE = 2
-INTERRUPTED = 130  # what a shell expects of a program stopped by Ctrl-C
+INTERRUPTED = 130  # what a shell expects from a program stopped by Ctrl-C
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 NO_MEMORY = re.compile("allocate memory|out of memory|size calculation overflowed")
 
@@ -31,7 +31,7 @@ NO_MEMORY = re.compile("allocate memory|out of memory|size calculation overflowe
 def polite() -> Iterator[None]:
     """Turn a user's mistake, an interrupt and a full disk into one line on stderr and an exit code."""
     for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:  # closed, as by `>&-`: what is printed goes nowhere
+        if getattr(sys, name) is None:  # closed, as by `>&-`: output is discarded
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal without × shows ? instead
@@ -41,7 +41,7 @@ def polite() -> Iterator[None]:
             try:
                 yield
             finally:  # help ends the program from within
-                sys.stdout.flush()  # here, where a full disk or a closed pipe can still be answered
+                sys.stdout.flush()  # here, where a full disk or a closed pipe can still be reported
         except UsageError as error:
             _fail(str(error), MISTAKE)
         except KeyboardInterrupt as error:
@@ -62,7 +62,7 @@ def polite() -> Iterator[None]:
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Name what was being written when the system refuses it without a name, as it does on a full disk."""
+    """Add the path to errors that the system reports without one, such as a full disk."""
     try:
         yield
     except OSError as error:
@@ -71,7 +71,7 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def _stop(number: int, frame: FrameType | None) -> NoReturn:
-    """Stop as Ctrl-C does, so that what is half done is tidied up."""
+    """Stop as Ctrl-C does, so that unfinished work is cleaned up."""
     raise KeyboardInterrupt(f"stopped by {signal.Signals(number).name}")
 
 
@@ -82,7 +82,7 @@ def _fail(message: str, code: int) -> NoReturn:
 
 
 def _refusal(error: OSError) -> str:
-    """Return what the system would not do."""
+    """Return a line that says what the system could not do."""
     verb = "write" if error.errno in NO_ROOM else "use"
     if error.filename is None:
         return f"cannot {verb} the output: {error.strerror or error}"
@@ -91,7 +91,7 @@ def _refusal(error: OSError) -> str:
 
 
 def _out_of_memory(error: Exception) -> bool:
-    """Tell whether numpy or torch, which has several ways of saying it, found no memory."""
+    """Return whether numpy or torch ran out of memory; torch reports it in several ways."""
     if isinstance(error, RuntimeError):
         return bool(NO_MEMORY.search(str(error)))
     return isinstance(error, MemoryError)
@@ -109,5 +109,5 @@ def _one_line_warning(
 
 
 def _mute_output() -> None:
-    """Send what is still unwritten nowhere, or Python would try, and complain, once more when it exits."""
+    """Discard unwritten output, since Python would otherwise try again, and complain, when it exits."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -25,7 +25,7 @@ def _read_numpy(file: IO[bytes], writer: str) -> np.ndarray:
         raise
     except Exception as error:  # a broken header, or a broken archive around it, makes numpy raise almost anything
         if "Object arrays" in str(error):
-            raise ValueError("it holds Python objects, which are refused; save numbers") from error
+            raise ValueError("it holds Python objects, which are not read; save numbers") from error
         raise ValueError(f"it is not, or not all of, what {writer} writes; save it again") from error
 
 
@@ -34,7 +34,7 @@ def array_names(path: Path) -> list[str]:
     with _archive(path) as archive:
         names = [name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")]
     if not names:
-        raise ValueError("it is an archive without arrays; numpy.savez writes them")
+        raise ValueError("it is an archive without arrays; write it with numpy.savez")
     return names
 
 

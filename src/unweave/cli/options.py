@@ -1,4 +1,4 @@
-"""The options of a command: the fields of a dataclass, also those inside its fields, and how words fill them."""
+"""The options of a command: the fields of a dataclass, including nested ones, and how words fill them."""
 
 from __future__ import annotations
 
@@ -27,29 +27,29 @@ NUMBERS = {int: "a whole number", float: "a number"}
 
 @dataclass(frozen=True)
 class Option:
-    """One field of the options: how it is written, and how its words are read."""
+    """One field of the options: how it is written, and how its words are parsed."""
 
     place: tuple[str, ...]
     """The names of the fields that lead to it."""
     flag: str
-    """--beta, or --no-intervals; a positional one has none."""
+    """--beta, or --no-intervals; empty for a positional one."""
     metavar: str
     types: tuple[Any, ...]
-    """What a word may be, tried in turn; none where the option takes no value."""
+    """The types a word may have, tried in turn; empty if the option takes no value."""
     several: bool
     required: bool
     choices: tuple[str, ...]
-    """What a value can be, where that is a list of names."""
+    """The names a value can be, if they are listed."""
     listed: bool
     """Whether help lists them."""
 
     @property
     def label(self) -> str:
-        """The option as it is named to people: --data NAME."""
+        """The option as it is shown to users: --data NAME."""
         return " ".join(filter(None, [self.flag, self.metavar if self.types else ""]))
 
     def read(self, words: Sequence[str]) -> Any:
-        """Return the value that words stand for."""
+        """Return the value of the words."""
         if not self.types:
             return not self.flag.startswith("--no-")
         values = tuple(self._read_one(word) for word in words)
@@ -68,7 +68,7 @@ class Option:
 
 
 def options_of(kind: type, default: Any = None, place: tuple[str, ...] = ()) -> list[Option]:
-    """Return the options of a dataclass; a `default`, an instance of it, says what need not be given."""
+    """Return the options of a dataclass; `default`, an instance of it, makes its fields optional."""
     found: list[Option] = []
     hints = get_type_hints(kind, include_extras=True)
     for spec in _settable(kind):
@@ -82,7 +82,7 @@ def options_of(kind: type, default: Any = None, place: tuple[str, ...] = ()) -> 
 
 
 def fill(kind: type[T], words: Sequence[str], options: Sequence[Option], command: str, example: str) -> T:
-    """Return the dataclass that the words describe, or raise what is wrong with them."""
+    """Return the dataclass that the words describe, or raise a `UsageError`."""
     given, surplus = _sort(words, options, command, example)
     missing = [option.label for option in options if option.required and option not in given]
     if missing:
@@ -93,12 +93,12 @@ def fill(kind: type[T], words: Sequence[str], options: Sequence[Option], command
 
 
 def given_words(words: Sequence[str], options: Sequence[Option]) -> dict[tuple[str, ...], list[str]]:
-    """Return the words of each option that is given, by its place, whether or not they are without mistakes."""
+    """Return the words of each given option, by its place, even if they are wrong."""
     return {option.place: values for option, values in _walk(words, options) if isinstance(option, Option)}
 
 
 def _walk(words: Sequence[str], options: Sequence[Option]) -> Iterator[tuple[Option | str, list[str]]]:
-    """Go through the words: each option with its values, and each word that belongs to none, as text."""
+    """Yield each option with its values, and each word that belongs to no option, as text."""
     flags = {option.flag: option for option in options if option.flag}
     rest = list(words)
     while rest:
@@ -117,7 +117,7 @@ def _walk(words: Sequence[str], options: Sequence[Option]) -> Iterator[tuple[Opt
 def _sort(
     words: Sequence[str], options: Sequence[Option], command: str, example: str
 ) -> tuple[dict[Option, list[str]], list[str]]:
-    """Return the words of every option, and the words that are too many."""
+    """Return the words of every option, and the superfluous words."""
     given: dict[Option, list[str]] = {}
     loose: list[str] = []
     found = list(_walk(words, options))
@@ -133,7 +133,7 @@ def _sort(
         if option.types and not values:
             raise UsageError(f"{option.flag} needs a value; for example: {example}")
         if values and not option.types:
-            raise UsageError(f"{option.flag} takes no value, and '{values[0]}' is one")
+            raise UsageError(f"{option.flag} takes no value, but '{values[0]}' was given")
         given[option] = given.get(option, []) + values
     for option in options:
         if not option.flag and loose:
@@ -153,15 +153,15 @@ def _unknown(word: str, options: Iterable[Option], command: str) -> UsageError:
 
 
 def _too_many(words: Sequence[str], options: Iterable[Option], command: str, example: str) -> str:
-    """Return what is wrong with words that belong to no option."""
+    """Return the message for words that belong to no option."""
     takes = [option.metavar for option in options if not option.flag]
     name, more = " ".join(["unweave", command]), ", ".join(f"'{word}'" for word in words)
-    wanted = f"takes {' and '.join(takes)} and no more words" if takes else "takes no words beside its options"
+    wanted = f"takes {' and '.join(takes)} and no more words" if takes else "takes no words besides its options"
     return f"'{name}' {wanted}: leave out {more}; for example: {example}"
 
 
 def _built(kind: type[T], values: Mapping[tuple[str, ...], Any], default: Any = None) -> T:
-    """Return the dataclass with these values, and its defaults elsewhere."""
+    """Return the dataclass with these values, and defaults for the rest."""
     hints = get_type_hints(kind)
     arguments: dict[str, Any] = {}
     for spec in _settable(kind):
@@ -176,7 +176,7 @@ def _built(kind: type[T], values: Mapping[tuple[str, ...], Any], default: Any = 
 
 
 def _option(name: str, hint: Any, extras: Sequence[Any], default: Any, place: tuple[str, ...]) -> Option:
-    """Return the option of a field; extras are the annotations beside its type, such as a name of its own."""
+    """Return the option of a field; extras are the annotations on its type, such as another name."""
     several = get_origin(hint) is tuple
     types, choices = _types(get_args(hint)[0] if several else hint, name)
     known = next((extra for extra in extras if isinstance(extra, OneOf)), OneOf(choices))
@@ -191,7 +191,7 @@ def _option(name: str, hint: Any, extras: Sequence[Any], default: Any, place: tu
 
 
 def _types(hint: Any, name: str) -> tuple[tuple[Any, ...], tuple[str, ...]]:
-    """Return the types of a field that a word can be read as, and the names it can be, where they are listed."""
+    """Return the types that a word can be parsed as, and the names it can be, if they are listed."""
     if get_origin(hint) is Literal:
         return (str,), tuple(map(str, get_args(hint)))
     types = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
@@ -202,7 +202,7 @@ def _types(hint: Any, name: str) -> tuple[tuple[Any, ...], tuple[str, ...]]:
 
 
 def _number_or_schedule(word: str) -> float | Schedule:
-    """Read a hyper-parameter as a number, or as a schedule such as 1:4@10000."""
+    """Parse a hyper-parameter as a number, or as a schedule such as 1:4@10000."""
     try:
         return float(word)
     except ValueError:
@@ -210,7 +210,7 @@ def _number_or_schedule(word: str) -> float | Schedule:
 
 
 def _unwrapped(hint: Any) -> tuple[Any, tuple[Any, ...]]:
-    """Return a type without its annotations, and these, the outermost first."""
+    """Return a type without its annotations, and the annotations, outermost first."""
     if get_origin(hint) is not Annotated:
         return hint, ()
     return get_args(hint)[0], tuple(reversed(hint.__metadata__))

@@ -1,4 +1,4 @@
-"""From words to a dataclass of options. tyro writes its help, from its docstrings; `options` reads the words."""
+"""From words to a dataclass of options: `options` parses the words, tyro writes the help from docstrings."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from unweave.schedules import Schedule, Scheduled
 T = TypeVar("T")
 
 Flag = Annotated[bool, conf.arg(help_behavior_hint="")]
-"""An option without a value; help need not say that it is off by default."""
+"""An option without a value; the help does not say that it is off by default."""
 
 Plugins = Annotated[
     tuple[str, ...], conf.UseAppendAction, conf.arg(metavar="FILE|MODULE", help_behavior_hint="(repeatable)")
 ]
-"""The field of a command that takes plugins. It is there for help: `load_plugins` has taken the words away."""
+"""The field of a command that takes plugins. It only serves the help: `load_plugins` has removed the words."""
 
 STYLE = (conf.OmitArgPrefixes, conf.FlagCreatePairsOff, conf.DisallowNone)
 REGISTRY = ConstructorRegistry()
@@ -57,7 +57,7 @@ def parse(kind: type[T], words: Sequence[str], command: str, example: str | None
 
 
 def refuse_below(least: int, **values: int | None) -> None:
-    """Refuse an option that is given and too small, by its name."""
+    """Raise a `UsageError` for an option that is given and too small."""
     for name, value in values.items():
         if value is not None and value < least:
             raise UsageError(f"--{name.replace('_', '-')} must be {least} or more, not {value}")
@@ -77,7 +77,7 @@ def _show_help(kind: type, options: Sequence[Option], command: str, example: str
 
 
 def _with_choices(kind: type, choices: dict[tuple[str, ...], tuple[str, ...]]) -> type:
-    """Return a dataclass for help only, in which the fields of these places show what they can be."""
+    """Return a dataclass for the help only, in which the fields at these places show their choices."""
     hints = get_type_hints(kind, include_extras=True)
     changed = []
     for spec in fields(kind):
@@ -89,13 +89,13 @@ def _with_choices(kind: type, choices: dict[tuple[str, ...], tuple[str, ...]]) -
         else:
             continue
         changed.append((spec.name, hint, _same_default(spec, hint)))
-    # As a class of this module, it is not taken for a method of the user's.
+    # As a class of this module, it is not mistaken for a user's method.
     own = {"__doc__": kind.__doc__, "__module__": __name__}
     return make_dataclass(kind.__name__, changed, bases=(kind,), frozen=True, namespace=own)
 
 
 def _same_default(spec: Field[Any], kind: Any) -> Any:
-    """Return a field with the default of another, as one of this kind where it is a dataclass."""
+    """Return a field with the default of another, converted to this kind if it is a dataclass."""
     default = default_of(spec)
     if is_dataclass(default) and not isinstance(default, type):
         default = kind(**{inner.name: getattr(default, inner.name) for inner in fields(default)})

@@ -1,4 +1,4 @@
-"""`unweave perceive`: what a reconstruction loss sees of a data set, before any training."""
+"""`unweave perceive`: measure what a reconstruction loss sees of a data set, before any training."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
     from unweave.runs import Run
 
 LOSSES = ("mse", "mae", "bce", "mse-box", "mse-gauss", "mse-kernel")
-"""The losses that completion offers; any other is taken too."""
+"""The losses that completion offers; others are accepted too."""
 NUMBERS = ("values", "mean", "std", "relative", "linear", "rank", "order", "signal")
 MATRICES, CUMULATIVE, FACTORS, TABLE = "distances.png", "cumulative.png", "factors.png", "perception.csv"
 READING = {
-    "mean, std": "perceived distance of images that differ in the factor alone",
-    "relative": "the mean over that of random pairs",
+    "mean, std": "perceived distance of images that differ only in the factor",
+    "relative": "the mean divided by that of random pairs",
     "linear, rank": "correlation of perceived with ground-truth distances",
-    "order": "how often, of three images, the one nearer in the factor is nearer to the loss as well (chance: 0.50)",
-    "signal": "mean of all pairs, equal ones too, summed over pixels, times 2 order − 1: a VAE learns more first",
+    "order": "how often, of three images, the one nearer in the factor is also nearer by the loss (chance: 0.50)",
+    "signal": "mean of all pairs, also equal ones, summed over pixels, times 2 order − 1: largest is learnt first",
 }
 Loss = Annotated[str, OneOf(LOSSES, listed=False)]
 
@@ -48,21 +48,21 @@ class Perceive:
     loss: Annotated[
         str, OneOf(LOSSES, listed=False), arg(metavar="LOSS", help_behavior_hint="(default: mse, or --run's)")
     ] = ""
-    """Reconstruction loss, with options after a colon: mse-box:radius=15; "auto" is the one that training chooses."""
+    """Reconstruction loss, with options after a colon: mse-box:radius=15; "auto" is training's default."""
     run: Annotated[Path | None, arg(metavar="RUN", help_behavior_hint="(optional)")] = None
-    """A run on this data set: --out then also draws the distances between its codes and its reconstructions."""
+    """A run on this data set; --out then also draws distances between its codes and its reconstructions."""
     pairs: int = 16_384
-    """Pairs of images for each factor, and random ones."""
+    """Pairs of images for each factor, and number of random pairs."""
     traversals: int = 100
-    """Traversals of each factor that the distance matrices are averaged over."""
+    """Traversals of each factor over which distance matrices are averaged."""
     standardise: Flag = False
-    """Give pixels mean 0 and deviation 1 first; otherwise they are in [0, 1]."""
+    """Standardise pixels to mean 0 and deviation 1 first; otherwise they are in [0, 1]."""
     seed: int = 0
     """Seed of the pairs."""
     out: Annotated[Path | None, arg(metavar="DIR", help_behavior_hint="(default: no figures)")] = None
     """Folder for the figures (distance matrices, cumulative distances, factors) and the table as CSV."""
     plugin: Plugins = ()
-    """Also know the methods, nets, metrics and data sets that a Python file or module defines."""
+    """Load methods, nets, metrics and data sets from a Python file or module."""
     json: Flag = False
     """Print one JSON object instead of text."""
 
@@ -76,7 +76,7 @@ def perceive(words: list[str]) -> None:
     """Run `unweave perceive`."""
     options = parse(Perceive, words, "perceive")
     if options.out is not None and options.out.exists() and not options.out.is_dir():
-        raise UsageError(f"--out must be a folder, and '{options.out}' is a file")
+        raise UsageError(f"--out must be a folder, but '{options.out}' is a file")
     from unweave import perception
     from unweave.data import load
     from unweave.runs import Run
@@ -94,7 +94,7 @@ def perceive(words: list[str]) -> None:
     if options.json:
         return print(to_json({**_summary(found), "files": [str(path) for path in written]}))
     print(
-        f"{options.data}, loss {found.loss}: {options.pairs:,} pairs a factor",
+        f"{options.data}, loss {found.loss}: {options.pairs:,} pairs per factor",
         _text(found),
         *([facts(READING)] if found.factors else []),
         *([facts({"losses": _tried(found)})] if found.losses else []),
@@ -184,7 +184,7 @@ def _tried(found: Perception) -> str:
 
 
 def _following(options: Perceive, found: Perception) -> str:
-    """Return what to do next: look at the figures, learn a loss, or train with the one that sees most."""
+    """Return what to do next: look at the figures, learn a loss, or train with the loss that sees most."""
     data, pixels = shlex.quote(options.data), " --standardise" if options.standardise else ""
     if options.out is None:
         loss = f" --loss {shlex.quote(found.loss)}" if options.loss else ""

@@ -1,4 +1,4 @@
-"""`--plugin`, read before all other words: what it defines decides which of them are known."""
+"""`--plugin`: it is read first, because what it defines decides which other words are known."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def load_plugins(words: Sequence[str]) -> list[str]:
 
 
 def run_words(folder: Path, data: str | None = None) -> str:
-    """Return a run's folder, the place of its data and the plugins it needs, as the next command takes them."""
+    """Return a run's folder, the path of its data and its plugins as arguments for the next command."""
     from unweave.runs import Run
 
-    with warnings.catch_warnings(action="ignore"):  # what they say has been said
+    with warnings.catch_warnings(action="ignore"):  # they have been shown already
         plugins = Run.open(folder).plugins
     return shlex.quote(str(folder)) + (f" --data {shlex.quote(str(data))}" if data else "") + plugin_words(plugins)

@@ -1,4 +1,4 @@
-"""`unweave report`: the page of a run."""
+"""`unweave report`: draw the page of a run."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Report:
     out: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="(default: report.html in the run)")] = None
     """The page to write."""
     plugin: Plugins = ()
-    """Also know the methods, nets, metrics and data sets that a Python file or module defines."""
+    """Load methods, nets, metrics and data sets from a Python file or module."""
     data: Annotated[str | None, arg(metavar="PATH", help_behavior_hint="")] = None
-    """The run's data set, where it has moved: it is checked to be the one trained on."""
+    """The run's data set, if it has moved; it must be the one that training used."""
 
 
 def report(words: list[str]) -> None:

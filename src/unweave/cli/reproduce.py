@@ -46,28 +46,28 @@ def list_all(words: list[str]) -> None:
 
 @dataclass(frozen=True)
 class Reproduce:
-    """Reproduce a published result, and show the printed numbers beside ours.
+    """Reproduce a published result, and show the published numbers next to ours.
 
-    The outcome is saved as result.json and result.md, with the figures beside. The same command goes on where it was
-    interrupted.
+    The outcome is saved as result.json and result.md, together with the figures. The same command continues after an
+    interruption.
     """
 
     name: Annotated[Positional[str], OneOf(RESULTS), arg(metavar="NAME")]
-    """The result; unweave reproduce list names them."""
+    """The result; see unweave reproduce list."""
     preset: Annotated[str, OneOf(PRESETS)] = "small"
-    """How much of it: smoke (seconds), small, or paper (as published)."""
+    """Scale: smoke (seconds), small, or paper (as published)."""
     setting: Annotated[str | None, arg(metavar="NAME", help_behavior_hint="")] = None
-    """Which experiment, where a result has several: linear-gaussian has authors and clean."""
+    """Which experiment, if a result has several: linear-gaussian has authors and clean."""
     seed: int = 0
     """Seed of everything random."""
     out: Annotated[
         Path | None, arg(metavar="FOLDER", help_behavior_hint="(default: runs/reproduce/NAME-[SETTING-]PRESET-SEED)")
     ] = None
-    """Where to save it."""
+    """The folder for the outcome."""
     workers: Annotated[int | None, arg(metavar="N", help_behavior_hint="(default: the number of cores)")] = None
-    """Runs at a time, of a result that is a study."""
+    """Number of runs at a time, for a result that is a study."""
     dry_run: Flag = False
-    """Say how many runs a study has and how long they would take, by a short measurement, and run none."""
+    """Print how many runs a study has and how long they would take, from a short measurement; run none."""
     json: Flag = False
     """Print one JSON object instead of a table."""
 
@@ -109,14 +109,14 @@ def run(words: list[str]) -> None:
 
 
 def _about(name: str) -> str:
-    """Return what one result is, to stand above the help that all of them share."""
+    """Return the description of one result, shown above the common help."""
     kind = find(name)
     settings = f"\nsettings: {', '.join(kind.variants)}" if kind.variants else ""
     return f"{name}: {kind.summary} {kind.source.replace(']_', ']')}\npresets: {', '.join(kind.presets)}{settings}\n"
 
 
 def _following(outcome: Outcome) -> str:
-    """Return the command of the next larger preset, or else of the list."""
+    """Return the command of the next larger preset, or the command that lists results."""
     presets = list(find(outcome.name).presets)
     larger = presets[presets.index(outcome.preset) + 1 :]
     if not larger:
@@ -127,11 +127,11 @@ def _following(outcome: Outcome) -> str:
 
 @contextmanager
 def _going_on(folder: Path) -> Iterator[None]:
-    """Say of what is interrupted, where a part of it is finished, that it goes on from there."""
+    """On an interrupt, say that the same command continues if finished parts are kept."""
     try:
         yield
     except KeyboardInterrupt:
         if not (folder / FOLDER).is_dir() and not (folder / STUDY).is_dir():
             raise
-        kept = f"what is finished is kept in '{folder}'; the same command goes on from there"
+        kept = f"finished parts are kept in '{folder}'; the same command continues from there"
         raise KeyboardInterrupt(f"interrupted; {kept}") from None

@@ -1,4 +1,4 @@
-"""`unweave select`: which model to keep where there are no labels."""
+"""`unweave select`: choose a model without labels."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
 
 TABLES, PICTURES = (".csv", ".parquet"), (".png", ".svg", ".pdf")
 LARGE = 100
-"""From here on, one decimal is enough."""
+"""From this size on, one decimal is enough."""
 NUMBERS = ("rank", "value", "95 % over seeds", "seeds", "chance", "correlation", "count", "seed")
 
 
 @dataclass(frozen=True)
 class Select:
-    """Rank the models below a folder, and the seeds of each, by scores that need no labels, and say which to keep.
+    """Rank the models below a folder, and the seeds of each, by scores that need no labels; say which to keep.
 
-    Models that differ in their seed alone are one specification. A study's folder is one with runs below it.
+    Models that differ only in their seed form one specification.
     """
 
     folder: Annotated[Positional[Path], arg(metavar="DIR")]
-    """A folder with runs below it, such as that of a study."""
+    """A folder with runs below it, such as a study's."""
     score: Annotated[
         tuple[str, ...],
         OneOf(SCORES, (ALL,)),
@@ -47,21 +47,21 @@ class Select:
     ] = (DEFAULT,)
     """The label-free scores to rank by, or all."""
     against: Annotated[tuple[str, ...], arg(metavar="METRIC,METRIC", help_behavior_hint="(default: none)")] = ()
-    """Supervised metrics to correlate the ranking with, such as mig,dci: where the data set has labels."""
+    """Supervised metrics to correlate the scores with, such as mig,dci, if the data set has labels."""
     partners: Annotated[str, OneOf(("specification", "all"))] = "specification"
-    """Whom a run is compared with: seeds of its own specification, or all runs on the data set."""
+    """What a run is compared with: other seeds of its specification, or all runs on the data set."""
     samples: int = 2000
-    """Random images that every run encodes, the same for all."""
+    """Random images to encode, the same for all runs."""
     set: Annotated[tuple[str, ...], arg(metavar="SCORE.OPTION=VALUE ...", help_behavior_hint="")] = ()
-    """Options of scores by hand, such as udr-lasso.averaging=dlib."""
+    """Options of scores, such as udr-lasso.averaging=dlib."""
     data: Annotated[str | None, arg(metavar="PATH", help_behavior_hint="")] = None
-    """The runs' data set, where it has moved: it is checked to be the one trained on."""
+    """The runs' data set, if it has moved; it must be the one that training used."""
     seed: int = 0
     """Seed of the images, of the scores and of the resampling."""
     out: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
     """Write a page (.html), the table of specifications (.csv or .parquet), or the plot (.png, .svg or .pdf)."""
     plugin: Plugins = ()
-    """Also know the methods, nets, metrics and data sets that a Python file or module defines."""
+    """Load methods, nets, metrics and data sets from a Python file or module."""
     json: Flag = False
     """Print one JSON object instead of tables."""
 
@@ -74,13 +74,13 @@ class Select:
             raise UsageError(f"'{self.out}' is a folder; name a page, such as {self.out / 'selection.html'}")
         if self.out.suffix.lower() not in (".html", *TABLES, *PICTURES):
             known = ", ".join((".html", *TABLES, *PICTURES))
-            raise UsageError(f"a selection is written to a file that ends in {known}, not to '{self.out}'")
+            raise UsageError(f"--out must end in {known}, not '{self.out}'")
         if self.out.suffix.lower() in TABLES:
             check_scores_path(self.out)
 
     @property
     def metrics(self) -> list[str]:
-        """The supervised metrics, given with commas or spaces between them."""
+        """The supervised metrics, separated by commas or spaces."""
         return [name for word in self.against for name in word.split(",") if name]
 
 
@@ -108,7 +108,7 @@ def select(words: list[str]) -> None:
 
 
 def _write(found: Selection, out: Path) -> None:
-    """Write the page, the table or the plot, by the file's ending."""
+    """Write the page, the table or the plot, depending on the file's suffix."""
     from unweave.report.selection import selection_figure, write_selection
 
     kind = out.suffix.lower()
@@ -120,7 +120,7 @@ def _write(found: Selection, out: Path) -> None:
         else:
             choices = found.choices
             if len(choices) != 1:
-                raise UsageError(f"a picture is of one score on one data set, not {len(choices)}: write a .html page")
+                raise UsageError(f"a picture shows one score on one data set, not {len(choices)}: write a .html page")
             buffer = BytesIO()
             figure = selection_figure(found, choices[0].score, choices[0].data)
             figure.savefig(buffer, format=kind[1:], dpi=150, facecolor="white")
@@ -189,7 +189,7 @@ def _against(found: Selection) -> str:
         }
         for row in found.against.to_dicts()
     ]
-    about = "rank correlation, positive where what a score calls better has the higher supervised score:"
+    about = "rank correlation, positive if better by the label-free score means a higher supervised score:"
     return f"{about}\n{table(rows, NUMBERS)}"
 
 

@@ -1,4 +1,4 @@
-"""`unweave sparsify`: a sparse autoencoder fitted to codes, and the sparse codes it makes of them."""
+"""`unweave sparsify`: fit a sparse autoencoder to codes, and write the sparse codes."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ class Flags(SparseSettings):
     lr: Annotated[float | None, arg(metavar="RATE", help_behavior_hint="(default: by the features)")] = None
     """Learning rate of Adam; by default 2e-4 (16384 / features)^½, at most 3e-3."""
     aux_k: Annotated[int | None, arg(metavar="K", help_behavior_hint="(default: half the columns)")] = None
-    """Dead features of a row that may explain its error; 0: none."""
+    """Number of dead features per row that may explain its error; 0: none."""
 
 
 @dataclass(frozen=True)
 class Sparsify:
     """Fit a sparse autoencoder to codes, and write the sparse codes: many features, few of them active in each row.
 
-    The same command goes on where it stopped, and does nothing that is done.
+    The same command continues after an interruption, and does nothing if all is done.
     """
 
     codes: Annotated[Positional[Path], arg(metavar="CODES")]
-    """Codes (n, d): a .npz file with codes and, where it has them, factors and indices; or .npy, .csv, .parquet."""
+    """Codes (n, d): a .npz file with codes and perhaps factors and indices; or a .npy, .csv or .parquet file."""
     out: Annotated[Path, arg(metavar="FOLDER")]
     """The folder to write: weights, log, statistics, and sparse.npz with the sparse codes."""
     sparse: Flags = field(default_factory=Flags)
     overwrite: Flag = False
-    """Remove the sparse autoencoder that is in the folder, and start again."""
+    """Remove the sparse autoencoder in the folder, and start again."""
     threads: Annotated[int | None, arg(metavar="N", help_behavior_hint="(default: torch's choice)")] = None
-    """Threads of the CPU."""
+    """Number of CPU threads."""
     checkpoint_every: int = 1000
     """Steps between two checkpoints."""
     log_every: int = 50
@@ -95,7 +95,7 @@ def sparsify(words: list[str]) -> None:
 
 
 def _savable(array: np.ndarray) -> np.ndarray:
-    """Return an array that can be saved without pickle: texts and numbers mixed become texts."""
+    """Return an array that can be saved without pickle: mixed texts and numbers become texts."""
     return array.astype(str) if array.dtype == object else array
 
 
@@ -113,13 +113,13 @@ def _text(options: Sparsify, codes: np.ndarray, found: SparseStatistics) -> str:
             "active in a row": f"{found.l0:.2f} on average",
             "unexplained": f"{found.unexplained:.4f} of the variance",
             "dead": f"{found.dead:.1%} of the features are active in no row",
-            "wrote": f"{options.out / SPARSE}, and the autoencoder beside it",
+            "wrote": f"{options.out / SPARSE}, next to the autoencoder",
         }
     )
 
 
 def _following(options: Sparsify, has_factors: bool) -> str:
-    """Return what to try next: scores where there are factors, else a look at the file."""
+    """Return what to try next: scores if there are factors, otherwise a look at the file."""
     path = str(options.out / SPARSE)
     if has_factors:
         return shlex.join(["unweave", "evaluate", "--codes", path, "--metrics", "overcomplete"])

@@ -1,4 +1,4 @@
-"""`unweave study …`: many runs from one file."""
+"""`unweave study …`: train and score many runs from one file."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from unweave.text import to_json
 SIGNS = {"done": "█", "running": "▒", "failed": "×", "todo": "·"}
 """A run in the picture of `study status`."""
 MANY = 10
-"""Cells that are new, or no longer there, are named up to this number."""
+"""Up to this number, new and removed cells are named."""
 
 
 @dataclass(frozen=True)
 class Run:
     """Run a study: train and score every combination of data set, method, settings and seed that the file names.
 
-    The same command goes on where it stopped; what is done is not done again.
+    The same command continues an interrupted study; finished runs are kept.
     """
 
     file: Annotated[Positional[Path], arg(metavar="FILE")]
@@ -41,39 +41,39 @@ class Run:
     )
     """The study's folder."""
     engine: Literal["local", "ray", "slurm"] = "local"
-    """Where runs are performed: processes here, tasks on a Ray cluster, or arrays of Slurm jobs."""
+    """Where to run: local processes, tasks on a Ray cluster, or arrays of Slurm jobs."""
     workers: Annotated[int | None, arg(metavar="N", help_behavior_hint="(default: the number of cores)")] = None
-    """Runs at a time, each with one thread; on a cluster by default as many as it has room for."""
+    """Number of runs at a time, each with one thread; on a cluster by default as many as fit."""
     redo: Annotated[tuple[str, ...], arg(metavar="WHAT ...", help_behavior_hint="(default: nothing)")] = ()
-    """Do again: failed, stale (made by another version), or cells and runs by name. Old runs are set aside."""
+    """Run again: failed, stale (made by another version), or cells and runs by name. Old runs are kept aside."""
     stop_on_failure: Flag = False
     """Start no further run after one has failed."""
     device: str = "auto"
     """auto, cpu, cuda or mps."""
     cpus: Annotated[float | None, arg(metavar="N", help_behavior_hint="(default: 1)")] = None
-    """ray, slurm: CPUs of each run; above one it uses so many threads."""
+    """ray, slurm: CPUs per run; a run uses as many threads."""
     gpus: Annotated[float | None, arg(metavar="N", help_behavior_hint="(default: 0)")] = None
-    """ray, slurm: GPUs of each run; ray: or a fraction of one."""
+    """ray, slurm: GPUs per run; with ray also a fraction of one."""
     address: Annotated[
         str | None, arg(metavar="HOST:PORT", help_behavior_hint="(default: a cluster is started here)")
     ] = None
-    """ray: the cluster; auto: the one that runs on this machine."""
+    """ray: address of the cluster; auto: the cluster on this machine."""
     shared: Flag = True
-    """ray: nodes do not see the study's folder; runs come home through Ray's object store."""
+    """ray: nodes do not see the study's folder; runs are returned through Ray's object store."""
     partition: Annotated[str | None, arg(metavar="NAME", help_behavior_hint="(default: Slurm's own)")] = None
     """slurm: the partition."""
     account: Annotated[str | None, arg(metavar="NAME", help_behavior_hint="(default: your own)")] = None
     """slurm: the account."""
     time: Annotated[int | None, arg(metavar="MINUTES", help_behavior_hint="(default: 60)")] = None
-    """slurm: how long a job may take; a run that needs more goes on in a further job."""
+    """slurm: time limit of a job; a run that needs longer continues in another job."""
     memory: Annotated[float | None, arg(metavar="GB", help_behavior_hint="(default: Slurm's own)")] = None
-    """slurm: memory of each run."""
+    """slurm: memory per run."""
     sbatch: Annotated[tuple[str, ...], arg(metavar="NAME=VALUE ...", help_behavior_hint="(default: none)")] = ()
     """slurm: further options of sbatch."""
     executor: Annotated[str | None, arg(metavar="slurm|local", help_behavior_hint="(default: slurm)")] = None
-    """slurm: local starts the jobs as processes here, to try it."""
+    """slurm: local starts the jobs as local processes, to try a study out."""
     plugin: Plugins = ()
-    """Also know the methods, nets, metrics and data sets that a Python file or module defines."""
+    """Load methods, nets, metrics and data sets from a Python file or module."""
     json: Flag = False
     """Print one JSON object instead of text."""
 
@@ -81,7 +81,7 @@ class Run:
         refuse_below(1, workers=self.workers)
 
     def engine_options(self) -> dict[str, Any]:
-        """Return the options of engines that are given."""
+        """Return the engine options that are given."""
         names = {spec.name for kind in ENGINES.values() for spec in fields(kind)}
         given = {spec.name: getattr(self, spec.name) for spec in fields(self) if spec.name in names}
         return {name: value for name, value in given.items() if value != getattr(Run, name)}
@@ -117,14 +117,14 @@ def run(words: list[str]) -> None:
     except KeyboardInterrupt as stop:
         counts = study.status().counts
         left = f"{counts['done']} done, {counts['failed']} failed, {counts['todo']} to do"
-        raise KeyboardInterrupt(f"stopped: {left}; the same command goes on from the last checkpoints") from stop
+        raise KeyboardInterrupt(f"stopped: {left}; the same command continues from the last checkpoints") from stop
     if options.json:
         return print(to_json(_facts(study, status)))
     print(*_closing(study, status, time.perf_counter() - start), sep="\n")
 
 
 def opening(study: Study, redo: Sequence[str]) -> list[str]:
-    """Return how many runs are there, and which cells the file has gained or lost."""
+    """Return the numbers of runs, and which cells are new or gone since the last time."""
     lines = []
     status = study.status()
     counts = status.counts
@@ -139,10 +139,10 @@ def opening(study: Study, redo: Sequence[str]) -> list[str]:
 
 
 def _reused(study: Study, status: Status) -> str:
-    """Return how many of the runs that are to do are trained already, and lack only scores."""
+    """Return how many of the runs to do are already trained and lack only scores."""
     todo = [task for task in study.plan.tasks if status.states[task.name] == "todo"]
     trained = sum(is_trained(study.folder.run_of(task)) for task in todo)
-    return f" ({trained:,} of them only to be scored)" if trained else ""
+    return f" ({trained:,} of them need only scores)" if trained else ""
 
 
 def _listed(what: str, cells: Sequence[str], labels: dict[str, str]) -> list[str]:
@@ -159,7 +159,7 @@ def _counted(counts: dict[str, int]) -> str:
 
 
 def _closing(study: Study, status: Status, seconds: float) -> list[str]:
-    """Return what has been done, and the command that comes next."""
+    """Return what was done, and the next command."""
     words = shlex.quote(str(study.path)) + plugin_words(study.plan.plugins)
     lines = [f"{_counted(status.counts)}, after {seconds:,.1f} s"]
     if failed := [task for task in study.plan.tasks if status.states[task.name] == "failed"]:
@@ -167,21 +167,21 @@ def _closing(study: Study, status: Status, seconds: float) -> list[str]:
         lines.append(f"{len(failed)} failed; the first one: {study.folder.failure(failed[0])} (see {first})")
         lines.append(f"try them again: unweave study run … --redo failed, or see: unweave study status {words}")
     if left := status.counts["todo"]:
-        lines.append(f"{left} stopped or cancelled under way; the same command goes on with them")
+        lines.append(f"{left} stopped or were cancelled; the same command continues them")
     following = "report" if status.counts["done"] else "status"
     return [*lines, "", f"next: unweave study {following} {words}"]
 
 
 @dataclass(frozen=True)
 class Show:
-    """Show which runs of a study are done, running, failed or to do, its rate and the time left."""
+    """Show which runs of a study are done, running, failed or to do, the rate and the time left."""
 
     study: Annotated[Positional[Path], arg(metavar="FOLDER")]
     """The study's folder."""
     watch: Flag = False
-    """Show it again every two seconds, until all is done."""
+    """Refresh every two seconds until all is done."""
     plugin: Plugins = ()
-    """Also know the methods, nets, metrics and data sets that a Python file or module defines."""
+    """Load methods, nets, metrics and data sets from a Python file or module."""
     json: Flag = False
     """Print one JSON object instead of text."""
 
@@ -200,7 +200,7 @@ def status(words: list[str]) -> None:
 
 
 def _facts(study: Study, status: Status) -> dict[str, Any]:
-    """Return the state of a study for machines."""
+    """Return the state of a study, for JSON."""
     failures = {
         task.name: study.folder.failure(task) for task in study.plan.tasks if status.states[task.name] == "failed"
     }
@@ -216,7 +216,7 @@ def _facts(study: Study, status: Status) -> dict[str, Any]:
 
 
 def _picture(study: Study, status: Status) -> list[str]:
-    """Return cells × seeds: a line for each cell, a sign for each seed."""
+    """Return cells × seeds: one line per cell, one sign per seed."""
     labels = study.labels()
     width = max(map(len, labels.values()))
     lines = [
@@ -230,7 +230,7 @@ def _picture(study: Study, status: Status) -> list[str]:
         who = f"process {status.driver['pid']} on {status.driver['host']}, {workers}"
         lines.append(f"being run by {who}, since {status.driver['since']}")
     if status.rate and status.hours_left is not None:
-        lines.append(f"{status.rate:,.0f} runs an hour; {_time(status.hours_left)} left")
+        lines.append(f"{status.rate:,.0f} runs per hour; {_time(status.hours_left)} left")
     return lines + _failures(study, status)
 
 
@@ -260,7 +260,7 @@ def table(words: list[str]) -> None:
     """Run `unweave study table`."""
     options = parse(Write, words, "study table")
     if options.out.suffix not in (".csv", ".parquet"):
-        raise UsageError(f"the table is a .csv or .parquet file, not '{options.out}'")
+        raise UsageError(f"--out must be a .csv or .parquet file, not '{options.out}'")
     from unweave.files import write_atomically
     from unweave.tables import write_table
 
@@ -282,7 +282,7 @@ class Draw:
     out: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="(default: report.html in the folder)")] = None
     """The page to write."""
     plugin: Plugins = ()
-    """Also know the methods, nets, metrics and data sets that a Python file or module defines."""
+    """Load methods, nets, metrics and data sets from a Python file or module."""
 
 
 def report(words: list[str]) -> None:

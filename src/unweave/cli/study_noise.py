@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
 NUMBERS = ("noise", "pearson", "95 %", "spearman", "95 % ", "points", "seeds")
 READING = {
-    "pearson": "correlation of a score under noise with that of clean labels, over specifications (means over seeds)",
+    "pearson": "correlation of a score under noise with that on clean labels, over specifications (means over seeds)",
     "95 %": "over resampled seeds; none with fewer than five",
 }
 
 
 @dataclass(frozen=True)
 class Noise:
-    """Score the runs of a study with noisy labels too, and correlate these scores with those of clean labels.
+    """Score the runs of a study with noisy labels, and correlate these scores with those on clean labels.
 
-    The three regimes are those of Holtz et al. 2022. Scores are kept in the runs, and computed once.
+    The three regimes are those of Holtz et al. 2022. Scores are kept in the runs and computed once.
     """
 
     study: Annotated[Positional[Path], arg(metavar="FOLDER")]
@@ -43,17 +43,17 @@ class Noise:
     preset: Annotated[str, OneOf(PRESETS)] = "paper"
     """Sample counts: paper (those of the published studies) or fast."""
     samples: Annotated[int | None, arg(metavar="INT", help_behavior_hint="")] = None
-    """Random images to score a run on, instead of the preset's."""
+    """Random images to score a run on, instead of the preset's number."""
     test_samples: Annotated[int | None, arg(metavar="INT", help_behavior_hint="")] = None
-    """Random images to test on what was fitted, instead of the preset's."""
+    """Random images for the test rows, instead of the preset's number."""
     seed: int = 0
     """Seed of the images and of the noise."""
     again: Flag = False
-    """Compute what the runs hold already."""
+    """Compute scores again that the runs already have."""
     out: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="(optional)")] = None
     """Also write every score to a .csv, .parquet or .json file."""
     plugin: Plugins = ()
-    """Also know the methods, nets, metrics and data sets that a Python file or module defines."""
+    """Load methods, nets, metrics and data sets from a Python file or module."""
     json: Flag = False
     """Print one JSON object instead of a table."""
 

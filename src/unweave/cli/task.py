@@ -1,4 +1,4 @@
-"""`unweave task …`: of how much use the codes of runs are to an agent."""
+"""`unweave task …`: measure how useful the codes of runs are to an agent."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ NUMBERS = ("steps", "fewest", "most", "reached", "accuracy")
 class Clustering:
     """Measure how many steps of exploration a reward predictor needs on the frozen codes of runs on scenes2d.
 
-    Sprites are to be moved until those of one colour or shape lie together. A fixed policy explores; after each step a
-    small network is updated to tell scenes that are clustered. Fewer steps are better. Results are kept in the runs.
+    The task is to move sprites until those of one colour or shape lie together. A fixed policy explores; after each
+    step a small network is updated to recognise clustered scenes. Fewer steps are better. Results are kept in the runs.
     """
 
     runs: Annotated[Positional[tuple[Path, ...]], arg(metavar="RUN ...")]
@@ -38,7 +38,7 @@ class Clustering:
     target: float = 0.9
     """The balanced accuracy to reach on held-out scenes; chance is 0.5."""
     max_steps: int = 10_000
-    """Steps after which a predictor that has not reached it is given up."""
+    """Steps after which a predictor that has not reached the target stops."""
     every: int = 250
     """Steps between two measurements of the accuracy."""
     seeds: int = 5
@@ -46,11 +46,11 @@ class Clustering:
     seed: int = 0
     """Seed of the exploration and of the predictors."""
     again: Flag = False
-    """Compute what the runs hold already."""
+    """Compute scores again that the runs already have."""
     out: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="(optional)")] = None
     """Also write every initialisation to a .csv, .parquet or .json file."""
     plugin: Plugins = ()
-    """Also know the methods, nets, metrics and data sets that a Python file or module defines."""
+    """Load methods, nets, metrics and data sets from a Python file or module."""
     json: Flag = False
     """Print one JSON object instead of a table."""
 
@@ -88,8 +88,8 @@ def clustering(words: list[str]) -> None:
         settings = {"by": options.by, "target": options.target, "max_steps": options.max_steps}
         return print(to_json({**settings, "results": found.to_dicts()}))
     reading = {
-        "steps": f"mean over {options.seeds} initialisations until {options.target:.0%} are told, by {options.by}; "
-        f"{options.max_steps:,} where that is not reached",
+        "steps": f"mean over {options.seeds} initialisations until {options.target:.0%} accuracy, by {options.by}; "
+        f"{options.max_steps:,} if that is not reached",
         "accuracy": "mean of the last ones; chance is 0.500",
     }
     first = shlex.quote(str(options.runs[0]))

@@ -1,4 +1,4 @@
-"""`unweave train`: a method, a data set, a folder."""
+"""`unweave train`: train a method on a data set, into a folder."""
 
 from __future__ import annotations
 
@@ -36,36 +36,36 @@ from unweave.training.trackers import TRACKERS
 
 @dataclass(frozen=True)
 class Place:
-    """What to train on, where, and what to say about it."""
+    """What to train on, where, and what to record."""
 
     data: Annotated[str, OneOf(DATASETS, listed=False), arg(metavar="NAME")]
     """The data set, with options after a colon: xysquares:spacing=1"""
     preset: Annotated[str | None, arg(metavar="NAME", help_behavior_hint="(default: none)")] = None
-    """Published settings to start from; options given beside it win, and --help beside it shows what it sets."""
+    """Published settings to start from; other options override them. Add --help to see what the preset sets."""
     out: Annotated[Path | None, arg(metavar="FOLDER", help_behavior_hint="(default: one below runs)")] = None
-    """The run's folder. A run that stopped there goes on; one that has finished is trained further to more steps."""
+    """The run's folder. An interrupted run continues; a finished one is trained further if --steps is larger."""
     snapshots: Annotated[tuple[int, ...], arg(metavar="STEP ...", help_behavior_hint="(default: none)")] = ()
-    """Steps after which the weights are kept beside the last ones."""
+    """Steps after which the weights are kept too, in addition to the last ones."""
     trace_every: Annotated[int | None, arg(metavar="N", help_behavior_hint="(default: never)")] = None
-    """Steps between two records of the decoder's hidden layers on a few fixed images, for unweave select."""
+    """Steps between traces of the decoder's hidden layers on a few fixed images, for unweave select."""
     trace_samples: Annotated[int | None, arg(metavar="N", help_behavior_hint=f"(default: {SAMPLES})")] = None
-    """Images of which they are recorded."""
+    """Number of images in each trace."""
     resume: Flag = False
-    """Insist on a run that is there already."""
+    """Fail unless the folder already holds a run."""
     overwrite: Flag = False
-    """Remove the run that is there, and start again."""
+    """Remove the existing run, and start again."""
     device: Annotated[str, OneOf(DEVICES)] = "auto"
-    """Where to train; auto: on a GPU, if there is one."""
+    """Where to train; auto: on a GPU if there is one."""
     threads: Annotated[int | None, arg(metavar="N", help_behavior_hint="(default: all cores)")] = None
-    """Threads of the CPU."""
+    """Number of CPU threads."""
     checkpoint_every: int = 1000
     """Steps between two checkpoints."""
     log_every: int = 50
     """Steps between two rows of the log."""
     track: Annotated[tuple[str, ...], OneOf(TRACKERS), arg(help_behavior_hint="(default: neither)")] = ()
-    """Send the log there too: to one of them, or to both."""
+    """Also send the log to one of these trackers, or to both."""
     plugin: Plugins = ()
-    """Also know the methods, nets, metrics and data sets that a Python file or module defines."""
+    """Load methods, nets, metrics and data sets from a Python file or module."""
     json: Flag = False
     """Print one JSON object instead of text."""
 
@@ -82,10 +82,10 @@ class NetFlags(Net):
 
 @dataclass(frozen=True)
 class LabelFlags(Labels):
-    """A few labelled images, for a supervised term beside the method's own."""
+    """A few labelled images, for a supervised term added to the method's objective."""
 
     count: Annotated[int, arg(name="labels")] = 0
-    """Images whose factors are known; 0: none."""
+    """Number of images whose factors are known; 0: none."""
     weight: Annotated[Scheduled, arg(name="label-weight")] = Labels.weight
     term: Annotated[str, OneOf(TERMS), arg(name="label-term")] = Labels.term
     kind: Annotated[str, OneOf(KINDS), arg(name="label-kind")] = Labels.kind
@@ -100,13 +100,13 @@ class LabelFlags(Labels):
             super().__post_init__()
 
     def labels(self) -> Labels | None:
-        """Return the labels that are asked for, if any."""
+        """Return the labels, if any are requested."""
         return Labels(**vars(self)) if self.count else None
 
 
 @dataclass(frozen=True)
 class JacobianFlags(OrthogonalJacobian):
-    """Orthogonal columns of the decoder's Jacobian, as a term beside the method's own."""
+    """Orthogonal columns of the decoder's Jacobian, as a term added to the method's objective."""
 
     weight: Annotated[Scheduled, arg(name="jacobian-weight")] = 0.0
     """Weight of the term; a number, or a schedule such as 0:100@10000; 0: no such term."""
@@ -114,13 +114,13 @@ class JacobianFlags(OrthogonalJacobian):
     codes: Annotated[int, arg(name="jacobian-codes")] = OrthogonalJacobian.codes
 
     def jacobian(self) -> OrthogonalJacobian | None:
-        """Return the term that is asked for, if any."""
+        """Return the term, if it is requested."""
         return None if self.weight == 0 else OrthogonalJacobian(**vars(self))
 
 
 @dataclass(frozen=True)
 class Options:
-    """Train a method on a data set. The same command goes on where it stopped."""
+    """Train a method on a data set. The same command continues an interrupted run."""
 
     run: Place
     method: Method
@@ -165,7 +165,7 @@ def train(words: list[str]) -> None:
 
 
 def _parse(method: str, words: list[str]) -> Options:
-    """Read the options of `unweave train METHOD`: the method's own fields, and those of every method."""
+    """Parse the options of `unweave train METHOD`: the method's fields, and the options of all methods."""
     if method.startswith("-"):
         raise UsageError(f"the method comes first, not '{method}'; for example: {COMMANDS['train'].example}")
     names = ", ".join(presets_for(method)) or "none"
@@ -175,7 +175,7 @@ def _parse(method: str, words: list[str]) -> Options:
 
 
 def options_kind(defaults: Mapping[str, Any], about: str | None = None) -> type[Options]:
-    """Return the options of `unweave train METHOD` as a dataclass, with the defaults of its parts."""
+    """Return the options of `unweave train METHOD` as a dataclass with these defaults for its parts."""
     parts = [(part, type(default), field(default=default)) for part, default in defaults.items()]
     return make_dataclass("Options", parts, bases=(Options,), frozen=True, namespace={"__doc__": about})
 
@@ -186,7 +186,7 @@ def ordinary(method: str) -> dict[str, Any]:
 
 
 def _from_preset(method: str, words: list[str]) -> dict[str, Any]:
-    """Return the default of each part of the options: the ordinary one, or that of the preset which the words name."""
+    """Return the default of each part of the options: the ordinary one, or that of the preset named in the words."""
     usual = ordinary(method)
     given = given_words(words, options_of(options_kind(usual)))
     (name,) = given.get(("run", "preset")) or [None]
@@ -194,7 +194,7 @@ def _from_preset(method: str, words: list[str]) -> dict[str, Any]:
     if name is None:
         return usual
     flat = {(part, key): value for part, settings in usual.items() for key, value in vars(settings).items()}
-    # An option that is given keeps its ordinary default, which the words replace: the preset has no say in it.
+    # A given option keeps its ordinary default, which the words replace; the preset does not affect it.
     kept = {_argument(place): value for place, value in flat.items() if place in given}
     chosen = {_argument(place): value for place, value in flat.items()} | preset(name, method, data, **kept)
     return {
@@ -206,7 +206,7 @@ def _from_preset(method: str, words: list[str]) -> dict[str, Any]:
 
 
 def _argument(place: tuple[str, str]) -> str:
-    """Return what `unweave.train` calls a setting."""
+    """Return the name of a setting as an argument of `unweave.train`."""
     return "net" if place == ("net", "name") else place[1]
 
 
@@ -235,7 +235,7 @@ def _help() -> str:
 
 
 def _result(run: Run) -> dict[str, Any]:
-    """Return what there is to tell of a finished run."""
+    """Return the facts about a finished run."""
     log, seconds = run.log(), run.status.get("seconds")
     last: dict[str, Any] = log.row(-1, named=True) if len(log) else {"loss": None}
     return {
@@ -253,12 +253,12 @@ def _result(run: Run) -> dict[str, Any]:
 
 
 def _is_term(column: str) -> bool:
-    """Tell whether a column of the log is a term of the loss."""
+    """Return whether a column of the log is a term of the loss."""
     return column not in ("step", "seconds", "loss") and not column.startswith(DIAGNOSTICS)
 
 
 def _step(folder: Path) -> int:
-    """Return the step that a run in this folder has reached: 0 where there is none, or no readable one."""
+    """Return the step that the run in this folder has reached: 0 if there is none, or none that can be read."""
     try:
         return status_of(folder)["step"]
     except UsageError:
@@ -266,11 +266,11 @@ def _step(folder: Path) -> int:
 
 
 def _summary(result: dict[str, Any], data: str) -> str:
-    """Return the result as a few lines, with the command that comes next."""
+    """Return the result as a few lines, with the next command."""
     terms = " + ".join(f"{name} {value:.2f}" for name, value in result["terms"].items())
     folder = shlex.quote(result["run"])
     before, steps = result["from_step"], result["steps"]
-    went_on = f"went on from step {before:,} and " if before else ""
+    went_on = f"continued from step {before:,} and " if before else ""
     done = "had finished already" if before == steps else f"{went_on}has finished"
     speed = f" in {result['seconds']:.1f} s ({rate:.1f} steps/s)" if (rate := result["steps_per_second"]) else ""
     loss = "its log is gone" if result["loss"] is None else f"loss {result['loss']:.2f} = {terms}, each with its weight"

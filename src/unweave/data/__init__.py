@@ -2,6 +2,21 @@
 
 To add one, write a subclass of `Dataset` and add a line to `DATASETS`, or of `Wrapper` and add a line to `WRAPPERS`.
 Your own subclass is available by name as soon as it is defined.
+
+The files:
+
+- `factors` (index ↔ factors, traversals, distances), `dataset` (what every data set offers), `statistics`, `ceilings`
+  (the highest score that any codes can reach, over all images) with `ceilings.json` (written by
+  `benchmarks/ceilings.py --write`), `identity` (what a data set is, wherever its files are).
+- Drawn sets, one file each: `xysquares`, `xyobject`, `shapes2d`, `scenes2d`, `rooms3d` with `rooms3d_scene` and
+  `solids`, `objects3d` with `meshes`, `mesh_files` and the compiled `raster`.
+- Published sets, one file each, with `sources`, `download` and `files` (where files come from and are kept) and
+  `stored`, `conversion`, `npz`, `hdf5` (files converted once into memory-mapped rows).
+- Your own: `table`, and what reads files into it: `folder` with `listing` and `columns`, `encoded`, `table_files`,
+  `parquet`. For vectors: `vectors` with `vector_files` and `h5ad`.
+- Sets made from others: `wrapper`, `variants`, `restricted`, `subset`.
+- Drawing: `sampling` (pairs, groups, triplets) with `changes` (what differs within a pair), `consecutive` (neighbours
+  in time) and `labels` (a few labels, exact or noisy).
 """
 
 from __future__ import annotations

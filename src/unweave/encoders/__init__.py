@@ -4,6 +4,14 @@
 >>> found = encode("pixels", "xysquares:size=32", samples=50)
 >>> found.codes.shape, found.factors.shape
 ((50, 3072), (50, 6))
+
+- `encoding` (`encode`, `layers`) with `choosing` (which images), `filling` (batches), `cache` (codes by image, in
+  parts), `projection` (to a common width) and `codes` (the result, as a file).
+- `table` (the encoders by name), `opening` (from a name to an `Encoder`), `encoder`; they are opened by `network`
+  (torch, layers by hooks), `onnx_file` and `libraries` (timm, open-clip).
+- `preprocessing`, `weights` (files of weights, never unpickled, and their digests), the networks `efficientnet_lite`
+  and `shift_tolerant`, `initialising` (random weights).
+- `sparse`: sparse autoencoders on codes.
 """
 
 from __future__ import annotations
@@ -50,7 +58,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Import a public name on first use: the help of the command line needs the table, and not torch."""
+    """Import a public name on first use: the command line's help needs the table but not torch."""
     if name not in _HOME:
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
     return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

@@ -1,4 +1,4 @@
-"""Codes that have been computed, by the index of their image, in parts that are whole or not there."""
+"""A cache of codes by image index, in parts that are written atomically."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from unweave.progress import OnProgress
 IDENTITY = "identity.json"
 PART_ROWS = 4096
 PART_SECONDS = 20.0
-"""A part is written when it has so many rows, or is so old: what an interruption can cost."""
+"""A part is written when it has this many rows or seconds: the most that an interruption can lose."""
 Part = tuple[np.ndarray, np.ndarray]
 
 
 def cache_folder() -> Path:
-    """Return where codes are kept: in the folder of data sets."""
+    """Return the folder of the cache, in the data folder."""
     return data_folder() / "codes"
 
 
 def hash_of(identity: Mapping[str, Any]) -> str:
-    """Return the name of the folder of something that is described by plain JSON."""
+    """Return a folder name from a description in plain JSON."""
     return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:24]
 
 
 class Store:
-    """The codes of one layer; without a folder they are kept in memory alone."""
+    """The codes of one layer; without a folder they are kept only in memory."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
@@ -48,11 +48,11 @@ class Store:
         self._since = monotonic()
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
-            for left_over in filter(is_temporary, list(folder.iterdir())):  # of a killed process: the lock is held
+            for left_over in filter(is_temporary, list(folder.iterdir())):  # left by a killed process: the lock is held
                 left_over.unlink(missing_ok=True)
 
     def indices(self) -> np.ndarray:
-        """Return the indices of all images whose codes are here; parts that are damaged are removed."""
+        """Return the indices of all images in the store, removing damaged parts."""
         for path in self._paths():
             if not _is_whole(path):
                 path.unlink(missing_ok=True)
@@ -60,7 +60,7 @@ class Store:
         return np.unique(np.concatenate(found)) if found else np.empty(0, np.int64)
 
     def add(self, indices: np.ndarray, codes: np.ndarray) -> None:
-        """Take codes (n, d) of the images with these indices (n,)."""
+        """Add the codes (n, d) of the images with these indices (n,)."""
         if not self._fresh:
             self._since = monotonic()
         self._fresh.append((indices, codes))
@@ -69,7 +69,7 @@ class Store:
             self.flush()
 
     def flush(self) -> None:
-        """Write what was added since."""
+        """Write what was added since the last time."""
         if not self._fresh or self._folder is None or not self._keeps:
             return
         indices, codes = (np.concatenate(arrays) for arrays in zip(*self._fresh, strict=True))
@@ -84,7 +84,7 @@ class Store:
         self._fresh = []
 
     def read(self, indices: np.ndarray) -> np.ndarray:
-        """Return the codes (n, d) of these images (n,), all of which must be here."""
+        """Return the codes (n, d) of these images (n,), all of which must be in the store."""
         distinct, inverse = np.unique(indices, return_inverse=True)
         found: np.ndarray | None = None
         for part, codes in self._all(read=True, wanted=distinct):
@@ -97,7 +97,7 @@ class Store:
         return found if np.array_equal(distinct, indices) else found[inverse]
 
     def _all(self, read: bool, wanted: np.ndarray | None = None) -> Iterator[Part]:
-        """Yield the parts, codes only where they are read."""
+        """Yield the parts, with codes only if `read`."""
         yield from self._fresh
         for path in self._paths():
             with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
@@ -112,13 +112,13 @@ class Store:
 
 
 def _is_whole(path: Path) -> bool:
-    """Tell whether every byte of a part is as it was written, and it holds what a part does."""
+    """Return whether a part is undamaged and has the expected content."""
     try:
         if not is_whole_archive(path):
             return False
         with zipfile.ZipFile(path) as archive:
             return {"indices.npy", "codes.npy"} <= set(archive.namelist())
-    except (OSError, ValueError, RuntimeError, EOFError, zlib.error, zipfile.BadZipFile):  # by which byte is damaged
+    except (OSError, ValueError, RuntimeError, EOFError, zlib.error, zipfile.BadZipFile):  # by the damaged byte
         return False
 
 
@@ -130,14 +130,14 @@ def stores(
     pooling: str,
     on_progress: OnProgress,
 ) -> Iterator[dict[str, Store]]:
-    """Give the stores of layers; another process that encodes the same waits, and finds what this one has done."""
+    """Give the stores of layers; another process that encodes the same waits, and reuses the result."""
     if folder is None or identity is None:
         yield {layer: Store(None) for layer in layers}
         return
     home = folder / hash_of(identity)
 
     def waiting() -> None:
-        on_progress("waiting for another process that encodes the same", 0, None)
+        on_progress("waiting for another process that encodes the same images", 0, None)
 
     with ExitStack() as held:
         try:
@@ -158,4 +158,4 @@ def stores(
 
 def _warn(home: Path, error: OSError | UsageError) -> None:
     reason = (error.strerror if isinstance(error, OSError) else None) or error
-    warn_user(f"codes are not kept in '{home}' and will be computed again next time: {reason}", UserWarning)
+    warn_user(f"codes cannot be cached in '{home}' and will be computed again next time: {reason}", UserWarning)

@@ -10,10 +10,10 @@ from unweave.scoring import SHARED
 
 
 def choose(images: int, samples: int, seed: int, indices: ArrayLike | str | None = None) -> tuple[np.ndarray, str]:
-    """Return the indices of images, each once unless they are given, and in a word how they were chosen.
+    """Return the indices of images, without repeats unless they are given, and a word on how they were chosen.
 
-    Random ones are those that `unweave evaluate` draws from the same seed, without those that were drawn before. Of a
-    data set with fewer images than asked for, all are taken.
+    Random ones are those that `unweave evaluate` draws from the same seed, without repeats. If the data set has fewer
+    images, all are taken.
     """
     if indices is not None and not isinstance(indices, str):
         return _given(images, indices), "given"
@@ -22,8 +22,8 @@ def choose(images: int, samples: int, seed: int, indices: ArrayLike | str | None
     if indices == "first":
         return np.arange(min(samples, images)), "first"
     if isinstance(indices, str):
-        raise UsageError(f"indices are numbers or 'first', not '{indices}'")
-    rng = np.random.default_rng(seed)  # one by one, or shuffled, as `scoring` does
+        raise UsageError(f"indices must be numbers or 'first', not '{indices}'")
+    rng = np.random.default_rng(seed)  # one by one, or shuffled, as in `scoring`
     if samples > SHARED * images:
         return rng.permutation(images)[:samples], "random"
     drawn = rng.integers(images, size=2 * samples)
@@ -37,6 +37,6 @@ def _given(images: int, indices: ArrayLike) -> np.ndarray:
         raise UsageError(f"indices must be a list of whole numbers, not an array {found.shape} of {found.dtype}")
     if found.min() < 0 or found.max() >= images:
         raise UsageError(
-            f"indices must be 0 to {images - 1}, and one is {found.min() if found.min() < 0 else found.max()}"
+            f"indices must be from 0 to {images - 1}, but one is {found.min() if found.min() < 0 else found.max()}"
         )
     return found.astype(np.int64)

@@ -1,4 +1,4 @@
-"""Codes with the factors of their images and the record of how they were made, in memory and as a file."""
+"""Codes with the factors of their images and a record of how they were made, in memory and as a file."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class Codes:
     codes: np.ndarray
     """One row for each image (n, d), float32."""
     factors: np.ndarray | None
-    """The factors of the images (n, k); None of a data set without labels."""
+    """The factors of the images (n, k); None for a data set without labels."""
     indices: np.ndarray
-    """Which images they are (n,)."""
+    """The indices of the images (n,)."""
     record: dict[str, Any]
     """How they were made: encoder, weights, layer, pooling, preprocessing, projection, data, versions."""
 
@@ -40,7 +40,15 @@ class Codes:
         )
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
-        """Write the arrays codes, factors and indices, and the record as JSON, to an .npz file, whole or not at all."""
+        """Write codes, factors, indices and the record (as JSON) to an .npz file, atomically.
+
+        Parameters
+        ----------
+        path
+            The .npz file.
+        overwrite
+            Whether to replace an existing file.
+        """
         path = Path(path)
         check_out(path, overwrite)
         arrays = {"codes": self.codes, "factors": self.factors, "indices": self.indices}
@@ -51,25 +59,36 @@ class Codes:
 
     @classmethod
     def read(cls, path: str | Path) -> Codes:
-        """Return what `save` has written; nothing in the file is executed."""
+        """Return what `save` has written; nothing in the file is executed.
+
+        Parameters
+        ----------
+        path
+            The .npz file.
+
+        Returns
+        -------
+        Codes
+            The codes with their factors, indices and record.
+        """
         try:
             with Path(path).open("rb") as opened, np.load(opened, allow_pickle=False) as file:
                 return cls(file["codes"], file.get("factors"), file["indices"], json.loads(str(file["record"])))
         except FileNotFoundError as error:
             raise UsageError(f"there is no file '{path}'") from error
         except (OSError, ValueError, KeyError, AttributeError, TypeError, BadZipFile) as error:
-            raise UsageError(f"'{path}' is not, or not all of, what unweave encode writes") from error
+            raise UsageError(f"'{path}' is not a complete file of unweave encode; encode again") from error
 
 
 def check_out(path: Path, overwrite: bool) -> None:
-    """Refuse a name that codes cannot be written to; worth asking before they are computed."""
+    """Raise a `UsageError` if codes cannot be written to this path; call it before computing them."""
     if path.suffix.lower() != ".npz":
-        raise UsageError(f"codes are written to an .npz file, not to '{path}'")
+        raise UsageError(f"codes must be written to an .npz file, not to '{path}'")
     if path.is_dir():
         raise UsageError(f"'{path}' is a folder; choose another name")
     refuse_special(path)
     if path.exists() and not overwrite:
-        raise UsageError(f"'{path}' is there already; choose another name, or --overwrite (in Python, overwrite=True)")
+        raise UsageError(f"'{path}' already exists; choose another name, or --overwrite (in Python, overwrite=True)")
     if not path.parent.is_dir():
         raise UsageError(f"there is no folder '{path.parent}' to write '{path.name}' into; make it first")
     if not os.access(path.parent, os.W_OK):

@@ -23,7 +23,7 @@ STEM, HEAD = 32, 1280
 
 
 class Stage(NamedTuple):
-    """Blocks of one width, the first of which has the stride."""
+    """Blocks of one width; the first has the stride."""
 
     repeats: int
     kernel: int
@@ -42,7 +42,7 @@ STAGES = (
     Stage(1, 3, 1, 6, 320),
 )
 SCALES = {0: (1.0, 1.0), 1: (1.0, 1.1), 2: (1.1, 1.2)}
-"""Multiples of width and of depth, by the number of the variant."""
+"""Multipliers of width and of depth, by the number of the variant."""
 NAMES = (
     (r"^_conv_stem\.", "stem.conv."),
     (r"^_conv_head\.", "head.conv."),
@@ -60,7 +60,7 @@ NAMES = (
 
 
 class SameConv(nn.Conv2d):
-    """A convolution with TensorFlow's padding: outputs ceil(inputs / stride), an odd pixel of zeros goes last."""
+    """A convolution with TensorFlow's padding: outputs ceil(inputs / stride), with an odd padding pixel last."""
 
     def forward(self, input: torch.Tensor) -> torch.Tensor:
         """Return the maps of `input` (n, C, H, W)."""
@@ -82,7 +82,7 @@ def unit(
 
 
 class Block(nn.Module):
-    """An inverted bottleneck: expanded, convolved channel by channel, projected, and added where shapes allow."""
+    """An inverted bottleneck: expanded, convolved channel by channel, projected, and added if shapes allow."""
 
     def __init__(self, inputs: int, outputs: int, kernel: int, stride: int, expansion: int) -> None:
         super().__init__()
@@ -99,14 +99,14 @@ class Block(nn.Module):
 
 
 class EfficientNetLite(nn.Module):
-    """The network up to its pooled features (n, 1280): no classes."""
+    """The network up to its pooled features (n, 1280), without the classifier."""
 
     def __init__(self, width: float, depth: float) -> None:
         super().__init__()
         self.stem = unit(3, STEM, 3, 2)
         blocks, inputs = [], STEM
         for number, stage in enumerate(STAGES):
-            ends = number in (0, len(STAGES) - 1)  # whose depth is never scaled
+            ends = number in (0, len(STAGES) - 1)  # their depth is never scaled
             outputs = rounded(stage.width * width)
             for k in range(stage.repeats if ends else math.ceil(stage.repeats * depth)):
                 blocks.append(Block(inputs, outputs, stage.kernel, 1 if k else stage.stride, stage.expansion))
@@ -132,7 +132,7 @@ class EfficientNetLite(nn.Module):
 
 
 def rounded(channels: float) -> int:
-    """Return the multiple of eight next to `channels`, but not more than a tenth below it.
+    """Return the multiple of eight nearest to `channels`, but not more than a tenth below it.
 
     >>> rounded(24 * 1.1), rounded(112 * 1.1)
     (24, 120)

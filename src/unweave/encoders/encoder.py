@@ -1,4 +1,4 @@
-"""What every encoder offers: the codes of images, layer by layer."""
+"""The interface of encoders: the codes of images, layer by layer."""
 
 from __future__ import annotations
 
@@ -23,31 +23,65 @@ class Encoder(ABC):
 
     name: str
     identity: str | None = None
-    """A hash of all that decides its codes; None where that cannot be known, and nothing is cached."""
+    """A hash of everything that decides its codes; None if unknown, and then nothing is cached."""
     weights: str | None = None
     """A hash of its weights."""
     parameters: int | None = None
-    """How many numbers its weights are."""
+    """The number of its parameters."""
     preprocessing: dict[str, Any]
-    """What is done to images first, as plain JSON."""
+    """The preprocessing of images, as plain JSON."""
     random_weights: bool = False
     projection: str | None = None
-    """By which its codes are projected, unless another is asked for."""
+    """The default projection of its codes."""
 
     takes: Shape = (SIDE, SIDE, 3)
-    """The shape of images at which its layers are listed where there are none: its own, if it has one."""
+    """The image shape at which its layers are listed if there is no data set: its own, if it has one."""
 
     @abstractmethod
     def codes(self, images: np.ndarray, layers: Sequence[str], pooling: str) -> dict[str, np.ndarray]:
-        """Return by layer the codes (n, d), float32, of uint8 images (n, H, W, C)."""
+        """Return by layer the codes (n, d), float32, of uint8 images (n, H, W, C).
+
+        Parameters
+        ----------
+        images
+            Images (n, H, W, C), uint8.
+        layers
+            Names of layers.
+        pooling
+            How maps and tokens become one row.
+
+        Returns
+        -------
+        dict
+            Codes (n, d) by layer.
+        """
 
     def shapes(self, shape: Shape) -> dict[str, Shape]:
-        """Return the layers, and the shape of what each gives for one image of this shape, before it is pooled."""
+        """Return the layers, and the shape of each layer's output for one image of this shape, before pooling.
+
+        Parameters
+        ----------
+        shape
+            The shape of an image, (H, W, C).
+
+        Returns
+        -------
+        dict
+            Shapes by layer.
+        """
         blank = np.zeros((2, *shape), np.uint8)
         return {POOLED: self.codes(blank, [POOLED], "mean")[POOLED].shape[1:]}
 
     def check_layers(self, layers: Sequence[str], shape: Shape) -> None:
-        """Refuse layers that are not there; the output always is."""
+        """Raise a `UsageError` for unknown layers; the output always exists.
+
+        Parameters
+        ----------
+        layers
+            Names of layers.
+        shape
+            The shape of an image, (H, W, C).
+        """
         if set(layers) == {POOLED}:
             return
         known = self.shapes(shape)
@@ -84,7 +118,7 @@ class Function(Encoder):
         self._function = function
 
     def codes(self, images: np.ndarray, layers: Sequence[str], pooling: str) -> dict[str, np.ndarray]:
-        """Return what the function gives."""
+        """Return the function's output as codes."""
         found = self._function(images)
         found = found.detach().cpu() if hasattr(found, "detach") else found
         values = np.asarray(found)

@@ -1,4 +1,4 @@
-"""Images to codes: batches through an encoder, nothing twice, kept as they come."""
+"""Images to codes: batches through an encoder, with a cache so that no image is encoded twice."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 BATCH = 64
 FORMAT = 2
-"""The number of the way codes are computed: another one makes cached codes invalid."""
+"""Version of the computation of codes: a new one invalidates cached codes."""
 
 
 def encode(
@@ -52,44 +52,44 @@ def encode(
     progress: bool | None = None,
     on_progress: OnProgress | None = None,
 ) -> Codes:
-    """Encode images of a data set by any encoder.
+    """Encode images of a data set with any encoder.
 
     Parameters
     ----------
     encoder
         A name of `ENCODERS`; "timm:NAME"; "open-clip:NAME:pretrained=TAG"; the path of an .onnx file or of a run; a
-        module of torch; or a function from uint8 images (n, H, W, C) to codes. See `open_encoder`.
+        torch module; or a function from uint8 images (n, H, W, C) to codes. See `open_encoder`.
     data
         A data set, or the name or path of one.
     samples
-        How many images, each once; all of a data set that has fewer.
+        Number of images, without repeats; all, if the data set has fewer.
     indices
-        None: random images, those that `unweave evaluate` draws from the same seed. "first": the first ones, in
-        order. Numbers: these.
+        None: random images, the same that `unweave evaluate` draws from the same seed. "first": the first ones, in
+        order. Numbers: the images with these indices.
     layer
         One of `layers(encoder)`; by default its output, "pooled".
     pooling
         How maps and tokens of a layer become one row: "mean" over space or tokens, "max", "first" or "flatten".
     projection
-        What brings codes to a common width, fitted to these: "pca", "ica" or "sparse". See `project`.
+        A projection to a common width, fitted to these codes: "pca", "ica" or "sparse". See `project`.
     width
-        That width; by default 64, or all where there are fewer.
+        The width of the projection; by default 64, or all latents if there are fewer.
     batch
-        Images that go through the encoder at once.
+        Images per batch.
     seed
         Seed of the images, of random weights and of the projection.
     cache
-        Keep the codes of each image, and use those that are kept: in the folder of data sets, in another folder, or
-        (False) not at all. Functions, modules of yours and data sets of your own classes are never cached: what they
-        compute cannot be known.
+        Whether to cache the codes of each image: True for the data folder, a path for another folder, False for no
+        cache. Codes of functions, of your own modules and of your own data set classes are never cached, because
+        their program may change.
     device
         Where networks run: "auto", "cpu", "cuda", "mps".
     random_weights
-        The same network with random weights, from the seed: a control.
+        Use the same network with random weights from the seed, as a control.
     preprocessing
-        What a module of yours is given; by default pixels in [0, 1] at the images' own size.
+        The input of your own module; by default pixels in [0, 1] at the images' own size.
     progress, on_progress
-        A bar (by default on a terminal, after two seconds) or none, and who is told of progress instead.
+        Whether to show a progress bar (by default on a terminal, after two seconds), and a function to call instead.
 
     Returns
     -------
@@ -141,7 +141,7 @@ def encode_layers(
     progress: bool | None = None,
     on_progress: OnProgress | None = None,
 ) -> dict[str, Codes]:
-    """Encode images once and return the codes of several layers; `unweave.evaluate` takes the result.
+    """Encode images once and return the codes of several layers, which `unweave.evaluate` can score together.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def encode_layers(
     Returns
     -------
     dict[str, Codes]
-        By layer, of the same images.
+        The codes by layer, of the same images.
     """
     images = _with_images(as_dataset(data))
     _check(layers, pooling, batch, projection, width)
@@ -165,10 +165,10 @@ def encode_layers(
     opened = open_encoder(encoder, preprocessing=preprocessing, **options)
     chosen, how = choose(len(images), samples, seed, indices)
     if projection is not None and opened.projection not in (None, projection):
-        raise UsageError(f"{opened.name} is a projection itself; for {projection} of pixels encode by 'pixels'")
+        raise UsageError(f"{opened.name} is itself a projection; for {projection} of pixels, encode with 'pixels'")
     projection = projection or opened.projection
     if width is not None and projection is None:
-        raise UsageError("width is that of a projection: give projection 'pca', 'ica' or 'sparse' too")
+        raise UsageError("width needs a projection: give projection 'pca', 'ica' or 'sparse' too")
     with reporting(on_progress, progress, "encoding") as told:
         with errors_of(opened, images):
             opened.check_layers(layers, images.shape)
@@ -195,14 +195,14 @@ def layers(
     random_weights: bool = False,
     preprocessing: Preprocessing | None = None,
 ) -> dict[str, int]:
-    """Return the layers of an encoder by name, and how wide their codes are.
+    """Return the layers of an encoder by name, with the widths of their codes.
 
     Parameters
     ----------
     encoder
         As for `encode`.
     data
-        The data set whose images it will be given; without one, images of the size that it was trained on, or 64.
+        The data set to encode; by default images of the size that the encoder was trained on, or 64.
     pooling
         How maps and tokens become one row.
     device, random_weights, preprocessing
@@ -229,7 +229,7 @@ def layers(
 
 
 def _projected(found: Codes, projection: str | None, width: int | None, seed: int, on_progress: OnProgress) -> Codes:
-    """Return the codes, projected where that is asked for, and recorded."""
+    """Return the codes, projected if requested, with a record."""
     if projection is None:
         return Codes(found.codes, found.factors, found.indices, {**found.record, "projection": None})
     with called(f"{found.record['encoder']}, layer {found.record['layer']}"):
@@ -239,7 +239,7 @@ def _projected(found: Codes, projection: str | None, width: int | None, seed: in
 
 
 def _identity(encoder: Encoder, data: Dataset) -> dict[str, Any] | None:
-    """Return all that decides the codes of an image; None where it cannot be known, or codes are the images."""
+    """Return everything that decides the codes of an image; None if unknown, or if codes are the images."""
     if encoder.identity is None or not _is_builtin(data):
         return None
     about = {"encoder": encoder.identity, "preprocessing": encoder.preprocessing}
@@ -247,7 +247,7 @@ def _identity(encoder: Encoder, data: Dataset) -> dict[str, Any] | None:
 
 
 def _is_builtin(data: Dataset) -> bool:
-    """Tell whether a data set, and all that it is made from, is unweave's: what others draw cannot be known."""
+    """Return whether a data set, and everything it is made from, is unweave's; other classes may change."""
     return is_builtin(type(data)) and (not isinstance(data, Wrapper) or _is_builtin(data.base))
 
 
@@ -270,7 +270,7 @@ def _record(encoder: Encoder, data: Dataset, pooling: str, seed: int, how: str, 
 
 def _with_images(data: Dataset) -> Dataset:
     if not data.has_images:
-        raise UsageError(f"encoders take images, and '{data.name}' holds vectors")
+        raise UsageError(f"encoders take images, but '{data.name}' holds vectors")
     return data
 
 
@@ -278,7 +278,7 @@ def _check(layers: Sequence[str], pooling: str, batch: int, projection: str | No
     from unweave.encoders.projection import PROJECTIONS
 
     if isinstance(layers, str) or not layers:
-        raise UsageError("layers must be a list of names, and not empty")
+        raise UsageError("layers must be a non-empty list of names")
     if pooling not in POOLINGS:
         raise unknown("pooling", str(pooling), POOLINGS)
     if projection is not None and projection not in PROJECTIONS:

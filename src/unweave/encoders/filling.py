@@ -1,4 +1,4 @@
-"""Batches of images through an encoder, into stores that keep the codes."""
+"""Passing batches of images through an encoder, into stores of codes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def fill(
     batch: int,
     on_progress: OnProgress,
 ) -> None:
-    """Encode the images that a store lacks, each once, whichever layers lack it."""
+    """Encode the images that any of the stores lacks, each once."""
     lacking = {layer: np.setdiff1d(wanted, store.indices(), assume_unique=True) for layer, store in kept.items()}
     due = np.unique(np.concatenate(list(lacking.values())))
     done = len(wanted) - len(due)
@@ -44,7 +44,7 @@ def fill(
 
 def _refuse_nan(codes: np.ndarray, rows: np.ndarray, encoder: Encoder, layer: str) -> None:
     if codes.ndim != 2 or len(codes) != len(rows):
-        raise UsageError(f"{encoder.name} gave codes of shape {codes.shape} for {len(rows)} images; (n, d) is expected")
+        raise UsageError(f"{encoder.name} gave codes of shape {codes.shape} for {len(rows)} images, not (n, d)")
     good = np.isfinite(codes).all(1)
     if not good.all():
         where = f"image {rows[~good][0]}, layer {layer}"
@@ -52,7 +52,7 @@ def _refuse_nan(codes: np.ndarray, rows: np.ndarray, encoder: Encoder, layer: st
 
 
 class errors_of:
-    """Answer what a network raises on images of a shape that it cannot take in one line."""
+    """Turn errors of a network on images of the wrong shape into one line."""
 
     def __init__(self, encoder: Encoder, data: Dataset | None) -> None:
         self._encoder, self._data = encoder, data
@@ -65,10 +65,10 @@ class errors_of:
             raise UsageError(f"{self._encoder.name}: {error}") from error
         if not isinstance(error, Exception) or isinstance(error, UsageError | OSError | MemoryError):
             return
-        if isinstance(error, RuntimeError) and "memory" in str(error):  # as torch says that there is no more
+        if isinstance(error, RuntimeError) and "memory" in str(error):  # torch's error for too little memory
             return
         size = self._encoder.preprocessing.get("size")
-        if size and isinstance(error, RuntimeError):  # what torch says of its inner layers helps nobody
+        if size and isinstance(error, RuntimeError):  # torch's messages about inner layers do not help
             told = f"{self._encoder.name} cannot encode images of {size} × {size} pixels; give it another size"
             raise UsageError(told) from error
         shape = "" if self._data is None else f" of shape {self._data.shape}"

@@ -1,4 +1,4 @@
-"""Random weights under which signals neither vanish nor explode on their way through a deep network."""
+"""Random weights with which signals neither vanish nor explode in a deep network."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from torch import nn
 def initialise(module: nn.Module) -> None:
     r"""Draw the weights of all convolutions by He's rule, w ~ N(0, 2 / inputs), and set biases to zero.
 
-    A random control must be a fair one: at torch's own default, w ~ U(± inputs^{-1/2}), the signal shrinks by about
-    √6 at each convolution, and of fifty layers nothing but rounding is left.
+    This makes a random control fair: with torch's default, w ~ U(± inputs^{-1/2}), the signal shrinks by about √6 at
+    each convolution, and after fifty layers only rounding errors are left.
     """
     for part in module.modules():
         if isinstance(part, nn.Conv2d):

@@ -22,14 +22,14 @@ from unweave.errors import UsageError, unknown
 
 
 def timm_network(name: str, options: dict[str, Any], random_weights: bool) -> tuple[nn.Module, Preprocessing]:
-    """Return a model of timm without its classifier, and what it was trained on.
+    """Return a timm model without its classifier, and its preprocessing.
 
     Parameters
     ----------
     name
-        As timm calls it, resnet50 or resnet50.a1_in1k: the part behind the dot names the weights.
+        timm's name, such as resnet50 or resnet50.a1_in1k; the part after the dot names the weights.
     options
-        weights: a file of weights, instead of those that timm fetches or has fetched.
+        weights: a file of weights, instead of those in timm's cache or on the network.
     random_weights
         Load no weights.
 
@@ -47,7 +47,7 @@ def timm_network(name: str, options: dict[str, Any], random_weights: bool) -> tu
     try:
         with _quiet(), _cache_alone_without_network():
             network = timm.create_model(name, pretrained=fetched, **({} if path else {"num_classes": 0}))
-    except Exception as error:  # no network, no such weights: a class for each kind of failure, in several packages
+    except Exception as error:  # no network, no such weights: several packages raise many kinds of errors
         if not fetched:
             raise UsageError(f"timm cannot build '{name}': {_first_line(error)}") from error
         raise UsageError(_no_weights(f"timm:{name}", f"timm:{name}:weights=FILE", error)) from error
@@ -65,9 +65,9 @@ def open_clip_network(name: str, options: dict[str, Any], random_weights: bool) 
     Parameters
     ----------
     name
-        As open-clip calls it: ViT-B-32.
+        open-clip's name, such as ViT-B-32.
     options
-        pretrained: the tag of its weights; or weights: a file of them.
+        pretrained: the tag of its weights; or weights: a file of weights.
     random_weights
         Load no weights.
 
@@ -103,7 +103,7 @@ def open_clip_network(name: str, options: dict[str, Any], random_weights: bool) 
 
 
 def refuse_others(name: str, options: dict[str, Any], known: tuple[str, ...]) -> None:
-    """Refuse options that an encoder does not have."""
+    """Raise a `UsageError` for options that an encoder does not have."""
     for option in options:
         if option not in known:
             raise unknown(f"option of {name}", option, known)
@@ -111,7 +111,7 @@ def refuse_others(name: str, options: dict[str, Any], known: tuple[str, ...]) ->
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep to themselves what the libraries log of every try to fetch a file: what failed is said in one line."""
+    """Silence the libraries' logs about downloads; a failure is reported in one line."""
     before = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
     try:
@@ -122,7 +122,7 @@ def _quiet() -> Iterator[None]:
 
 @contextmanager
 def _cache_alone_without_network() -> Iterator[None]:
-    """Where the hub's name cannot be resolved, let its client look into its cache alone: it would try for a minute."""
+    """If the hub's name cannot be resolved, let its client use only its cache; it would retry for a minute."""
     constants: Any = import_module("huggingface_hub.constants")
     before = constants.HF_HUB_OFFLINE
     constants.HF_HUB_OFFLINE = before or not _is_found(constants.ENDPOINT)
@@ -133,7 +133,7 @@ def _cache_alone_without_network() -> Iterator[None]:
 
 
 def _is_found(address: str) -> bool:
-    """Tell whether a host has an address; behind a proxy that is the proxy's affair."""
+    """Return whether a host name can be resolved; always True behind a proxy."""
     if getproxies():
         return True
     try:
@@ -143,7 +143,7 @@ def _is_found(address: str) -> bool:
 
 
 def _unknown_model(library: str, name: str, names: Sequence[str]) -> UsageError:
-    """Return the error for a model that a library does not have, with the nearest ones: it has too many to list."""
+    """Return the error for a model that a library does not have, with the nearest names; there are too many to list."""
     near = get_close_matches(name, names, n=3)
     hint = f"; did you mean {' or '.join(near)}?" if near else ""
     return UsageError(f"no model of {library} is called '{name}'{hint} ({len(names):,} are known)")
@@ -164,10 +164,10 @@ def _library(name: str) -> Any:
         return import_module(name)
     except ImportError as error:
         if error.name in (None, name):
-            raise UsageError(f"{name} is not here; {how_to_install('encoders')}") from error
+            raise UsageError(f"{name} is not installed; {how_to_install('encoders')}") from error
         raise UsageError(f"{name} cannot be imported: {_first_line(error)}; {how_to_install('encoders')}") from error
-    except RuntimeError as error:  # of torchvision, which belongs to another build of torch
-        raise UsageError(f"{name} cannot be imported beside torch {torch.__version__}: {_first_line(error)}") from error
+    except RuntimeError as error:  # from a torchvision that belongs to another build of torch
+        raise UsageError(f"{name} cannot be imported with torch {torch.__version__}: {_first_line(error)}") from error
 
 
 def _no_weights(name: str, instead: str, error: Exception) -> str:

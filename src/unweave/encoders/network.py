@@ -1,4 +1,4 @@
-"""Networks of torch as encoders: every module of one is a layer, read by a hook on it."""
+"""Torch networks as encoders: every module is a layer, read by a hook."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ Forward = Callable[[np.ndarray], Any]
 
 
 class Network(Encoder):
-    """A network of torch.
+    """A torch network as an encoder.
 
     Parameters
     ----------
     name
-        What it is called in records.
+        Its name in records.
     module
         The network: images (n, C, H, W) to codes, maps or tokens.
     preprocessing
-        What it is given of images.
+        How images become its input.
     random_weights
         Whether its weights are a control.
     device
-        Where it runs; by default where it is.
+        Where to run it; by default its current device.
     forward
-        The way from uint8 images to the network's output, where that is more than a call of it.
+        A function from uint8 images to the network's output, if that is more than a call of it.
     takes
-        The shape of images that it was trained on, where it takes no other.
+        The shape of images that it was trained on, if it takes no other.
     source
-        What has built it, where its weights decide its codes, which are then cached. None: code that may change.
+        What built it, if its weights alone decide its codes, which are then cached. None: its program may change.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class Network(Encoder):
         return {layer: found[layer].float().cpu().numpy() for layer in layers}
 
     def shapes(self, shape: Shape) -> dict[str, Shape]:
-        """Return the modules that give a tensor for each image, in the order in which they finish, and the output."""
+        """Return the modules that give one tensor per image, in the order in which they finish, and the output."""
         blank = np.zeros((3, *shape), np.uint8)
         found: dict[str, Shape] = {}
 
@@ -109,7 +109,7 @@ class Network(Encoder):
 
     @contextmanager
     def _reading(self, layers: Sequence[str] | dict[str, nn.Module], keep: Callable[..., None]) -> Iterator[None]:
-        """Show the outputs of layers to `keep` while images go through the network."""
+        """Pass the outputs of layers to `keep` while images go through the network."""
         handles = []
         try:
             for layer in layers:
@@ -134,13 +134,13 @@ def first_tensor(output: Any) -> torch.Tensor | None:
 
 
 def pooled(values: torch.Tensor | None, pooling: str, layout: str | None) -> torch.Tensor:
-    """Return maps (n, C, H, W) or tokens (n, T, d) as codes (n, d), at once: the next layer may work in place.
+    """Return maps (n, C, H, W) or tokens (n, T, d) as codes (n, d), immediately, as the next layer may work in place.
 
-    "mean" and "max" are taken over space or tokens; "first" is the first token, often that of the class, or the pixel
-    in the corner; "flatten" keeps all.
+    "mean" and "max" are taken over space or tokens; "first" is the first token, often the class token, or the corner
+    pixel; "flatten" keeps all.
     """
     if values is None or values.ndim not in (2, 3, 4):
-        given = "something that is no tensor" if values is None else f"shape {tuple(values.shape)}"
+        given = "something that is not a tensor" if values is None else f"shape {tuple(values.shape)}"
         raise UsageError(f"an encoder must give codes (n, d), tokens (n, T, d) or maps (n, C, H, W), not {given}")
     if values.ndim == 2:
         return values.clone()
@@ -155,7 +155,7 @@ def pooled(values: torch.Tensor | None, pooling: str, layout: str | None) -> tor
 
 
 def width_of(shape: Shape, pooling: str) -> int:
-    """Return how wide the codes of a layer are: channels of maps (C, H, W), features of tokens (T, d).
+    """Return the width of a layer's codes: channels of maps (C, H, W), features of tokens (T, d).
 
     >>> width_of((512, 7, 7), "mean"), width_of((50, 768), "mean"), width_of((50, 768), "flatten")
     (512, 768, 38400)
@@ -165,7 +165,7 @@ def width_of(shape: Shape, pooling: str) -> int:
 
 @contextmanager
 def _evaluating(module: nn.Module) -> Iterator[None]:
-    """Put a network in the mode of evaluation, and its parts back into theirs after."""
+    """Put a network into evaluation mode, and restore the modes of its parts afterwards."""
     training = [part for part in module.modules() if part.training]
     module.eval()
     try:

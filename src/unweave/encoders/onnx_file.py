@@ -1,4 +1,4 @@
-"""Networks in ONNX files as encoders, run by onnxruntime: its outputs are its layers."""
+"""Networks in ONNX files as encoders, run by onnxruntime; their outputs are the layers."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ BYTES = "tensor(uint8)"
 class OnnxFile(Encoder):
     """A network in an ONNX file.
 
-    Its input is one array of images, channels first or last; a height and width that the file fixes are what images
-    are resized to, and a fixed size of the batch is kept to. Outputs of four dimensions have their channels where the
-    input has them. Floats are pixels in [0, 1] unless `pixels` says otherwise; bytes are given as they are.
+    Its input is one array of images, channels first or last. If the file fixes height and width, images are resized to
+    them; a fixed batch size is respected. Outputs with four dimensions have their channels where the input has them.
+    Float inputs are pixels in [0, 1] unless `pixels` says otherwise; byte inputs are passed unchanged.
 
     Parameters
     ----------
     name
-        What it is called in records.
+        Its name in records.
     path
         The file.
     size
-        Height and width to resize images to, where the file leaves them open.
+        Height and width to resize images to, if the file does not fix them.
     pixels
         The range of the pixels, one of `PIXELS`: "unit", "signed", "imagenet" or "bytes".
     """
@@ -48,7 +48,7 @@ class OnnxFile(Encoder):
         self._last = _channels_last(self._input.shape, path)
         fixed = self._fixed_size(path)
         if fixed is not None and size is not None and size != fixed:
-            raise UsageError(f"'{path}' takes images of {fixed} × {fixed} pixels alone; leave out size={size}")
+            raise UsageError(f"'{path}' takes images of {fixed} × {fixed} pixels only; leave out size={size}")
         channels = self._input.shape[3 if self._last else 1]
         self._preprocessing = replace(
             Preprocessing(**PIXELS[pixels]),
@@ -72,13 +72,13 @@ class OnnxFile(Encoder):
         }
 
     def shapes(self, shape: Shape) -> dict[str, Shape]:
-        """Return the outputs of the file, maps as (C, H, W), and the first of them as the pooled one."""
+        """Return the outputs of the file, maps as (C, H, W), and the first of them as "pooled"."""
         found = self._run(self._outputs, np.zeros((1, *shape), np.uint8))
         shapes = {name: self._shape(values) for name, values in zip(self._outputs, found, strict=True)}
         return {**shapes, POOLED: self._pooled(found[0], POOLINGS[0]).shape[1:]}
 
     def _run(self, names: Sequence[str], images: np.ndarray) -> list[np.ndarray]:
-        """Return outputs for images, as many at once as the file fixes; blank ones fill up the last batch."""
+        """Return outputs for images, in batches of the size that the file fixes; blank images fill the last batch."""
         batch = self._batch or len(images)
         parts = []
         for start in range(0, len(images), batch):
@@ -89,7 +89,7 @@ class OnnxFile(Encoder):
         return [np.concatenate(values) for values in zip(*parts, strict=True)]
 
     def _pooled(self, values: np.ndarray, pooling: str) -> np.ndarray:
-        """Return an output as codes (n, d); maps have their channels where the file's images have them."""
+        """Return an output as codes (n, d); maps have their channels where the input has them."""
         return pooled(torch.from_numpy(values), pooling, "NHWC" if self._last else None).numpy()
 
     def _shape(self, values: np.ndarray) -> Shape:
@@ -97,7 +97,7 @@ class OnnxFile(Encoder):
         return (shape[2], *shape[:2]) if self._last and len(shape) == 3 else shape
 
     def _given(self, images: np.ndarray) -> np.ndarray:
-        """Return images as the file takes them."""
+        """Return images in the form that the file takes."""
         if self._input.type == BYTES:
             plain = replace(self._preprocessing, mean=(0.0,), std=(1.0,))
             x = (plain(images) * 255).round().to(torch.uint8)
@@ -110,7 +110,7 @@ class OnnxFile(Encoder):
         inputs = self._session.get_inputs()
         if len(inputs) != 1 or len(inputs[0].shape) != 4 or inputs[0].type not in (*FLOATS, BYTES):
             given = ", ".join(f"{item.name} {item.shape} {item.type}" for item in inputs)
-            raise UsageError(f"{self.name} takes {given}; an encoder takes one array of images, of four dimensions")
+            raise UsageError(f"{self.name} takes {given}; it must take one array of images with four dimensions")
         return inputs[0]
 
     def _fixed_size(self, path: Path) -> int | None:
@@ -119,12 +119,12 @@ class OnnxFile(Encoder):
         if not all(_fixed(side) for side in sides):
             return None
         if sides[0] != sides[1]:
-            raise UsageError(f"'{path}' takes images of {sides[0]} × {sides[1]} pixels; encoders take square ones")
+            raise UsageError(f"'{path}' takes images of {sides[0]} × {sides[1]} pixels; only square ones are supported")
         return sides[0]
 
 
 def _session(path: Path) -> Any:
-    """Open a file with onnxruntime, on as many threads as torch has."""
+    """Open a file with onnxruntime, with as many threads as torch."""
     if not path.is_file():
         raise UsageError(f"there is no file '{path}'")
     try:
@@ -133,24 +133,24 @@ def _session(path: Path) -> Any:
         raise UsageError(f"'{path.name}' needs onnxruntime; {how_to_install('onnx')}") from error
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = torch.get_num_threads()
-    options.log_severity_level = 4  # what is wrong is raised, and need not be printed too
+    options.log_severity_level = 4  # errors are raised and need not be printed too
     try:
         return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # its own classes of errors, one for each status
-        raise UsageError(f"'{path}' is no ONNX file that can be read, or a broken one") from error
+        raise UsageError(f"'{path}' is not a readable ONNX file") from error
 
 
 def _fixed(side: Any) -> int | None:
-    """Return a side that a file fixes; an open one has a name, or none."""
+    """Return a side that the file fixes; an open one is a name or None."""
     return side if isinstance(side, int) and side > 0 else None
 
 
 def _channels_last(shape: Sequence[Any], path: Path) -> bool:
-    """Tell where the channels are: behind where that dimension is 1 or 3 and the second is not."""
+    """Return whether channels come last: if the last dimension is 1 or 3 and the second is not."""
     if shape[1] in (1, 3):
         return False
     if shape[3] in (1, 3):
         return True
     if all(isinstance(side, int) for side in shape[1:]):
-        raise UsageError(f"'{path}' takes arrays {list(shape)}, in which no dimension is that of 1 or 3 channels")
+        raise UsageError(f"'{path}' takes arrays {list(shape)}, but one dimension must be 1 or 3 channels")
     return False

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from unweave.runs import Run
 
 Given: TypeAlias = "str | Path | nn.Module | Run | Encoder | Callable[[np.ndarray], Any]"
-"""What can be taken for an encoder."""
+"""What can be opened as an encoder."""
 
 
 def open_encoder(
@@ -37,22 +37,22 @@ def open_encoder(
     device: str = "auto",
     preprocessing: Preprocessing | None = None,
 ) -> Encoder:
-    """Return an encoder that is ready to be used.
+    """Open an encoder.
 
     Parameters
     ----------
     encoder
         A name of `ENCODERS`, with options after a colon ("vgg16-shift:size=128"); "timm:NAME",
         "open-clip:NAME:pretrained=TAG" (or weights=FILE); the path of an .onnx file ("onnx:FILE:pixels=imagenet") or of
-        a run's folder; a run; a module of torch; or a function from uint8 images (n, H, W, C) to codes.
+        a run's folder; a run; a torch module; or a function from uint8 images (n, H, W, C) to codes.
     random_weights
-        The same network, its weights drawn from the seed: a control.
+        Use the same network with random weights from the seed, as a control.
     seed
         Seed of random weights.
     device
-        Where networks run: "auto", "cpu", "cuda", "mps". With "auto" a module of yours stays where it is.
+        Where networks run: "auto", "cpu", "cuda", "mps". With "auto", your own module stays where it is.
     preprocessing
-        What a module of yours is given; by default pixels in [0, 1] at the images' own size and channels.
+        The input of your own module; by default pixels in [0, 1] at the images' own size and channels.
 
     Returns
     -------
@@ -62,7 +62,7 @@ def open_encoder(
     if isinstance(encoder, Encoder):
         return encoder
     if preprocessing is not None and isinstance(encoder, str | Path):
-        raise UsageError("preprocessing is for a module of your own; a name takes options: vgg16-shift:size=128")
+        raise UsageError("preprocessing is for your own module; a name takes options: vgg16-shift:size=128")
     if isinstance(encoder, str | Path):
         return _by_text(str(encoder), random_weights, seed, device)
     from torch import nn
@@ -74,9 +74,9 @@ def open_encoder(
     if isinstance(encoder, nn.Module):
         return _of_module(encoder, preprocessing, random_weights, seed, device)
     if not callable(encoder):
-        raise UsageError(f"an encoder is a name, a path, a module of torch or a function, not {type(encoder).__name__}")
+        raise UsageError(f"an encoder is a name, a path, a torch module or a function, not {type(encoder).__name__}")
     if random_weights or preprocessing is not None:
-        raise UsageError("a function has no weights that could be random, and takes images as they are")
+        raise UsageError("a function takes neither random_weights nor preprocessing")
     return Function(encoder)
 
 
@@ -95,22 +95,22 @@ def _by_text(text: str, random_weights: bool, seed: int, device: str) -> Encoder
     if Path(name).is_dir():
         return _of_folder(Path(name), options, random_weights, seed, device)
     if Path(name).is_file():
-        raise UsageError(f"'{name}' is no encoder: a file of one ends in .onnx, and a run is a folder")
+        raise UsageError(f"'{name}' is not an encoder: give an .onnx file or the folder of a run")
     if "/" in name:
         raise UsageError(f"there is no folder '{name}', and no encoder of this name")
     known = [*ENCODERS, "timm:NAME", "open-clip:NAME", "FILE.onnx", "the folder of a run"]
-    raise UsageError(f"{unknown('encoder', name, known)}; a model of timm is written timm:{name}")
+    raise UsageError(f"{unknown('encoder', name, known)}; for a timm model, write timm:{name}")
 
 
 def _known(name: str, known: Known, options: dict[str, Any], random_weights: bool, seed: int, device: str) -> Encoder:
-    """Return a built-in encoder; its one option is the size of the images that it is given."""
+    """Return a built-in encoder; its one option is the image size."""
     for option in options:
         if option != "size":
             raise unknown(f"option of {name}", option, ["size"])
     called = f"{name}:size={options['size']}" if options else name
     if known.weights is None:
         if random_weights:
-            raise UsageError(f"{name} has no weights that could be random")
+            raise UsageError(f"{name} has no weights; leave out random_weights")
         return Pixels(called, known.projection, options.get("size"))
     if not known.build:
         return _sscd(called, known, options, random_weights, seed, device)
@@ -131,7 +131,7 @@ def _known(name: str, known: Known, options: dict[str, Any], random_weights: boo
 
 
 def _sscd(name: str, known: Known, options: dict[str, Any], random_weights: bool, seed: int, device: str) -> Encoder:
-    """Return an encoder whose weights are an ONNX file in a package; its control is a network of timm."""
+    """Return an encoder whose weights are an ONNX file in a package; its random control is a timm network."""
     from unweave.encoders.weights import file_in_package
 
     size = options.get("size", known.preprocessing.size)
@@ -152,7 +152,7 @@ def _of_onnx(path: Path, options: dict[str, Any], random_weights: bool) -> Encod
     from unweave.encoders.onnx_file import OnnxFile
 
     if random_weights:
-        raise UsageError(f"'{path}' has no random control: an ONNX file is its weights; build its network in torch")
+        raise UsageError(f"'{path}' is an ONNX file without a random control; build it in torch")
     refuse_others(str(path), options, ("size", "pixels"))
     return OnnxFile(path.name, path, **options)
 
@@ -177,7 +177,7 @@ def _of_library(
 
 
 def _of_folder(path: Path, options: dict[str, Any], random_weights: bool, seed: int, device: str) -> Encoder:
-    """Return the encoder of a run, as it was after the option `step`, if that is given."""
+    """Return the encoder of a run, or of its snapshot after the option `step`."""
     from unweave.encoders.libraries import refuse_others
     from unweave.runs import Run
 
@@ -213,7 +213,7 @@ def _of_run(run: Run, random_weights: bool, seed: int, device: str) -> Encoder:
 
 
 def _is_ours(model: nn.Module) -> bool:
-    """Tell whether all code of a model is unweave's or torch's: that of a plugin may change while weights do not."""
+    """Return whether all code of a model is unweave's or torch's; a plugin's may change while weights do not."""
     return all(type(part).__module__.partition(".")[0] in ("unweave", "torch") for part in model.modules())
 
 
@@ -231,7 +231,7 @@ def _of_module(
 
 
 def _with_random_weights(module: nn.Module, seed: int) -> nn.Module:
-    """Return a copy of a module whose layers have drawn their weights again, by torch's own rules."""
+    """Return a copy of a module with weights drawn again by torch's rules."""
     network = copy.deepcopy(module)
     drawn: set[int] = set()
     with seeded(seed):
@@ -242,13 +242,15 @@ def _with_random_weights(module: nn.Module, seed: int) -> nn.Module:
                 drawn |= {id(weight) for weight in part.parameters(recurse=False)}
     for name, weight in network.named_parameters():
         if id(weight) not in drawn:
-            raise UsageError(f"'{name}' of {type(module).__name__} cannot be drawn again: give it reset_parameters()")
+            raise UsageError(
+                f"'{name}' of {type(module).__name__} cannot be initialised again: give it reset_parameters()"
+            )
     return network
 
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Draw from torch's own generator as if it were fresh, and leave it as it was."""
+    """Seed torch's global generator temporarily."""
     import torch
 
     with torch.random.fork_rng(devices=[]):
@@ -257,7 +259,7 @@ def seeded(seed: int) -> Iterator[None]:
 
 
 def _channels_last(network: nn.Module) -> None:
-    """Lay weights out as images lie in memory, which convolutions on a CPU are quicker with."""
+    """Store weights channels-last, like images, because convolutions on a CPU are then faster."""
     import torch
 
     network.to(memory_format=torch.channels_last)  # pyright: ignore[reportCallIssue]

@@ -1,4 +1,4 @@
-"""From the bytes of images to what a network is given."""
+"""From the bytes of images to the input of a network."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MODES = ("bilinear", "bicubic", "nearest")
 
 
 class Normalisation(TypedDict):
-    """What is subtracted from each channel in [0, 1], and what it is divided by."""
+    """The mean that is subtracted from each channel in [0, 1], and the divisor."""
 
     mean: tuple[float, ...]
     std: tuple[float, ...]
@@ -29,22 +29,22 @@ PIXELS: dict[str, Normalisation] = {
     "imagenet": IMAGENET,
     "bytes": Normalisation(mean=(0.0,), std=(1 / 255,)),
 }
-"""Ranges of pixels by name: 0 to 1, -1 to 1, standardised as ImageNet is, 0 to 255."""
+"""Ranges of pixels by name: 0 to 1, -1 to 1, standardised as for ImageNet, 0 to 255."""
 
 
 @dataclass(frozen=True)
 class Preprocessing:
-    """Pixels in [0, 1], resized as a whole (nothing is cropped), x -> (x - mean) / std; grey becomes three channels."""
+    """Pixels in [0, 1], resized without cropping, x -> (x - mean) / std; grey becomes three channels."""
 
     size: int | None = None
     """Height and width; None: the images' own."""
     mean: tuple[float, ...] = (0.0,)
-    """Of one channel, which stands for all, or of each."""
+    """One number for all channels, or one for each."""
     std: tuple[float, ...] = (1.0,)
     interpolation: str = "bilinear"
-    """How images are resized: "bilinear", "bicubic" (both averaging when they shrink) or "nearest"."""
+    """How to resize: "bilinear", "bicubic" (both with antialiasing when they shrink images) or "nearest"."""
     channels: int | None = 3
-    """Channels of the network; None: those of the images."""
+    """Channels of the network's input; None: those of the images."""
 
     def __post_init__(self) -> None:
         if self.interpolation not in MODES:
@@ -59,17 +59,30 @@ class Preprocessing:
         x = self.resized(images, device)
         channels = self.channels or x.shape[1]
         if x.shape[1] not in (1, channels):
-            raise UsageError(f"the encoder takes {channels} channels, and the images have {x.shape[1]}")
+            raise UsageError(f"the encoder takes {channels} channels, but the images have {x.shape[1]}")
         if x.shape[1] == 1 < channels:
             x = x.expand(-1, channels, -1, -1)
-        x = x.contiguous(memory_format=torch.channels_last)  # which convolutions on a CPU are quicker with
+        x = x.contiguous(memory_format=torch.channels_last)  # convolutions on a CPU are faster with it
         if self.mean == (0.0,) and self.std == (1.0,):
             return x
         mean, std = (torch.tensor(values, device=device).view(1, -1, 1, 1) for values in (self.mean, self.std))
         return (x - mean) / std
 
     def resized(self, images: np.ndarray, device: torch.device | str = "cpu") -> torch.Tensor:
-        """Return uint8 images (n, H, W, C) in [0, 1] at the size of the network, channels first."""
+        """Return uint8 images (n, H, W, C) as floats in [0, 1] at the network's size, channels first.
+
+        Parameters
+        ----------
+        images
+            Images (n, H, W, C), uint8.
+        device
+            Where to compute.
+
+        Returns
+        -------
+        Tensor
+            Images (n, C, size, size).
+        """
         import torch
         from torch.nn.functional import interpolate
 

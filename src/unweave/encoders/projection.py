@@ -1,4 +1,4 @@
-"""Codes of many widths brought to one: scores depend on the number of codes."""
+"""Projections of codes to a common width, because scores depend on the number of latents."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from unweave.errors import UsageError, unknown, warn_user
 from unweave.progress import OnProgress, silent
 
 WIDTH = 64
-"""The width where none is asked for, or fewer where codes are narrower."""
+"""The default width, or fewer if codes are narrower."""
 ITERATIONS, TOLERANCE = 1000, 1e-4
 Projected = tuple[np.ndarray, dict[str, Any]]
-"""Codes, and what is recorded of how they were made."""
+"""Codes, and the record of how they were made."""
 Projection = Callable[[np.ndarray, int, int, OnProgress], Projected]
 
 
@@ -27,27 +27,27 @@ def project(
     seed: int = 0,
     on_progress: OnProgress = silent,
 ) -> Projected:
-    """Project codes (n, d) to a common width; what does so is fitted to these codes.
+    """Project codes (n, d) to a common width by a projection fitted to them.
 
     Parameters
     ----------
     codes
-        One row for each image.
+        One row per image (n, d).
     projection
-        "pca": the first principal components; "ica": as many independent components of these; "sparse": the features
-        of a TopK sparse autoencoder.
+        "pca": the first principal components; "ica": independent components of these; "sparse": the features of a TopK
+        sparse autoencoder.
     width
-        How many codes to keep; by default 64, or all where there are fewer. A sparse autoencoder takes any number.
+        Number of columns to keep; by default 64, or all if there are fewer. A sparse autoencoder takes any number.
     seed
-        Seed of what is random in the fit.
+        Seed of the fit.
     on_progress
-        Told of progress.
+        Called with the progress.
 
     Returns
     -------
     tuple[np.ndarray, dict]
-        The codes (n, width), float32, and a record of the fit: kind, width, seed, and what explains it, such as the
-        share of variance that is kept, or the settings of a sparse autoencoder and what `statistics` says of it.
+        The codes (n, width), float32, and a record of the fit: kind, width, seed, and details such as the share of
+        variance kept, or the settings and statistics of a sparse autoencoder.
     """
     if projection not in PROJECTIONS:
         raise unknown("projection", projection, PROJECTIONS)
@@ -59,7 +59,7 @@ def project(
         raise UsageError(f"width must be a whole number, 1 or more, not {width!r}")
     if projection != "sparse" and width > most:
         raise UsageError(
-            f"{projection} cannot make {width} codes of {rows} rows with {columns} columns; at most {most}"
+            f"{projection} cannot make {width} columns from {rows} rows with {columns} columns; at most {most}"
         )
     values, record = PROJECTIONS[projection](codes, int(width), seed, on_progress)
     return values.astype(np.float32), {"kind": projection, "width": int(width), "seed": seed, **record}
@@ -75,14 +75,14 @@ def _pca(codes: np.ndarray, width: int, seed: int, on_progress: OnProgress) -> P
 
 
 def _ica(codes: np.ndarray, width: int, seed: int, on_progress: OnProgress) -> Projected:
-    """Unmix the principal components, which is where FastICA would start too, from all columns and slowly."""
+    """Unmix the principal components; FastICA on all columns would do the same, slowly."""
     from sklearn.decomposition import FastICA
     from sklearn.exceptions import ConvergenceWarning
 
     values, record = _pca(codes, width, seed, on_progress)
     kept = values.std(0) > 1e-6 * values.std(0).max()
     if not kept.all():
-        raise UsageError(f"ica cannot make {width} codes: these have {int(kept.sum())} directions; ask for fewer")
+        raise UsageError(f"ica cannot make {width} columns from {int(kept.sum())} directions; ask for fewer")
     on_progress("independent components", 0, None)
     fit = FastICA(whiten="unit-variance", random_state=seed, max_iter=ITERATIONS, tol=TOLERANCE)
     with warnings.catch_warnings(record=True) as said:
@@ -90,7 +90,9 @@ def _ica(codes: np.ndarray, width: int, seed: int, on_progress: OnProgress) -> P
         values = np.asarray(fit.fit_transform(values))
     converged = not any(issubclass(item.category, ConvergenceWarning) for item in said)
     if not converged:
-        warn_user(f"ica has not converged after {ITERATIONS} iterations: try fewer codes, or more images", UserWarning)
+        warn_user(
+            f"ica has not converged after {ITERATIONS} iterations: try a smaller width, or more images", UserWarning
+        )
     return values, {**record, "converged": converged}
 
 

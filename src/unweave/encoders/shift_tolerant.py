@@ -1,4 +1,4 @@
-"""Trunks of VGG16 and AlexNet that are tolerant to shifts [Ghildyal2022]_: pooling is dense, then blurred and thinned.
+"""Shift-tolerant trunks of VGG16 and AlexNet [Ghildyal2022]_: dense pooling, then blur and subsampling.
 
 References
 ----------
@@ -18,7 +18,7 @@ from unweave.encoders.initialising import initialise
 VGG16 = ((64, 64), (128, 128), (256, 256, 256), (512, 512, 512), (512, 512, 512))
 """The widths of the convolutions between two poolings."""
 BORDER = 2
-"""Pixels that are reflected beyond each edge before the blur."""
+"""Pixels of reflection padding before the blur."""
 
 
 class BlurredThinning(nn.Module):
@@ -37,7 +37,7 @@ class BlurredThinning(nn.Module):
 
 
 class Trunk(nn.Module):
-    """Five slices, each ending in a ReLU; their modules are numbered through, as the published weights name them."""
+    """Five slices, each ending in a ReLU, with modules numbered as in the published weights."""
 
     def __init__(self, slices: Iterable[list[nn.Module]]) -> None:
         super().__init__()
@@ -58,7 +58,7 @@ class Trunk(nn.Module):
 
     @staticmethod
     def renamed(weights: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-        """Return the trunk's weights alone, without those of the distance that was learnt on top of it."""
+        """Return only the trunk's weights, without those of the learnt distance on top of it."""
         return {name.removeprefix("net."): tensor for name, tensor in weights.items() if name.startswith("net.")}
 
 
@@ -75,7 +75,7 @@ def vgg16() -> Trunk:
 
 
 def alexnet() -> Trunk:
-    """Return AlexNet up to its last ReLU, 256 channels; its first convolution has no stride, and is thinned after."""
+    """Return AlexNet up to its last ReLU, 256 channels; its first convolution has no stride and is subsampled later."""
     return Trunk(
         [
             [nn.Conv2d(3, 64, 11, padding=2), BlurredThinning(64), nn.ReLU()],

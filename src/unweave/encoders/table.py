@@ -1,4 +1,4 @@
-"""The encoders by name: what each is, and where it is built.
+"""The encoders by name: what each is, and which function builds it.
 
 To add one: a function that returns its network, and a line in `ENCODERS`.
 """
@@ -15,7 +15,7 @@ INCEPTION = Normalisation(mean=(127 / 255,), std=(128 / 255,))
 
 @dataclass(frozen=True)
 class WeightsFile:
-    """A file of weights that a package holds; the package is never imported, and nothing of it is executed."""
+    """A file of weights in a package; the package is never imported or executed."""
 
     package: str
     """The module whose folder holds the file."""
@@ -26,22 +26,22 @@ class WeightsFile:
 
 @dataclass(frozen=True)
 class Known:
-    """An encoder that is called by name."""
+    """An encoder with a name."""
 
     summary: str
     build: str = ""
     """Module and function of its network without weights, below `unweave.encoders`."""
     arguments: dict[str, object] = field(default_factory=dict)
-    """What that function is called with."""
+    """The arguments of that function."""
     weights: WeightsFile | None = None
     preprocessing: Preprocessing = field(default_factory=Preprocessing)
     control: str = ""
-    """The timm model of the same architecture, for random weights, where the weights are an ONNX file."""
+    """The timm model of the same architecture, for random weights, if the weights are an ONNX file."""
     projection: str | None = None
-    """What the pixels are projected by, for a baseline."""
+    """The projection of the pixels, for a baseline."""
     licence: str = ""
     parameters: int | None = None
-    """Of an ONNX file, which does not say it: weights and biases, counted in the file, normalisations folded in."""
+    """For an ONNX file: weights and biases counted in the file, with normalisations folded in."""
 
 
 def _lite(number: int, size: int, digest: str) -> Known:
@@ -92,4 +92,4 @@ ENCODERS: dict[str, Known] = {
     "ica": Known("independent components of the pixels, fitted to the encoded images", projection="ica"),
 }
 FAMILIES = ("timm", "open-clip", "onnx")
-"""What stands before the name of a model of a library, or the path of a file: timm:resnet18."""
+"""Prefixes of library models and of files: timm:resnet18."""

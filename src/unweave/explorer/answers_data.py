@@ -1,4 +1,4 @@
-"""What is shown of a run's data set: its factors, traversals of them, distances as the run's loss sees them."""
+"""The page of a run's data set: its factors, traversals of them, distances as the run's loss sees them."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def traversal(opened: Opened, factor: str, seed: int) -> Array:
     data = dataset(opened)
     _only_images(opened, data)
     if not data.is_grid:
-        raise Unable(f"{data.name} is no full grid of factors: none can be changed alone")
+        raise Unable(f"{data.name} is not a full grid of factors: no factor can be changed alone")
     axis = place_of(data, factor)
     base = data.factors.from_index(int(np.random.default_rng(seed).integers(len(data))))
     chosen = data.factors.traversal(factor, base)[spread(data.factors.sizes[axis], COLUMNS)]
@@ -101,7 +101,7 @@ def distances(opened: Opened, factor: str) -> dict[str, Any]:
     data = dataset(opened)
     size = data.factors.sizes[place_of(data, factor)]
     if not data.is_grid:
-        raise Unable(f"{data.name} is no full grid of factors: none can be changed alone")
+        raise Unable(f"{data.name} is not a full grid of factors: no factor can be changed alone")
     if not 1 < size <= MOST_VALUES:
         raise Unable(f"'{factor}' has {size:,} values; distance matrices are shown of 2 to {MOST_VALUES}")
     levels = opened.keep(("distances", factor), lambda: _distances(opened, factor))

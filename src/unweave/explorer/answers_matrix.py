@@ -1,4 +1,4 @@
-"""Codes against factors: what each latent knows of each factor, and which latent belongs to which factor."""
+"""Latents against factors: what each latent knows of each factor, and which latent matches which factor."""
 
 from __future__ import annotations
 

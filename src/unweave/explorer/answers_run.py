@@ -1,4 +1,4 @@
-"""What is shown of one run: its settings, latents, scores and curves, and the pictures its decoder draws."""
+"""The page of one run: its settings, latents, scores and curves, and the pictures its decoder draws."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is shown of a study: the table of its runs, groups of runs that differ in the seed alone, and what changes."""
+"""The page of a study: the table of its runs, groups of runs that differ only in their seed, and changes."""
 
 from __future__ import annotations
 

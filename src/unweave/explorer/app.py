@@ -1,4 +1,4 @@
-"""The routes: every address that is answered, and the function that does."""
+"""The routes: every address, and the function that answers it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a file of NumPy arrays holds, by its headers: no data are read, and nothing is ever unpickled."""
+"""The content of a file of NumPy arrays, from its headers: no data are read, and nothing is unpickled."""
 
 from __future__ import annotations
 

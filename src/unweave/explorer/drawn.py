@@ -1,4 +1,4 @@
-"""The random images that codes are looked at of: drawn once for all runs on a data set."""
+"""The random images to encode: drawn once for all runs on a data set."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ def _chosen(tables: Mapping[str, Mapping[str, Any]], runs: int | Sequence[str]) 
             raise UsageError(f"there is no run '{missing[0]}' in the folder")
         return [run for run in known if run in set(runs)]
     if runs < 0:
-        raise UsageError(f"an export has no fewer than 0 runs, not {runs}")
+        raise UsageError(f"runs must be 0 or more, not {runs}")
     wanted = set(list(dict.fromkeys(_by_turns(tables)))[:runs])
     return [run for run in known if run in wanted]
 

@@ -49,7 +49,7 @@ def replacing(out: Path) -> Iterator[Path]:
     Only a new or empty folder, or an earlier export, is replaced.
     """
     if out.is_symlink() or (out.exists() and not out.is_dir()):
-        raise UsageError(f"'{out}' is no folder; choose another name")
+        raise UsageError(f"'{out}' is not a folder; choose another name")
     if out.is_dir() and any(out.iterdir()) and not (out / MARK).is_file():
         raise UsageError(f"'{out}' is a folder that holds something else than an export; choose another")
     if not out.absolute().parent.is_dir():

@@ -120,7 +120,7 @@ class Guard:
         for name, value in scope["headers"]:
             headers.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
         if headers.get("content-length", ["0"]) != ["0"] or "transfer-encoding" in headers:
-            raise Forbidden("a request has no body here", 413)
+            raise Forbidden("requests must not have a body", 413)
         hosts = headers.get("host", [])
         if len(hosts) != 1 or not self._rules.is_ours(hosts[0]):
             raise Forbidden("this server answers only requests to its own address", 403)
@@ -154,7 +154,7 @@ def explained(error: Exception) -> tuple[int, str]:
     LOG.debug("a request failed", exc_info=error)
     if isinstance(error, MemoryError):
         return 413, "there is not enough memory for this"
-    return 409, f"this cannot be shown: it is damaged, or not as it should be ({type(error).__name__})"
+    return 409, f"this cannot be shown: it is damaged or has an unexpected form ({type(error).__name__})"
 
 
 def _line(error: Exception) -> str:

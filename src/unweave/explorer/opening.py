@@ -1,4 +1,4 @@
-"""From the folder of a run, or a file of codes, to what the pages show of it."""
+"""Opening the folder of a run, or a file of codes, for the pages."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _with_codes(opened: Opened, run: Run, samples: int) -> Opened:
         raise UsageError(f"its data set has images of shape {data.shape}, and its model takes {opened.shape}")
     codes, logs = run.posterior(drawn.inputs)
     if not np.isfinite(codes).all():
-        raise UsageError("its codes are no finite numbers")
+        raise UsageError("its codes are not finite")
     opened.survey = surveyed(codes, logs, drawn.values, run.categories)
     opened.data, opened.indices, opened.total = data, drawn.indices, len(data)
     opened.factors, opened.sizes = tuple(data.factors.names), tuple(map(int, data.factors.sizes))

@@ -1,4 +1,4 @@
-"""A model of your own: any function from codes to images, with codes of it."""
+"""Your own model: any function from codes to images, with its codes."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def open_own(
     values = check_codes(codes)
     known = np.zeros((len(values), 0), dtype=np.int64) if factors is None else check_factors(factors, continuous=True)
     if len(known) != len(values):
-        raise UsageError(f"codes and factors must have as many rows: {len(values):,} and {len(known):,}")
+        raise UsageError(f"codes and factors must have the same number of rows: {len(values):,} and {len(known):,}")
     called = _names(names, known.shape[1])
     images = as_arrays(_called(decode, np.ascontiguousarray(values[:1], dtype=np.float32)), 1)
     rows = sampled(len(values), samples)
@@ -104,7 +104,7 @@ def as_arrays(found: Any, count: int, shape: tuple[int, ...] | None = None) -> A
         given = f"{values.dtype} {values.shape}"
         raise UsageError(f"decode must return {count} images (n, H, W, C) or vectors (n, D) of numbers, not {given}")
     if values.dtype.kind == "f" and not np.isfinite(values).all():
-        raise UsageError("decode returned values that are no finite numbers (NaN or infinity)")
+        raise UsageError("decode returned values that are not finite (NaN or infinity)")
     if values.ndim == 2:
         values = values.astype(np.float32)
     else:

@@ -66,7 +66,7 @@ class Perceiving:
             return
         done = next((key for key, answer in self._answers.items() if answer.said["state"] != "computing"), None)
         if done is None:
-            raise Refused("too many data sets are waited for already; ask again later")
+            raise Refused("too many data sets are already being measured; ask again later")
         del self._answers[done]
 
     def _start(self) -> None:

@@ -89,9 +89,11 @@ def _numbers(name: str, text: str, count: int) -> NDArray[np.float32]:
         raise TooLarge(f"'{name}' holds too many numbers")
     words = text.split(",")
     if len(words) != count:
-        raise Refused(f"'{name}' must hold {count} number{'s' if count > 1 else ''} between commas, not {len(words)}")
+        raise Refused(
+            f"'{name}' must hold {count} number{'s' if count > 1 else ''} separated by commas, not {len(words)}"
+        )
     if not all(map(REAL.fullmatch, words)):
-        raise Refused(f"'{name}' holds something that is no number")
+        raise Refused(f"'{name}' holds something that is not a number")
     values = [float(word) for word in words]
     if not all(isfinite(value) and abs(value) <= LARGEST_CODE for value in values):
         raise Refused(f"'{name}' must hold finite numbers of at most {LARGEST_CODE:,.0f}")

@@ -1,4 +1,4 @@
-"""What the run folders hold, read once and then only where something has changed; nothing is ever written."""
+"""The content of run folders, read once and then only if something has changed; nothing is ever written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests that are refused: each error has its status, and one clear line."""
+"""Errors of requests: each has its status, and one clear line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The server: a socket on a free port, uvicorn on it, in this thread or in one of its own."""
+"""The server: a socket on a free port, with uvicorn, in this thread or in another one."""
 
 from __future__ import annotations
 

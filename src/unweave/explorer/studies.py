@@ -1,4 +1,4 @@
-"""What a study's folder says of itself: which runs are under way, which failed, how many are planned."""
+"""The state of a study's folder: which runs are active, which failed, how many are planned."""
 
 from __future__ import annotations
 

@@ -1,8 +1,12 @@
-"""The geometry of data: factors of a manifold by its holonomy.
+"""The geometry of data: factors of a manifold from its holonomy (GeoManCEr).
 
 >>> from unweave.geometry import sample
 >>> sample("S^2 x S^2", n=5).points.shape
 (5, 6)
+
+One file per step. The numba kernels are in `second_order` (tangent spaces), `connection`, `laplacian` with `simd`
+(vector registers as Python numbers) and `diagonalise`. `bias` compares fits at two neighbourhood sizes; `whitening`
+gives all factors the same scale.
 """
 
 from __future__ import annotations

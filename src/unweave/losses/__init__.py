@@ -2,6 +2,8 @@
 
 To add one, write a function and add a line to `LOSSES`. For a loss with options, write a dataclass with `loss()` and
 `options()`, and add a line to `FAMILIES`.
+
+`learnt` reads a learnt loss from its file (`loss_file`): a kernel, or the weights of an `autoencoder`.
 """
 
 from __future__ import annotations

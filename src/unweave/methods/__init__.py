@@ -1,6 +1,23 @@
 """Methods by name. To add one, write a file with a frozen dataclass and add a line to `METHODS`.
 
 Your own method needs no registration: define a frozen dataclass that is a subclass of `Method`.
+
+Most methods define only `penalty`, which is added to the reconstruction; a penalty that others could use is a function
+of `unweave.penalties`. A method may also override the following, and nothing else:
+
+- what it trains on: `group_size`, `labelled`, `draw`, `check`, and the smallest batch it can use (`min_batch`);
+- the `bottleneck` and its options, and what it does with the posteriors (`posterior`; Ada-* average them there);
+- an `adversary` with its own loss and learning rate (FactorVAE), or a `companion`, a network that is trained with the
+  model and that only the objective uses (iVAE's prior, PCL's regression function);
+- whether there is a `decoder`. PCL and LeJEPA have none: `model.decode` then raises a `UsageError`, `Run.has_decoder`
+  is False, and reports, scores, selection and explorer skip what needs one;
+- what it takes from the data set and from the run's learning rate (`resolve`);
+- what is logged but not optimised (`diagnostics`).
+
+A method that makes random choices overrides `terms` and draws them from `batch.choices`. A number that may change
+during training is a `Scheduled` field. Shared pieces: `pairs`, `shared_posteriors`, `triplets`, `adaptive`,
+`ada_triplet`, and `unweave.data.sampling`, which draws pairs, groups and triplets. `orthogonal_jacobian` is a term
+that can be added to any method.
 """
 
 from __future__ import annotations

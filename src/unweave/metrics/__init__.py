@@ -3,6 +3,30 @@
 >>> from unweave.metrics import mig
 >>> mig([[0.0, 0.3], [0.0, 0.3], [1.0, 0.3], [1.0, 0.3]], [[0], [0], [1], [1]])
 1.0
+
+A metric is a file with one function under `@metric(reference, measures, …)`. The function returns a `Sampled`
+(`resampling`): the score, the number of its units (rows, votes, traversals), how to score any subset of them, and the
+values for single factors if it has them. `metric` turns it into a `Metric`: `mig(codes, factors)` is the plain score,
+`mig.sample(…)` the `Sampled`. What a metric needs, its options and the names of its parts are read from its signature
+and its named tuple, so that `table` only names it; an entry may set options (`dci.variant({"learner": "lasso"})`).
+
+`gathering` checks and names the inputs; `evaluate` scores them and builds the table. `request` is the frozen dataclass
+of what to compute, shared by `evaluate`, `Run.evaluate` and the command line; `dry_run` tries options on a small
+example first. `resampling.interval` gives the 95 % interval from half-samples, `floors` the floor (shuffled factors)
+and the ceiling (the factors as codes). None of these knows a metric by name. `compare` scores several codes on the same
+halves.
+
+Shared pieces:
+
+- `inputs` with `reading` (checks, splits, random streams), `presets` (sample counts, warnings), `scaling`, `ranks`,
+  `correlation`, `gaps`, `concentration` (entropy of importances), `pixel_errors` (squared errors of images);
+- `one_hot`, `category_columns`, `category_svm` (categorical latents);
+- `information` (mutual information of all latents, factors and subsets at once), `neighbours` (mutual information by
+  nearest neighbours);
+- `codebook` with `cell_index` (codes of a grid of factors), `pool` (rows to draw from if there is no grid),
+  `traversals` and `voting` (what interventional metrics draw and count), `mislabelled` (label noise);
+- `boosting` with `trees` and `tree_answers` (gradient-boosted trees by scikit-learn's rules, on histograms, compiled by
+  numba), `line_svm` (a linear SVM on one latent, by sorting), `logistic` (a path of logistic regressions), `probes`.
 """
 
 from __future__ import annotations

@@ -3,6 +3,10 @@
 To add an architecture, write a function `(shape, latents, width) -> Body` in a new file and add a line to `NETS`. Its
 keyword-only parameters are options, `name:option=value`. Your own net is two modules, or a function under `register`
 that makes them: see `unweave.nets.own`.
+
+`body` (an encoder and a decoder), `conv`, `mlp`, `qlae`, `tripod`, `vectors` (the architectures), `bottleneck` and
+`bottlenecks` (from features to a posterior, and from codes to what the decoder takes; which latents are categorical),
+`additive` and `broadcast` (restricted decoders), `hidden` (activations of hidden layers), `model` (the whole).
 """
 
 from __future__ import annotations

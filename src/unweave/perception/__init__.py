@@ -1,8 +1,15 @@
-"""What a reconstruction loss sees of a data set: distances between images, beside those between their factors.
+"""What a reconstruction loss sees of a data set: distances between images, compared with those between factors.
 
 >>> from unweave.perception import importance
 >>> importance("xysquares", pairs=1024, factors=["x_R"])["std"][0]
 0.0
+
+- Distances: `perceived` (with `squares`, the numba kernel), `ground_truth`, `pairs` (random pairs, or two images of a
+  traversal), `matrices` (distance matrices at every level of a model).
+- What they say: `measured` with `association`, `correlations`, `importance`; `perceive` with `verdict` (all of it, and
+  one sentence); `predicted` (the sentence compared with what runs learnt).
+- Learning a loss: `learning`, `trainable` (what is learnt), `batches` and `pair_squares` (its distances on a batch),
+  `soft_rank`, and `agreement` (how well the result follows the factors).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How well a loss that was learnt follows the factors, beside losses that were not."""
+"""How well a learnt loss follows the factors, compared with other losses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from unweave.perception.perceived import Perceived
 from unweave.progress import OnProgress
 
 PAIRS = 8192
-"""Pairs along each factor, and random ones."""
+"""Pairs along each factor, and number of random pairs."""
 LEARNT = "learnt"
 
 
@@ -40,7 +40,7 @@ class Agreement:
 
 
 class _Seen(Perceived):
-    """A data set as a loss sees it that has no name yet."""
+    """A data set as seen by a loss that has no name yet."""
 
     def __init__(self, data: Dataset, loss: Loss) -> None:
         super().__init__(data, "mse")

@@ -14,22 +14,22 @@ Floats = NDArray[np.float64]
 
 
 class Correlation(NamedTuple):
-    """How perceived distances follow ground-truth ones; 0 where either are all the same."""
+    """How perceived distances follow ground-truth ones; 0 if either are constant."""
 
     linear: float
     """Pearson's."""
     rank: float
-    """Spearman's, the mean rank for ties."""
+    """Spearman's, with mean ranks for ties."""
 
 
 def correlation(truth: Floats, perceived: Floats) -> Correlation:
-    """Return the correlations of two lists of distances (n,); rounding errors of perceived ones break no ties."""
+    """Return the correlations of two lists of distances (n,), ignoring rounding errors that would break ties."""
     columns = np.stack([truth, rounded(perceived)], axis=1)
     return Correlation(_pearson(columns), _pearson(ranks(columns)))
 
 
 def partial_correlations(truths: Floats, perceived: Floats) -> list[Correlation]:
-    """Return the correlations of distances (n,) with each column of others (n, k), the other columns held constant."""
+    """Return the correlations of distances (n,) with each column of others (n, k), with other columns held constant."""
     columns = np.column_stack([truths, rounded(perceived)])
     linear, rank = _partial(columns), _partial(ranks(columns))
     return [Correlation(one, other) for one, other in zip(linear, rank, strict=True)]

@@ -1,4 +1,4 @@
-"""A batch of images and pairs of them, as a loss that is being learnt compares them."""
+"""Batches of images and pairs, for a loss that is being learnt."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from unweave.data.factors import Integers
 class PairedRows:
     """Rows (n, c, H, W) in [0, 1], pairs of them, and to which pair of images each belongs.
 
-    A kernel serves every channel alike, so that its rows are planes: channels of images. Where planes are equal, as
-    they are among images of a few shapes, each is kept once, and so is each pair of them.
+    A kernel treats every channel alike, so its rows are planes: channels of images. Equal planes, which are common
+    among images of a few shapes, are kept once, and so are equal pairs of them.
     """
 
     rows: Tensor
     pairs: Integers
     places: Tensor
-    """Which of the pairs are added up for each pair of images (m, parts)."""
+    """The pairs that are summed for each pair of images (m, parts)."""
 
 
 def whole_images(images: Images, pairs: Integers) -> PairedRows:
-    """Return a batch (n, H, W, C) as it is, and pairs (m, 2) of it."""
+    """Return a batch (n, H, W, C) unchanged, and pairs (m, 2) of it."""
     return PairedRows(_pixels(images.transpose(0, 3, 1, 2)), pairs, torch.arange(len(pairs))[:, None])
 
 
@@ -38,7 +38,7 @@ def distinct_planes(images: Images, pairs: Integers) -> PairedRows:
     numbers: dict[bytes, int] = {}
     names = np.array([numbers.setdefault(plane.tobytes(), len(numbers)) for plane in planes]).reshape(count, channels)
     _, first = np.unique(names, return_index=True)
-    one, other = np.sort(names[pairs], axis=1).transpose(1, 0, 2).reshape(2, -1)  # the order of a pair is all the same
+    one, other = np.sort(names[pairs], axis=1).transpose(1, 0, 2).reshape(2, -1)  # in any order
     found, places = np.unique(one * len(numbers) + other, return_inverse=True)
     distinct = np.stack(np.divmod(found, len(numbers)), axis=1)
     rows = _pixels(planes[first].reshape(-1, 1, height, width))

@@ -29,7 +29,7 @@ def correlations(
 ) -> polars.DataFrame:
     r"""Correlate perceived with ground-truth distances [Michlo2022]_, section 4.2, tables 4.1 and 4.2.
 
-    Along a factor, both images of a pair are drawn from the same traversal, and may be the same image. Random pairs are
+    Along a factor, both images of a pair are drawn from the same traversal and may be the same image. Random pairs are
     two different images.
 
     Parameters
@@ -39,7 +39,7 @@ def correlations(
     loss
         The name of a reconstruction loss: "mse-box:radius=31".
     pairs
-        Pairs for each factor, and random ones.
+        Pairs for each factor, and number of random pairs.
     seed
         Seed of the pairs; those of a factor do not depend on the other factors.
     self_pairs
@@ -51,19 +51,19 @@ def correlations(
     factors
         Names of the factors to measure; by default all that vary.
     progress, on_progress
-        A bar or none, and who is told of progress instead.
+        Whether to show a progress bar, and a function to call instead.
 
     Returns
     -------
     polars.DataFrame
-        factor, linear (Pearson), rank (Spearman, mean ranks for ties); the last row is `random`. 0 where either
+        factor, linear (Pearson), rank (Spearman, mean ranks for ties); the last row is `random`. 0 if either
         distance is the same for all pairs.
 
     Notes
     -----
-    Of images that are no full grid, pairs along a factor are rows that differ in it alone. Where there are fewer than
-    100 such pairs, a warning says so, and the row is the partial correlation over random pairs: that with the distance
-    of the factor, while the distances of the other factors are held constant.
+    If images do not form a full grid, pairs along a factor are rows that differ only in it. If there are fewer than 100
+    such pairs, a warning says so, and the row is the partial correlation over random pairs: with the distance of the
+    factor, while the distances of the other factors are held constant.
 
     Examples
     --------
@@ -78,6 +78,6 @@ def correlations(
     with reporting(on_progress, progress) as told:
         found = measure(seen, axes, pairs=pairs, seed=seed, self_pairs=self_pairs, scaled=scaled, on_progress=told)
     missing = [name for name, each in found.along.items() if each is None]
-    warn_of_few(seen.data, missing, "they are measured on random pairs, the other factors held constant")
+    warn_of_few(seen.data, missing, "they are measured on random pairs, with the other factors held constant")
     by_name = found.correlations() | {RANDOM: found.random.correlation()}
     return polars.DataFrame([{"factor": name, **each._asdict()} for name, each in by_name.items()])

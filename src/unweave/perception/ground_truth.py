@@ -1,4 +1,4 @@
-"""How far apart the factors of two observations are."""
+"""Distances between the factors of two observations."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def ground_truth_distance(data: Data, a: ArrayLike, b: ArrayLike, *, scaled: boo
     a, b
         Indices (n,) of observations.
     scaled
-        Whether each factor is divided by its range, so that all have length 1 (eq. 5.11). By default only where there
-        are factors that are real numbers, in units of their own.
+        Whether each factor is divided by its range, so that all have length 1 (eq. 5.11). By default only if some
+        factors are real numbers, with different units.
 
     Returns
     -------
@@ -39,7 +39,7 @@ def ground_truth_distance(data: Data, a: ArrayLike, b: ArrayLike, *, scaled: boo
 
 
 def ranges(data: Dataset, scaled: bool | None) -> NDArray[np.float64]:
-    """Return by what the distances of each factor (k,) are divided."""
+    """Return the divisors (k,) of the distances of each factor."""
     if not (bool(data.continuous) if scaled is None else scaled):
         return np.ones(len(data.factors.names))
     if not data.continuous:
@@ -50,5 +50,5 @@ def ranges(data: Dataset, scaled: bool | None) -> NDArray[np.float64]:
 
 
 def total(apart: NDArray[np.float64], divisors: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the sums (n,) of factors' distances (n, k), each divided; equal sums stay equal in spite of rounding."""
+    """Return the sums (n,) of factors' distances (n, k), each divided, rounded so that equal sums stay equal."""
     return np.round((apart / divisors).sum(axis=1), 9)

@@ -1,4 +1,4 @@
-"""How much a factor changes an observation in the eyes of a loss."""
+"""How much a factor changes an observation, as a loss sees it."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ def importance(
 ) -> polars.DataFrame:
     r"""Measure the mean and spread of perceived distances along factors [Michlo2022]_, eq. 3.9 and 3.10, table 3.1.
 
-    Along a factor, the two images of a pair differ in it and in nothing else. Random pairs are two different images.
-    A factor of larger distances is learnt first: it saves more of the reconstruction loss.
+    Along a factor, the two images of a pair differ only in it. Random pairs are two different images. A factor with
+    larger distances is learnt first, because it reduces the reconstruction loss more.
 
     Parameters
     ----------
     data
-        A data set, or its name or path; one without factors has the row `random` alone.
+        A data set, or its name or path; without factors, there is only the row `random`.
     loss
         The name of a reconstruction loss.
     pairs
-        Pairs for each factor, and random ones.
+        Pairs for each factor, and number of random pairs.
     seed
         Seed of the pairs.
     standardise
@@ -47,13 +47,13 @@ def importance(
     factors
         Names of the factors to measure; by default all that vary.
     progress, on_progress
-        A bar or none, and who is told of progress instead.
+        Whether to show a progress bar, and a function to call instead.
 
     Returns
     -------
     polars.DataFrame
-        factor, mean, std of the distances; the last row is `random`. Null for a factor without enough pairs, as there
-        may be among images that are no full grid: a warning says so.
+        factor, mean, std of the distances; the last row is `random`. Null for a factor with too few pairs, which can
+        happen if images do not form a full grid; a warning says so.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def importance(
 def distances_by_factor(
     seen: Perceived, pairs: int, seed: int, factors: Sequence[str] | None, on_progress: OnProgress
 ) -> dict[str, Floats | None]:
-    """Return perceived distances by factor, and of random pairs; None where there are too few pairs."""
+    """Return perceived distances by factor, and those of random pairs; None if there are too few pairs."""
     pairs, data = whole_number(pairs, "pairs", 1), seen.data
     found: dict[str, Floats | None] = {}
     axes = chosen_factors(data, factors) if data.is_labelled or factors else []
@@ -83,5 +83,5 @@ def distances_by_factor(
         found[name] = None
         if (source := measurable(data, axis)) is not None:
             found[name] = seen.distances(source.draw(pairs, seed, differ=True), on_progress, name)
-    warn_of_few(data, [name for name, each in found.items() if each is None], "their distances are not known")
+    warn_of_few(data, [name for name, each in found.items() if each is None], "their distances are unknown")
     return found | {RANDOM: seen.distances(random_pairs(data, pairs, seed), on_progress, RANDOM)}

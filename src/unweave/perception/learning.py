@@ -1,4 +1,4 @@
-"""A reconstruction loss that is learnt: the distances it perceives are to follow those between the factors."""
+"""Learning a reconstruction loss whose distances follow those between the factors."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from unweave.perception.trainable import Trainable, TrainableAutoencoder, Traina
 from unweave.progress import OnProgress, reporting
 
 STREAM = 1 << 20
-"""The first stream of the seed that learning draws from; pairs to measure on come from earlier ones."""
+"""The first random stream that learning uses; pairs for measurements come from earlier ones."""
 SHOWN = 10
-"""Steps between two correlations that are shown."""
+"""Steps between two correlations shown as progress."""
 DECAYS = ("cosine", "constant")
 
 
@@ -43,21 +43,21 @@ class Learning:
     kind: Annotated[str, OneOf(KINDS)] = "kernel"
     """What is learnt: one kernel for all channels, or a small convolutional autoencoder."""
     radius: int | None = None
-    """Pixels from the kernel's centre to its edge; by default it reaches half the image: 31 at 64 pixels."""
+    """Pixels from the kernel's centre to its edge; by default half the image: 31 at 64 pixels."""
     extent: Annotated[str, OneOf(EXTENTS)] = "same"
-    """What of blurred images is compared: the pixels of the image, or all that the kernel reaches."""
+    """What to compare of blurred images: the pixels of the image (same), or all that the kernel reaches (full)."""
     steps: int = 500
     """Steps of Adam."""
     batch: int = 512
-    """Images a step, drawn with replacement."""
+    """Images per step, drawn with replacement."""
     pairs: int = 4096
-    """Random pairs of these that are ranked."""
+    """Random pairs per step that are ranked."""
     lr: float = 5e-3
     """Learning rate of Adam."""
     decay: Annotated[str, OneOf(DECAYS)] = "cosine"
-    """What becomes of the rate: it falls to 0 along a cosine, or is constant."""
+    """Schedule of the learning rate: it falls to 0 along a cosine, or is constant."""
     symmetry: float = 1.0
-    """Weight of the differences between a kernel and its mirror images."""
+    """Weight of the differences between the kernel and its mirror images."""
     shrinkage: float = 1e-3
     """Weight of the mean square of the kernel, or of the autoencoder's weights."""
     weight: float = 1.0
@@ -65,11 +65,11 @@ class Learning:
     strength: float = 0.01
     """Regularisation of the soft ranks."""
     scaled: bool = True
-    """Whether every factor has length 1 in the distances to follow (the default), or as many steps as it has values."""
+    """Whether every factor has length 1 in the ground-truth distances (the default), or its number of values."""
     adversarial: bool = False
-    """Learn a loss that hides the factors: the correlation is minimised."""
+    """Learn a loss that hides the factors, by minimising the correlation."""
     seed: int = 0
-    """Seed of all that is random."""
+    """Seed of everything random."""
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -87,29 +87,46 @@ class Learning:
                 raise UsageError(f"{name} must be a positive number, not {getattr(self, name)}")
         for name in ("symmetry", "shrinkage", "weight"):
             if not 0 <= getattr(self, name) < math.inf:
-                raise UsageError(f"{name} must be a number that is not negative, not {getattr(self, name)}")
+                raise UsageError(f"{name} must be 0 or more, not {getattr(self, name)}")
 
     def rate(self, step: int) -> float:
-        """Return the learning rate of a step."""
+        """Return the learning rate of a step.
+
+        Parameters
+        ----------
+        step
+            The step, counted from 0.
+
+        Returns
+        -------
+        float
+            The learning rate.
+        """
         return self.lr if self.decay == "constant" else self.lr * (1 + math.cos(math.pi * step / self.steps)) / 2
 
 
 @dataclass(frozen=True)
 class LearntLoss:
-    """A loss that was learnt, and how well it follows the factors beside losses that are not."""
+    """A learnt loss, and how well it follows the factors compared with other losses."""
 
     file: LossFile
-    """The loss, as a file holds it."""
+    """The content of the loss file."""
     agreements: dict[str, Agreement]
-    """By the name of the loss, `learnt` last: correlations on other draws of pairs than those learnt from."""
+    """Correlations by the name of the loss, `learnt` last, on pairs that were not used for learning."""
 
     @property
     def kernel(self) -> np.ndarray | None:
-        """The kernel (2 radius + 1, 2 radius + 1), where it is one."""
+        """The kernel (2 radius + 1, 2 radius + 1), or None for an autoencoder."""
         return self.file.tensors["kernel"].numpy() if self.file.kind == "kernel" else None
 
     def save(self, path: str | Path) -> None:
-        """Write the file, whole or not at all; `train(loss=path)` takes it."""
+        """Write the file atomically; pass it to training as `train(loss=path)`.
+
+        Parameters
+        ----------
+        path
+            The file, which ends in .loss.
+        """
         place = check_out(path)
         write_atomically(place, self.file.to_bytes())
 
@@ -134,9 +151,9 @@ def learn_loss(
     data
         Images with factors: a data set, or its name or path.
     out
-        The file to write, which ends in .loss; `train(…, loss=out)` takes it.
+        The file to write, which ends in .loss; pass it to training as `train(…, loss=out)`.
     progress, on_progress
-        A bar or none, and who is told of progress instead.
+        Whether to show a progress bar, and a function to call instead.
     settings
         The fields of `Learning`: kind, radius, extent, steps, batch, pairs, lr, decay, symmetry, shrinkage, weight,
         strength, scaled, adversarial, seed.
@@ -144,7 +161,7 @@ def learn_loss(
     Returns
     -------
     LearntLoss
-        The loss, and its correlations beside those of mse and of a box blur.
+        The loss, and its correlations together with those of mse and of a box blur.
 
     Examples
     --------
@@ -171,30 +188,30 @@ def learn_loss(
 
 
 def check_out(path: str | Path) -> Path:
-    """Return where a loss file is to be written, or say what is wrong with the place."""
+    """Return the path of a loss file, or raise a `UsageError` if it cannot be written."""
     place = Path(path).expanduser()
     if place.suffix != SUFFIX:
-        raise UsageError(f"the file of a loss ends in {SUFFIX}: '{place.with_suffix(SUFFIX)}', not '{place}'")
+        raise UsageError(f"the file of a loss must end in {SUFFIX}: '{place.with_suffix(SUFFIX)}', not '{place}'")
     if place.is_dir():
         raise UsageError(f"'{place}' is a folder; choose another name")
     refuse_special(place)
     if not place.parent.is_dir():
-        raise UsageError(f"there is no folder '{place.parent}' to write '{place.name}' into")
+        raise UsageError(f"there is no folder '{place.parent}' to write '{place.name}' into; make it first")
     if "," in str(place.resolve()):
-        raise UsageError(f"the path of a loss may have no comma: '{place.resolve()}'")
+        raise UsageError(f"the path of a loss must not contain a comma: '{place.resolve()}'")
     return place
 
 
 def require_images(data: Dataset) -> None:
-    """Refuse what has no images, or no factors whose distances a loss could follow."""
+    """Raise a `UsageError` for data without images, or without factors that a loss could follow."""
     require_factors(data, "learning a loss")
     if not data.has_images:
-        raise UsageError(f"a loss is learnt for images, and '{data.name}' holds vectors")
-    chosen_factors(data, None)  # refuses those that do not vary
+        raise UsageError(f"a loss can be learnt only for images, but '{data.name}' holds vectors")
+    chosen_factors(data, None)  # raises if none varies
 
 
 def checked_radius(chosen: Learning, data: Dataset) -> int | None:
-    """Return the radius of the kernel: half the image unless given, and at most what two pixels are apart."""
+    """Return the radius of the kernel: by default half the image, and at most the largest distance of two pixels."""
     if chosen.kind != "kernel":
         if chosen.radius is not None:
             raise UsageError("an autoencoder has no radius; leave it out, or learn a kernel")
@@ -204,9 +221,7 @@ def checked_radius(chosen: Learning, data: Dataset) -> int | None:
         return max(1, min(height, width) // 2 - 1)
     radius, most = whole_number(chosen.radius, "radius", 1), max(height, width) - 1
     if radius > most:
-        raise UsageError(
-            f"two pixels of {height} × {width} images are {most} apart at most: radius {radius} is too large"
-        )
+        raise UsageError(f"radius {radius} is too large: pixels of {height} × {width} images are at most {most} apart")
     return radius
 
 
@@ -226,7 +241,7 @@ def trained(chosen: Learning, data: Dataset, radius: int | None, on_progress: On
         rho = soft_spearman(distances, torch.from_numpy(truth), chosen.strength)
         objective = sign * rho + learnt.penalties(chosen.symmetry, chosen.shrinkage)
         if not objective.isfinite():
-            raise UsageError(f"learning went wrong at step {step}: the objective is no number; lower the learning rate")
+            raise UsageError(f"learning failed at step {step}: the objective is not a number; lower the learning rate")
         objective.backward()
         adam.step()
         if step % SHOWN == 0:
@@ -236,7 +251,7 @@ def trained(chosen: Learning, data: Dataset, radius: int | None, on_progress: On
 
 
 def _batches(chosen: Learning, data: Dataset) -> Iterator[tuple[Images, Integers, np.ndarray]]:
-    """Yield for each step images, random pairs of them, and how far apart their factors are."""
+    """Yield for each step images, random pairs of them, and the distances of their factors."""
     rng, lengths = generator(chosen.seed, STREAM + 1), ranges(data, chosen.scaled)
     for _ in range(chosen.steps):
         indices = data.sample(chosen.batch, rng)

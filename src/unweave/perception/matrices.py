@@ -1,4 +1,4 @@
-"""Average distance matrices along factors, at every level of a model."""
+"""Mean distance matrices along factors, at every level of a model."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def distance_matrices(
     factors
         Names of the factors; by default all that vary.
     progress, on_progress
-        A bar or none, and who is told of progress instead.
+        Whether to show a progress bar, and a function to call instead.
 
     Returns
     -------
@@ -103,7 +103,7 @@ def _data(seen: Perceived, cells: Integers, on_progress: OnProgress, name: str) 
 
 
 def _model(run: Run, seen: Perceived, cells: Integers, on_progress: OnProgress, name: str) -> dict[str, Floats]:
-    """Return the mean matrices of what a model makes of traversals (count, size)."""
+    """Return the mean matrices of the model's codes and reconstructions of traversals (count, size)."""
     size = cells.shape[1]
     step = max(1, CHUNK // size)
     sums: dict[str, Floats] = {}
@@ -111,7 +111,7 @@ def _model(run: Run, seen: Perceived, cells: Integers, on_progress: OnProgress, 
         on_progress(f"{name} in the model", start, len(cells))
         part = cells[start : start + step]
         means, log_variances = run.posterior(seen.data.inputs(part.ravel()))
-        columns = OneHot.with_categories(run.categories)(means)  # two categories are as far apart as any
+        columns = OneHot.with_categories(run.categories)(means)  # any two categories are equally far apart
         levels = {"latents": _euclidean(columns.reshape(-1, size, columns.shape[1]))}
         if log_variances is not None and run.has_posterior:
             levels["posteriors"] = _symmetric_kl(
@@ -138,7 +138,7 @@ def _symmetric_kl(means: NDArray[np.float32], log_variances: NDArray[np.float32]
 
 
 def _reconstructed(run: Run, seen: Perceived, codes: NDArray[np.float32], size: int) -> Floats:
-    """Return the summed perceived distances (size, size) of what traversals of codes (count · size, latents) become."""
+    """Return the summed perceived distances (size, size) of the decoded traversals of codes (count · size, latents)."""
     mean = loss_of(run.settings.method.loss).mean
     places = _places(size, symmetric=seen.loss.features is not None)
     summed = np.zeros(len(places))
@@ -150,7 +150,7 @@ def _reconstructed(run: Run, seen: Perceived, codes: NDArray[np.float32], size: 
 
 
 def _places(size: int, *, symmetric: bool) -> Integers:
-    """Return the pairs (m, 2) of different places of a traversal, each once where distances are symmetric."""
+    """Return the pairs (m, 2) of different positions in a traversal, each once if distances are symmetric."""
     first, second = np.nonzero(np.triu(np.ones((size, size)), 1) if symmetric else 1 - np.eye(size))
     return np.stack([first, second], axis=1)
 

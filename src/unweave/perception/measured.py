@@ -25,7 +25,7 @@ RANDOM = "random"
 
 
 class FewPairs(UserWarning):
-    """Factors of which there are too few pairs of images that differ in nothing else."""
+    """Too few pairs of images differ only in some factor."""
 
 
 @dataclass(frozen=True)
@@ -45,10 +45,10 @@ class Distances:
         return correlation(self.truth, self.perceived)
 
     def order(self) -> float | None:
-        """Return the share of triplets whose perceived distances are in the order of the true ones, ties as a half.
+        """Return the share of triplets whose perceived distances have the order of the true ones; ties count one half.
 
-        A triplet is two pairs that follow each other and share their first image; it counts where all three differ, and
-        the other two are not equally far. None where there is no such triplet, as of a factor of two values.
+        A triplet is two successive pairs that share their first image; it counts if all three images differ and the
+        other two are not equally far. None if there is no such triplet, as for a factor with two values.
         """
         even = 2 * (len(self.truth) // 2)
         truth, perceived = self.truth[:even].reshape(-1, 2), rounded(self.perceived[:even]).reshape(-1, 2)
@@ -64,16 +64,16 @@ class Measured:
     """All distances of a data set under a loss."""
 
     along: dict[str, Distances | None]
-    """By factor; None where there are too few pairs that differ in nothing else."""
+    """Distances by factor; None if too few pairs differ only in it."""
     random: Distances
-    """Of random pairs; the truth is 0 for images without factors."""
+    """Distances of random pairs; the truth is 0 for images without factors."""
     apart: Floats
-    """How far apart each of the data set's factors is (m, k) in the random pairs."""
+    """Distances (m, k) of each factor in the random pairs."""
     names: tuple[str, ...]
     """The data set's factors."""
 
     def correlations(self) -> dict[str, Correlation]:
-        """Return the correlations by factor, partial ones over random pairs where there are no others."""
+        """Return the correlations by factor; partial ones over random pairs if there are no others."""
         alone = dict(zip(self.names, partial_correlations(self.apart, self.random.perceived), strict=True))
         return {name: each.correlation() if each else alone[name] for name, each in self.along.items()}
 
@@ -88,10 +88,10 @@ def measure(
     self_pairs: float = 0.0,
     scaled: bool | None = None,
 ) -> Measured:
-    """Draw pairs along each factor, whose images may coincide, and random ones, and measure their distances."""
+    """Draw pairs along each factor, whose images may coincide, and random pairs; measure their distances."""
     pairs = whole_number(pairs, "pairs", 2)
     if not 0 <= self_pairs < 1:
-        raise UsageError(f"self_pairs is a share from 0 to below 1, not {self_pairs}")
+        raise UsageError(f"self_pairs must be at least 0 and below 1, not {self_pairs}")
     names = seen.data.factors.names
     found: dict[str, Distances | None] = {}
     for axis in factors:
@@ -107,13 +107,13 @@ def measure(
 
 
 def mean_and_spread(distances: Floats) -> tuple[float, float]:
-    """Return the mean and the standard deviation of distances; the deviation of equal ones is 0 without rounding."""
+    """Return the mean and the standard deviation of distances; exactly 0 for equal distances."""
     beyond = distances - distances[0]
     return float(distances[0] + beyond.mean()), float(beyond.std())
 
 
 def chosen_factors(data: Dataset, names: Sequence[str] | None) -> list[int]:
-    """Return the positions of the factors to measure: those that are named, or all that vary."""
+    """Return the positions of the factors to measure: the named ones, or all that vary."""
     require_factors(data, "a distance along a factor")
     if isinstance(names, str):
         raise UsageError(f"factors must be a list of names, not '{names}'")
@@ -124,28 +124,28 @@ def chosen_factors(data: Dataset, names: Sequence[str] | None) -> list[int]:
         return varying
     wanted = [data.factors.axis(name) for name in names]
     if constant := [data.factors.names[axis] for axis in wanted if axis not in varying]:
-        raise UsageError(f"the factor '{constant[0]}' of '{data.name}' has a single value: nothing lies along it")
+        raise UsageError(f"the factor '{constant[0]}' of '{data.name}' has a single value; name one that varies")
     return wanted
 
 
 def measurable(data: Dataset, factor: int) -> Along | None:
-    """Return where pairs come from that differ in a factor alone; None where there are not enough of them."""
+    """Return a source of pairs that differ only in a factor; None if there are too few."""
     source = along(data, factor)
     return source if isinstance(source, Traversals) or source.distinct >= ENOUGH else None
 
 
 def few_pairs(data: Dataset, factors: Sequence[str]) -> str:
-    """Return the line about factors that cannot be measured along themselves."""
+    """Return the note about factors with too few pairs."""
     return f"'{data_title(data.description)}' has fewer than {ENOUGH} pairs that differ only in {', '.join(factors)}"
 
 
 def warn_of_few(data: Dataset, factors: Sequence[str], instead: str) -> None:
-    """Warn of factors that cannot be measured along themselves."""
+    """Warn of factors with too few pairs."""
     if factors:
         warn_user(f"{few_pairs(data, factors)}: {instead}", FewPairs)
 
 
 def _apart(data: Dataset, pairs: Integers) -> Floats:
-    """Return how far apart each factor is (m, k) in pairs (m, 2)."""
+    """Return the distances (m, k) of each factor in pairs (m, 2)."""
     first, second = (data.values(pairs[:, side]) for side in (0, 1))
     return np.abs(first - second).astype(np.float64)

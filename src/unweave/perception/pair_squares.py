@@ -1,4 +1,4 @@
-"""Squared distances of pairs of rows, with gradients, without a row for each pair."""
+"""Squared distances of pairs of rows with gradients, without storing a row for each pair."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from torch.autograd.function import FunctionCtx, once_differentiable
 from unweave.data.factors import Integers
 
 DENSE = 8
-"""One entry in so many makes a matrix dense: the product is faster then."""
+"""If more than one entry in this many is nonzero, a dense product is faster."""
 
 
 def pair_squares(rows: Tensor, pairs: Integers) -> Tensor:
@@ -47,7 +47,7 @@ class _PairSquares(torch.autograd.Function):
 
 
 def _laplacian(pairs: Integers, weights: np.ndarray, count: int) -> Any:
-    """Return sum_p w_p (e_a - e_b)(e_a - e_b)^T: sparse, unless most of its entries are there."""
+    """Return sum_p w_p (e_a - e_b)(e_a - e_b)^T: sparse, unless it has many nonzero entries."""
     one, other = pairs.T
     places = np.concatenate([one, other, one, other]), np.concatenate([one, other, other, one])
     values = np.concatenate([weights, weights, -weights, -weights])

@@ -1,4 +1,4 @@
-"""Pairs of observations: any two, or two that differ in one factor alone."""
+"""Pairs of observations: any two, or two that differ only in one factor."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from unweave.metrics.inputs import generator
 from unweave.metrics.traversals import traversals
 
 MOST = 128
-"""Pairs drawn from one traversal at most, and from a batch of random images [Michlo2022]_."""
+"""Largest number of pairs drawn from one traversal, and from a batch of random images [Michlo2022]_."""
 TRAVERSALS = 1024
-"""Traversals drawn at least, where there are as many pairs: what surrounds a factor decides how it looks."""
+"""Least number of traversals, if there are as many pairs: other factors decide what a factor looks like."""
 BATCH, BATCHES = 32, 256
-"""Random images that random pairs are drawn among, and how many times these are drawn at least."""
+"""Number of random images from which random pairs are drawn, and least number of such draws."""
 ENOUGH = 100
-"""Distinct pairs that differ in one factor alone, from which on that factor is measured along itself: the standard
-error of a correlation is a tenth then."""
+"""Number of distinct pairs that differ only in a factor, above which it is measured on these pairs: the standard error
+of a correlation is then a tenth."""
 TRIES = 1000
-"""How often the second image of a random pair is drawn again, where it is the first."""
+"""How often the second image of a random pair is drawn again if it is the first."""
 
 
 def random_pairs(data: Dataset, count: int, seed: int, self_pairs: float = 0.0) -> Integers:
-    """Draw pairs (count, 2) of different images, a share of them replaced by an image with itself.
+    """Draw pairs (count, 2) of different images, with a share of them replaced by pairs of an image with itself.
 
-    The two images of a pair are independent draws. Several pairs share an image, at most `MOST` pairs `BATCH` of them,
-    so that fewer have to be drawn.
+    The two images of a pair are independent draws. Several pairs share an image (at most `MOST` pairs share `BATCH`
+    images), so that fewer have to be drawn.
     """
     if len(drawn_cells(data)) < 2:
-        raise UsageError(f"distances need two images or more, and '{data.name}' has {len(drawn_cells(data))}")
+        raise UsageError(f"distances need at least two images, but '{data.name}' has {len(drawn_cells(data))}")
     rng = generator(seed, 0)
     groups, each = _shared(count, BATCHES)
     images = data.sample(groups * min(BATCH, 2 * each), rng).reshape(groups, -1)
@@ -53,13 +53,13 @@ def random_pairs(data: Dataset, count: int, seed: int, self_pairs: float = 0.0) 
 
 
 def _shared(count: int, least: int) -> tuple[int, int]:
-    """Return from how many groups, at `least`, so many pairs are drawn, and how many from each: an even number."""
+    """Return the number of groups, at least `least`, for `count` pairs, and the even number of pairs from each."""
     groups = max(count // MOST, min(least, -(-count // 2)))
     return groups, 2 * -(-count // (2 * groups))
 
 
 class Traversals:
-    """Pairs that differ in one factor alone, of a full grid."""
+    """Pairs that differ only in one factor, of a full grid."""
 
     def __init__(self, data: Dataset, factor: int) -> None:
         self.data, self.factor = data, factor
@@ -71,9 +71,9 @@ class Traversals:
         return len(self.data) * (self.size - 1) // 2
 
     def draw(self, count: int, seed: int, *, differ: bool) -> Integers:
-        """Draw pairs (count, 2): both images uniformly from one traversal, twice the same only unless they `differ`.
+        """Draw pairs (count, 2): both images uniformly from one traversal; they may coincide unless `differ`.
 
-        Two pairs that follow each other, from an even place on, have the same first image.
+        Two successive pairs, from an even position on, have the same first image.
         """
         rng = generator(seed, self.factor + 1)
         groups, each = _shared(count, TRAVERSALS)
@@ -87,7 +87,7 @@ class Traversals:
 
 @dataclass(frozen=True)
 class Rows:
-    """Pairs of rows that differ in one factor alone, of images that are no full grid.
+    """Pairs of rows that differ only in one factor, of images that do not form a full grid.
 
     Rows with the same other factors are neighbours in `order`, those with the same value of the factor within them.
     """
@@ -95,11 +95,11 @@ class Rows:
     data: Dataset
     factor: int
     allowed: Integers
-    """The indices that are ever drawn."""
+    """The indices that can be drawn."""
 
     @cached_property
     def _sorted(self) -> tuple[Integers, Integers, Integers]:
-        """The rows by group and value, and for each the numbers of its group and of its group and value."""
+        """The rows sorted by group and value, and for each the index of its group and of its group and value."""
         values = self.data.values(self.allowed)
         own, rest = values[:, self.factor], np.delete(values, self.factor, axis=1)
         order = np.lexsort([own, *rest.T])
@@ -109,7 +109,7 @@ class Rows:
 
     @cached_property
     def _extents(self) -> tuple[Integers, Integers, Integers, Integers]:
-        """For each sorted row, where its group begins and how long it is, and the same of its value in the group."""
+        """For each sorted row, the start and length of its group, and of its value within the group."""
         _, group, value = self._sorted
         starts, sizes = _extent(group)
         inner, inner_sizes = _extent(value)
@@ -122,16 +122,16 @@ class Rows:
         return int((sizes - same).sum()) // 2
 
     def draw(self, count: int, seed: int, *, differ: bool) -> Integers:
-        """Draw pairs (count, 2): a row that has a partner, and one of its group, of another value if they `differ`.
+        """Draw pairs (count, 2): a row that has a partner, and one of its group, with another value if `differ`.
 
-        Two pairs that follow each other, from an even place on, have the same first row.
+        Two successive pairs, from an even position on, have the same first row.
         """
         rng = generator(seed, self.factor + 1)
         rows, _, _ = self._sorted
         starts, sizes, inner, same = self._extents
         able = np.flatnonzero(sizes > same)
         groups, each = _shared(count, TRAVERSALS)
-        # Rows of the same groups, so that the pairs of one group stand together and share images.
+        # Rows of the same groups, so that pairs of one group are adjacent and share images.
         chosen = np.repeat(rng.choice(able, size=groups), each // 2)
         first = np.repeat(starts[chosen] + rng.integers(sizes[chosen]), 2)[:count]
         skipped = same[first] if differ else np.zeros(len(first), dtype=np.int64)
@@ -144,13 +144,13 @@ Along = Traversals | Rows
 
 
 def along(data: Dataset, factor: int) -> Along:
-    """Return where pairs come from that differ in one factor alone; what is never drawn takes no part."""
+    """Return a source of pairs that differ only in one factor, among images that can be drawn."""
     allowed = drawn_cells(data)
     return Traversals(data, factor) if data.is_grid and len(allowed) == len(data) else Rows(data, factor, allowed)
 
 
 def varying_factors(data: Dataset) -> list[int]:
-    """Return the positions of the factors that have more than one value in what is drawn."""
+    """Return the positions of the factors with more than one value among images that can be drawn."""
     if data.is_grid and len(drawn_cells(data)) == len(data):
         return [axis for axis, size in enumerate(data.factors.sizes) if size > 1]
     values = data.values(drawn_cells(data))
@@ -162,7 +162,7 @@ def _numbered(changes: NDArray[np.bool_]) -> Integers:
 
 
 def _extent(numbers: Integers) -> tuple[Integers, Integers]:
-    """Return for each row of a list of numbers in order where those of its number begin, and how many they are."""
+    """Return for each entry of a sorted list the start and the length of its run of equal numbers."""
     counts = np.bincount(numbers)
     starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
     return starts[numbers], counts[numbers]

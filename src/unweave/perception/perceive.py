@@ -1,4 +1,4 @@
-"""All that a loss sees of a data set, and which loss would see more."""
+"""Everything that a loss sees of a data set, and which loss would see more."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 NUMBERS = ("mean", "std", "relative", "worth", "linear", "rank", "order", "signal")
 """The columns of the table that hold numbers."""
 FEW = 2048
-"""Pairs on which other losses are compared, at most."""
+"""Largest number of pairs for comparing other losses."""
 
 
 @dataclass(frozen=True)
@@ -38,20 +38,26 @@ class Perception:
     random_correlation: Correlation | None
     """Linear and rank correlation over random pairs; None without factors."""
     losses: dict[str, float]
-    """Mean rank correlation over factors, by loss, the best first: of the loss itself and of those that were tried."""
+    """Mean rank correlation over factors, by loss, best first: of the loss itself and of the others tried."""
     better: dict[str, float]
-    """Those of them that follow the factors clearly better."""
+    """The losses that follow the factors clearly better."""
     learnable: Learnable | None
-    """The kind of loss to learn with `learn_loss`, where no loss that was tried sees all factors; else None."""
+    """The kind of loss to learn with `learn_loss`, if no loss tried sees all factors; otherwise None."""
     distances: dict[str, Floats]
-    """Perceived distances of different images, by factor and of random pairs, from which cumulative plots are drawn."""
+    """Perceived distances of different images, by factor and for random pairs, for cumulative plots."""
     sentence: str
     """Can a VAE disentangle this data?"""
     notes: tuple[str, ...]
-    """What could not be measured, a line each."""
+    """What could not be measured, one line each."""
 
     def table(self) -> polars.DataFrame:
-        """Return a row for each factor, the most important first, and one for random pairs."""
+        """Return one row per factor, the most important first, and one for random pairs.
+
+        Returns
+        -------
+        polars.DataFrame
+            factor, size, mean, std, relative, worth, linear, rank, order, signal, verdict.
+        """
         import polars
 
         first = sorted(self.factors, key=lambda each: -(each.mean or 0.0))
@@ -86,7 +92,7 @@ def perceive(
     loss
         The name of a reconstruction loss.
     pairs
-        Pairs for each factor, and random ones.
+        Pairs for each factor, and number of random pairs.
     seed
         Seed of the pairs.
     standardise
@@ -94,14 +100,14 @@ def perceive(
     factors
         Names of the factors to measure; by default all that vary.
     others
-        Whether other losses are tried.
+        Whether to try other losses.
     progress, on_progress
-        A bar or none, and who is told of progress instead.
+        Whether to show a progress bar, and a function to call instead.
 
     Returns
     -------
     Perception
-        With `table()`, `sentence` and `notes`.
+        What was measured, with `table()`, `sentence` and `notes`.
 
     Examples
     --------
@@ -137,7 +143,7 @@ def perceive(
 
 
 def candidates(data: Dataset) -> list[str]:
-    """Return the losses that are tried: by value and, of images, with a blur whose kernel is as wide as the image."""
+    """Return the losses to try: pixelwise ones and, for images, blurs with a kernel as wide as the image."""
     if not data.has_images:
         return ["mse", "mae"]
     radius = max(1, min(data.shape[:2]) // 2 - 1)
@@ -145,7 +151,7 @@ def candidates(data: Dataset) -> list[str]:
 
 
 class _Tried(NamedTuple):
-    """How a loss that was tried follows the factors."""
+    """How well a tried loss follows the factors."""
 
     rank: float
     """Mean rank correlation over factors."""
@@ -156,7 +162,7 @@ class _Tried(NamedTuple):
 def _tried(
     own: str, seen: Perceived, axes: Sequence[int], pairs: int, seed: int, on_progress: OnProgress
 ) -> dict[str, _Tried]:
-    """Return how the own loss and others follow the factors, on the same pairs; that of the highest rank first."""
+    """Return how well this loss and others follow the factors, on the same pairs, best first."""
     others = {name: Perceived(seen.data, name, standardise=seen.standardise) for name in candidates(seen.data)}
     tried = {own: seen} | {name: other for name, other in others.items() if other.loss_name != seen.loss_name}
 
@@ -173,9 +179,9 @@ def _tried(
 
 
 def _learnable(seen: Perceived, known: Sequence[Factor], tried: Mapping[str, _Tried], best: str) -> Learnable | None:
-    """Return the kind of loss to learn: a kernel where a blur is best, else an autoencoder.
+    """Return the kind of loss to learn: a kernel if a blur is best, otherwise an autoencoder.
 
-    None where every factor is seen, or where the loss is a learnt one already.
+    None if every factor is seen, or if the loss is already a learnt one.
     """
     done = all(each.kind == "seen" for each in known) or any(each.sees_all for each in tried.values())
     if done or not seen.data.has_images or seen.loss_name.startswith("learnt"):
@@ -203,11 +209,11 @@ def _factors(seen: Perceived, found: Measured) -> tuple[Factor, ...]:
 def _notes(data: Dataset, found: Measured) -> tuple[str, ...]:
     missing = [name for name, each in found.along.items() if each is None]
     if not data.is_labelled:
-        told = f"'{data_title(data.description)}' has no factors: only the distances of random pairs are known"
-        return (f"{told}; a table of factors beside the images would tell more",)
+        told = f"'{data_title(data.description)}' has no factors: only the distances of random pairs are measured"
+        return (f"{told}; provide a table of factors for more",)
     if not missing:
         return ()
-    return (f"{few_pairs(data, missing)}: their correlations are over random pairs, the other factors held constant",)
+    return (f"{few_pairs(data, missing)}: correlations are over random pairs, with the other factors held constant",)
 
 
 def _untold(data: Dataset) -> str:

@@ -1,4 +1,4 @@
-"""How far apart two observations are in the eyes of a reconstruction loss."""
+"""Distances between two observations as a reconstruction loss sees them."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ Floats = NDArray[np.float64]
 
 CONVERT = "(255 * images).round().astype('uint8')"
 VALUES = 2**21
-"""Values of images that are worked on together: 8 MB as floats, and twice that where they are blurred."""
+"""Values of images processed together: 8 MB as floats, and twice that if they are blurred."""
 PAIRS = 4096
-"""Pairs that are worked on together at most."""
+"""Largest number of pairs processed together."""
 
 
 class Perceived:
@@ -33,26 +33,26 @@ class Perceived:
 
         d(x, y) = (L(x, y) - L(x, x)) / values,
 
-    L the loss summed over the values of an image, y taken for the reconstruction of x. What L(x, x) is not 0 (that of
-    bce is the entropy of grey pixels) would be a distance of an image from itself; it is taken away.
+    with L the loss summed over the values of an image, and y in place of the reconstruction of x. L(x, x) may not be 0
+    (for bce it is the entropy of grey pixels); subtracting it puts an image at distance 0 from itself.
 
     Parameters
     ----------
     data
         A data set, its name or path, or an array of images or vectors.
     loss
-        The name of a reconstruction loss; "auto" is the one that training chooses.
+        The name of a reconstruction loss; "auto" is training's default.
     standardise
-        Whether values have mean 0 and deviation 1 (of each channel, of each feature). By default images are in [0, 1],
-        and vectors as models are given them.
+        Whether to standardise values to mean 0 and deviation 1 (per channel, or per feature). By default images are in
+        [0, 1], and vectors are as models receive them.
     """
 
     def __init__(self, data: Data, loss: str = "mse", *, standardise: bool | None = None) -> None:
         self.data = as_dataset(data)
         if not isinstance(loss, str):
-            raise UsageError(f"a loss is given by its name, such as mse, not {loss!r}")
+            raise UsageError(f"loss must be a name, such as mse, not {loss!r}")
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that bce is not 0 for grey pixels: here it is, see above
+            warnings.simplefilter("ignore")  # that bce is not 0 for grey pixels: the distance subtracts it
             self.loss_name = resolve_loss(loss, self.data, standardise=bool(standardise))
         self.loss = loss_of(self.loss_name)
         by_itself = self.data.standardise and self.loss.domain == "real"
@@ -65,7 +65,18 @@ class Perceived:
         return math.prod(self.data.shape)
 
     def values(self, indices: ArrayLike) -> Tensor:
-        """Return observations as the loss is given them: (n, C, H, W), or (n, D)."""
+        """Return observations as the loss receives them: (n, C, H, W), or (n, D).
+
+        Parameters
+        ----------
+        indices
+            Indices (n,) of observations.
+
+        Returns
+        -------
+        Tensor
+            The observations.
+        """
         rows = self.data.inputs(indices)
         if self.data.has_images:
             rows = np.ascontiguousarray(rows.transpose(0, 3, 1, 2))
@@ -74,7 +85,19 @@ class Perceived:
     def distances(self, pairs: ArrayLike, on_progress: OnProgress = silent, what: str = "distances") -> Floats:
         """Return the perceived distances (m,) of pairs (m, 2) of indices.
 
-        Pairs that stand near each other should share images: each is drawn once for all that are worked on together.
+        Nearby pairs should share images, because each image is drawn once for all pairs processed together.
+
+        Parameters
+        ----------
+        pairs
+            Pairs (m, 2) of indices.
+        on_progress, what
+            A function to call with the progress, and the name of the work.
+
+        Returns
+        -------
+        ndarray
+            The distances (m,).
         """
         pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
         found = np.empty(len(pairs))
@@ -87,7 +110,7 @@ class Perceived:
 
 
 def _parts(pairs: Integers, most: int) -> Iterator[tuple[slice, Integers, Integers]]:
-    """Yield slices of pairs (m, 2) with their distinct images, `most` of them, and the pairs as places among these."""
+    """Yield slices of pairs (m, 2) with at most `most` distinct images, and the pairs as positions among these."""
     start = 0
     while start < len(pairs):
         part = pairs[start : start + PAIRS]
@@ -127,7 +150,7 @@ def _in_parts(loss: Loss, values: Tensor, outputs: Tensor, pairs: Integers, step
 
 
 def _pixel_scale(data: Dataset, standardise: bool) -> tuple[Tensor, Tensor]:
-    """Return what is subtracted from values as they are stored, and what they are multiplied by then."""
+    """Return the offset and the factor that turn stored values into the loss's values."""
     white = 255.0 if data.has_images else 1.0
     mean, deviation = data.scale() if standardise else ([0.0], [1.0])
     shape = (-1, 1, 1) if data.has_images else (-1,)
@@ -143,7 +166,7 @@ def perceived_distance(x: ArrayLike, y: ArrayLike, loss: str = "mse") -> Floats:
     Parameters
     ----------
     x, y
-        Images, uint8 (n, H, W, C) and taken for [0, 1], or vectors (n, D) as they are; x are observed, y reconstructed.
+        Images, uint8 (n, H, W, C), scaled to [0, 1], or vectors (n, D); x are observed, y reconstructed.
     loss
         The name of a reconstruction loss.
 
@@ -162,17 +185,17 @@ def perceived_distance(x: ArrayLike, y: ArrayLike, loss: str = "mse") -> Floats:
     one, other = np.asarray(x), np.asarray(y)
     if one.shape != other.shape or one.ndim not in (2, 4):
         shapes = f"{one.shape} and {other.shape}"
-        raise UsageError(f"x and y must have one shape, (n, H, W, C) or (n, D), but theirs are {shapes}")
+        raise UsageError(f"x and y must have the same shape, (n, H, W, C) or (n, D), not {shapes}")
     chosen = loss_of(loss)
     if chosen.needs_images and one.ndim == 2:
-        raise UsageError(f"the loss {loss.partition(':')[0]} blurs images, and these are vectors; use the loss mse")
+        raise UsageError(f"the loss {loss.partition(':')[0]} blurs images, but these are vectors; use the loss mse")
     values = torch.cat([_as_values(rows) for rows in (one, other)])
     with torch.inference_mode():
         return distances_of(chosen, values, np.arange(len(values)).reshape(2, -1).T)
 
 
 def perceived_overlap(x: ArrayLike, y: ArrayLike, loss: str = "mse") -> Floats:
-    """Return how much images overlap in the eyes of a loss: the negated perceived distance [Michlo2022]_, eq. 3.4.
+    """Return how much images overlap for a loss: the negative perceived distance [Michlo2022]_, eq. 3.4.
 
     Parameters
     ----------

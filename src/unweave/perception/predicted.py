@@ -1,4 +1,4 @@
-"""Is the sentence true? What distances predict of each factor, beside what training then learnt of it."""
+"""Is the sentence true? What distances predict for each factor, compared with what training then learnt."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ if TYPE_CHECKING:
     import polars
 
 PREDICTED = ("signal", "order", "rank", "relative", "worth")
-"""What is known of a factor before training."""
+"""What is known about a factor before training."""
 LEARNT = ("information", "gap")
-"""What is measured of a factor after it: the share of it that the best latent knows, and the lead over the next."""
+"""What is measured after training: the share of a factor that the best latent knows, and its lead over the next."""
 DIGITS = 2
-"""Significant digits of a prediction that count: the pairs drawn do not settle more, and would order equal factors."""
+"""Significant digits of a prediction: more are noise of the pairs drawn, and would order equal factors."""
 BINS = 20
-"""Bins of equal width that a code is cut into, as for MIG."""
+"""Number of equal-width bins of a latent, as for MIG."""
 CHUNK = 1024
 """Images drawn at once."""
 
 
 class LeftOut(UserWarning):
-    """Runs from which nothing can be learnt about predictions."""
+    """Runs that cannot test predictions were left out."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,8 @@ class Predictions:
         -------
         polars.DataFrame
             predicted, learnt; `correlation`, `low`, `high` over all factors of all runs; `within`, `within_low`,
-            `within_high`: the mean over runs of the correlation over the factors of one run; runs, and those of which
-            the factors differ in the prediction. Null where a correlation is not defined or runs are too few.
+            `within_high`: the mean over runs of the correlation over the factors of one run; the number of runs, and
+            of those whose factors differ in the prediction. Null if undefined, or with too few runs.
         """
         import polars
 
@@ -93,7 +93,13 @@ class Predictions:
         }
 
     def by_verdict(self) -> polars.DataFrame:
-        """Return what was learnt, on average, of factors that the loss was said to see, half see, confuse, overlook."""
+        """Return what was learnt, on average, of factors that the loss sees, half sees, confuses and overlooks.
+
+        Returns
+        -------
+        polars.DataFrame
+            One row per verdict.
+        """
         import polars
 
         means = [polars.col(name).mean() for name in LEARNT]
@@ -110,7 +116,7 @@ def predicted_and_learned(
     progress: bool | None = None,
     on_progress: OnProgress | None = None,
 ) -> Predictions:
-    """Compare what distances predict of each factor with what finished runs have learnt of it.
+    """Compare what distances predict for each factor with what finished runs have learnt of it.
 
     Each run is compared with the perception of its own data set under its own loss.
 
@@ -121,16 +127,16 @@ def predicted_and_learned(
     pairs
         Pairs for each factor, as for `perceive`.
     samples
-        Random images that are encoded.
+        Number of random images to encode.
     seed
         Seed of the pairs and of the images.
     progress, on_progress
-        A bar or none, and who is told of progress instead.
+        Whether to show a progress bar, and a function to call instead.
 
     Returns
     -------
     Predictions
-        With `rows`, one a factor and run, `agreement()` and `by_verdict()`.
+        With `rows`, one per factor and run, `agreement()` and `by_verdict()`.
     """
     found = _usable(open_runs(runs))
     samples = whole_number(samples, "samples", 2)

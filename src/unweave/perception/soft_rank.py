@@ -1,4 +1,4 @@
-"""Ranks that have gradients, and the rank correlation made of them."""
+"""Ranks with gradients, and the rank correlation based on them."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ Integers = NDArray[np.int64]
 
 
 def soft_rank(values: Tensor, strength: float = 1.0) -> Tensor:
-    r"""Return the soft ranks of a vector [Blondel2020]_, with their quadratic regularisation; 1 is the smallest.
+    r"""Return the soft ranks of a vector [Blondel2020]_ with quadratic regularisation; 1 is the smallest.
 
     They are the point of the permutahedron, the hull of all orders of 1, …, n, that is nearest to values / strength:
 
         r(x) = argmin_r |r - x / strength|^2,    r in conv{(p(1), …, p(n)) : p a permutation}.
 
-    With s the sorted values / strength, this is r = s - v, v the isotonic regression of s - (1, …, n): neighbours in
-    blocks share one v, the mean of theirs. So the gradient is exact, and all takes O(n log n).
+    With s the sorted values / strength, this is r = s - v, where v is the isotonic regression of s - (1, …, n):
+    neighbours in a block share one v, their mean. So the gradient is exact, and the cost is O(n log n).
 
-    Where distinct values are at least n · `strength` apart, the ranks are exact, and equal values have the mean of
-    their ranks, as in Spearman's correlation. The larger `strength`, the closer are the ranks to
-    values / strength plus a constant, so the more is their correlation a linear one. All is computed in float64.
+    If distinct values are at least n · `strength` apart, the ranks are exact, and equal values have the mean of their
+    ranks, as in Spearman's correlation. The larger `strength`, the closer the ranks are to values / strength plus a
+    constant, and their correlation to a linear one. Everything is computed in float64.
 
     Parameters
     ----------
     values
-        A vector (n,). Where a value is not finite, no rank is a number.
+        A vector (n,). If a value is not finite, all ranks are NaN.
     strength
-        How far apart values must be to have ranks that are one apart; positive.
+        How far apart values must be for ranks that are one apart; positive.
 
     Returns
     -------
@@ -51,19 +51,19 @@ def soft_rank(values: Tensor, strength: float = 1.0) -> Tensor:
     [4.0, 1.0, 2.5, 2.5]
     """
     if values.ndim != 1 or not len(values):
-        raise UsageError(f"soft ranks are those of a vector, not of an array of shape {tuple(values.shape)}")
+        raise UsageError(f"soft ranks need a vector, not an array of shape {tuple(values.shape)}")
     if not 0 < strength < math.inf:
         raise UsageError(f"the strength of soft ranks must be positive, not {strength}")
     return cast(Tensor, _SoftRank.apply(values.double() / strength))
 
 
 def soft_spearman(values: Tensor, target: Tensor, strength: float = 0.01) -> Tensor:
-    """Return the correlation of the soft ranks of two vectors, from -1 to 1; gradients go to the first alone.
+    """Return the correlation of the soft ranks of two vectors, from -1 to 1; only the first gets gradients.
 
     Parameters
     ----------
     values, target
-        Vectors (n,) of finite numbers. Where all values of one are the same, the correlation is 0.
+        Vectors (n,) of finite numbers. If one is constant, the correlation is 0.
     strength
         That of `soft_rank`, for both.
 
@@ -104,7 +104,7 @@ class _SoftRank(torch.autograd.Function):
     def backward(ctx: FunctionCtx, *gradients: Tensor) -> Tensor:  # pyright: ignore[reportIncompatibleMethodOverride]
         order, starts = cast(Any, ctx).order, cast(Any, ctx).starts
         gradient = gradients[0].cpu().numpy()[order]
-        # The Jacobian takes the mean of its block from every entry, and is symmetric.
+        # The Jacobian subtracts from every entry the mean of its block, and is symmetric.
         return _put_back(gradient - _block_means(gradient, starts), order).to(gradients[0].device)
 
 
@@ -114,7 +114,7 @@ def _projected(ascending: Floats) -> tuple[Floats, Integers]:
     if not np.isfinite(ascending).all():
         return np.full_like(ascending, np.nan), np.zeros(1, np.int64)
     starts = isotonic_regression(ascending - places).blocks[:-1]
-    # From the first of its block on, so that large values lose no digit of their ranks.
+    # Relative to the first of its block, so that large values lose no digits of their ranks.
     above = ascending - np.repeat(ascending[starts], _sizes(starts, len(ascending)))
     return above - _block_means(above, starts) + _block_means(places, starts), starts
 

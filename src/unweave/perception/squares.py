@@ -7,7 +7,7 @@ import numpy as np
 from unweave.compiled import cached
 
 BLOCK = 4096
-"""Squares that are added up in single precision; their sums are added up in double."""
+"""Number of squares summed in single precision; their sums are added in double precision."""
 
 
 @cached(nogil=True)

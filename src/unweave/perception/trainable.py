@@ -1,4 +1,4 @@
-"""What can be learnt of a loss: the second term's h, by its parameters."""
+"""The learnable part of a loss: the parameters of h in its second term."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from unweave.perception.batches import PairedRows, distinct_planes, whole_images
 from unweave.perception.pair_squares import pair_squares
 
 TOGETHER = 64
-"""Planes that are blurred at once: what fits into a processor's cache is blurred four times as fast."""
+"""Number of planes blurred at once: four times as fast if they fit into the processor's cache."""
 
 
 class Trainable(ABC):
@@ -32,7 +32,7 @@ class Trainable(ABC):
 
     @abstractmethod
     def paired(self, images: Images, pairs: Integers) -> PairedRows:
-        """Return the rows that h is applied to."""
+        """Return the rows to which h is applied."""
 
     @abstractmethod
     def augmented(self, rows: Tensor) -> Tensor:
@@ -51,7 +51,7 @@ class TrainableKernel(Trainable):
     r"""A convolution of every channel with one kernel k = |theta|, (2 r + 1) x (2 r + 1) [Michlo2022]_, section 6.1.
 
     It starts as |1 + 0.001 n| / sum, n standard normal: nearly a box blur that adds up to one. With the extent "full",
-    what it spreads beyond the border is compared too.
+    what it spreads beyond the border is also compared.
     """
 
     def __init__(self, radius: int, generator: torch.Generator, extent: str = "same") -> None:
@@ -83,7 +83,7 @@ class TrainableKernel(Trainable):
 
 
 class TrainableAutoencoder(Trainable):
-    """A small convolutional auto-encoder, for what one kernel cannot see: colours, shapes, sizes."""
+    """A small convolutional autoencoder, for what one kernel cannot see: colours, shapes, sizes."""
 
     def __init__(self, shape: tuple[int, ...], generator: torch.Generator) -> None:
         height, width, channels = shape
@@ -100,7 +100,7 @@ class TrainableAutoencoder(Trainable):
         return autoencode(rows, self.weights)
 
     def penalties(self, symmetry: float, shrinkage: float) -> Tensor:
-        """Return shrinkage * mean square of the weights; nothing need be symmetric."""
+        """Return shrinkage * mean square of the weights; there is no symmetry term."""
         flat = torch.cat([tensor.flatten() for tensor in self.parameters])
         return shrinkage * flat.square().mean()
 

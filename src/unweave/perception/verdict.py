@@ -1,4 +1,4 @@
-"""Can a VAE disentangle this data? What distances say of each factor, before any training."""
+"""Can a VAE disentangle this data? What distances say about each factor, before any training."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from unweave.data import Dataset
 from unweave.text import data_title
 
 ORDERED = 2 / 3
-"""A loss confuses a factor of which a smaller share of triplets is in order. Chance, and equal distances as in
-xysquares, give one half; hues, which go round in a circle and which VAEs learn, 0.8."""
+"""A loss confuses a factor if a smaller share of triplets is in order. Chance, and equal distances as in xysquares,
+give one half; hues, which form a circle and which VAEs learn, 0.8."""
 CLEAR = 0.925
-"""A loss sees a factor of which a larger share of triplets is in order, and half sees one between the two limits.
+"""A loss sees a factor if a larger share of triplets is in order, and half sees one between the two limits.
 
-Half way between spacing 4 and spacing 2 of xysquares (0.865 and 0.987 at 16 pixels), where the best latent of the 20
-runs of Ada-GVAE of the figure 3.10 knows 25 % and 82 % of a factor; docs/perception.md has it on other runs."""
+Halfway between spacing 4 and spacing 2 of xysquares (0.865 and 0.987 at 16 pixels), where the best latent of the 20
+runs of Ada-GVAE of figure 3.10 knows 25 % and 82 % of a factor; docs/perception.md tests it on other runs."""
 BETA = 4.0
 """A loss overlooks a factor that is not worth learning at this β, the default of beta-vae."""
 BETTER = 0.05
-"""By how much the mean rank correlation of another loss must be higher, so that it is advised: twice the standard error
-of one from 2,048 pairs."""
+"""How much higher the mean rank correlation of another loss must be for it to be advised: twice the standard error of
+a correlation from 2,048 pairs."""
 
 Kind = Literal["seen", "half seen", "confused", "overlooked", "unknown"]
 WORDS: dict[Kind, str] = {
@@ -30,7 +30,7 @@ WORDS: dict[Kind, str] = {
     "half seen": "half sees",
     "confused": "confuses",
     "overlooked": "overlooks",
-    "unknown": "says nothing sure of",
+    "unknown": "says nothing certain about",
 }
 Learnable = Literal["kernel", "autoencoder"]
 """A kind of loss that may be worth learning."""
@@ -44,13 +44,13 @@ class Factor:
     size: int
     """The number of its values."""
     mean: float | None
-    """Mean perceived distance of images that differ in it alone; None where that is not known, as for the next two."""
+    """Mean perceived distance of images that differ only in it; None if unknown, as are the next two."""
     std: float | None
     """Standard deviation of these distances."""
     relative: float | None
-    """The mean distance over that of random pairs."""
+    """The mean distance divided by that of random pairs."""
     worth: float | None
-    """The largest β at which learning it pays, were its images on a line: the mean distance summed over values.
+    """The largest β at which learning it would pay if its images lay on a line: the mean distance summed over values.
 
     A linear VAE with the loss mse keeps a direction of variance λ if λ > β / 2, as probabilistic PCA does
     [Tipping1999]_; two independent images on a line are 2 λ apart on average.
@@ -60,18 +60,18 @@ class Factor:
     rank: float
     """Spearman correlation of the same."""
     order: float
-    """Of three images of a traversal, how often the one that is nearer in the factor is nearer to the loss as well."""
+    """How often, of three images of a traversal, the one nearer in the factor is also nearer by the loss."""
 
     @property
     def signal(self) -> float | None:
-        """The part of its worth that is in order, worth · (2 order - 1), or 0: of several factors, what comes first."""
+        """The part of its worth that is in order, worth · (2 order - 1), or 0: larger signals are learnt first."""
         return None if self.worth is None else self.worth * max(0.0, 2 * self.order - 1)
 
     @property
     def kind(self) -> Kind:
         """Whether the loss sees the factor, half sees it, confuses its values, or overlooks it.
 
-        Unknown where too few images differ in the factor alone: a correlation over other pairs is no substitute.
+        Unknown if too few images differ only in the factor: a correlation over other pairs is no substitute.
         """
         return "unknown" if self.worth is None else kind_of(self.order, self.worth)
 
@@ -84,7 +84,7 @@ def kind_of(order: float, worth: float) -> Kind:
 
 
 def order_of_correlation(rank: float) -> float:
-    r"""Return the share of pairs in order that a correlation stands for: 1/2 + arcsin(rank) / pi, as of Gaussians.
+    r"""Return the share of pairs in order that a correlation implies for Gaussians: 1/2 + arcsin(rank) / pi.
 
     >>> order_of_correlation(0.0), round(order_of_correlation(0.5), 4)
     (0.5, 0.6667)
@@ -102,8 +102,8 @@ def sentence(
 ) -> str:
     """Return the answer in one sentence.
 
-    Factors of more signal come first; one whose signal is not known comes last. `better` are other losses, the best
-    first, by their mean rank correlation, and `learnable` is a kind of loss to learn where none of them is enough.
+    Factors with more signal come first; those with unknown signal come last. `better` are other losses, best first, by
+    their mean rank correlation, and `learnable` is a kind of loss to learn if none of them is enough.
     """
     first = sorted(factors, key=lambda each: -(each.signal or 0.0))
     kinds: dict[Kind, list[str]] = {kind: [each.name for each in first if each.kind == kind] for kind in WORDS}
@@ -115,16 +115,16 @@ def sentence(
         for kind, names in kinds.items()
         if names
     ]
-    told = f"{answer}: of {data_title(data.description)} the loss {loss} {_joined(parts, 'but' if seen else 'and')}"
+    told = f"{answer}: on {data_title(data.description)}, the loss {loss} {_joined(parts, 'but' if seen else 'and')}"
     return f"{told}; {_advice(better, mean_rank, learnable, done=seen == len(factors))}."
 
 
 REASONS: dict[Kind, str] = {
     "seen": "",
-    "half seen": ", as only a part of the distances is in order",
-    "confused": ", as distances do not follow values",
-    "overlooked": ", as too little changes to be worth a code",
-    "unknown": ", as too few images differ in one of them alone",
+    "half seen": ", because only some distances are in order",
+    "confused": ", because distances do not follow the values",
+    "overlooked": ", because too little changes to be worth a latent",
+    "unknown": ", because too few images differ in one of them alone",
 }
 
 
@@ -133,11 +133,11 @@ def _advice(better: Mapping[str, float], mean_rank: float, learnable: Learnable 
         return "no other loss is needed"
     command = "unweave learn-loss" + (f" --kind {learnable}" if learnable != "kernel" else "")
     if not better:
-        learn = f"; one that is learnt may: {command}" if learnable else ""
-        return f"no other loss that was tried follows its factors better{learn}"
+        learn = f"; a learnt loss may: {command}" if learnable else ""
+        return f"no other loss tried follows the factors better{learn}"
     name, rank = next(iter(better.items()))
-    learn = f", and one that is learnt may do more: {command}" if learnable else ""
-    return f"{name} follows its factors better (mean rank correlation {rank:.2f}, not {mean_rank:.2f}){learn}"
+    learn = f", and a learnt loss may do more: {command}" if learnable else ""
+    return f"{name} follows the factors better (mean rank correlation {rank:.2f}, not {mean_rank:.2f}){learn}"
 
 
 def _all(names: Sequence[str], count: int) -> str:

@@ -1,4 +1,4 @@
-"""Pictures, plots and the page of a run."""
+"""Pictures, plots, the pages of runs and studies, and how runs and data sets appear in a notebook."""
 
 from __future__ import annotations
 

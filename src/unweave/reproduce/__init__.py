@@ -1,6 +1,7 @@
 """Published results, computed again, with the printed numbers beside ours.
 
-To add one: a file with a subclass of `Reproduction`, and a line in `RESULTS`.
+To add one: a file with a subclass of `Reproduction`, and a line in `RESULTS`. `frame` is what all results share,
+`by_study` a result that is a study, `parts` keeps finished parts of a long computation.
 """
 
 from __future__ import annotations

@@ -1,13 +1,19 @@
 """Choosing a model without labels: `select` ranks the runs below a folder by any label-free score.
 
-Below it are pure functions of codes, traces of training and models. To add a score: a function of these, an entry in
-`SCORES`, and a line in `Measured` that gives it what it needs.
-
 >>> import numpy as np
 >>> from unweave.selection import udr
 >>> codes = np.random.default_rng(0).normal(size=(1000, 3))
 >>> udr([codes, -codes[:, [2, 0, 1]], codes], kind="lasso").round(2)
 array([0.9, 0.9, 0.9])
+
+To add a score: a pure function, an entry in `SCORES`, and a line in `Measured` that passes it what it needs.
+
+- The interface: `ranking` (over a folder of runs), `table` (the scores by name), `specifications` (runs that differ
+  only in their seed), `traced` (whose traces can be compared), `measured` (encodes each run once), `saved` (scores that
+  a run already has), `estimates` (resamples seeds), `correlation` (with supervised scores), `result`.
+- Pure functions: `udr` with `lasso` (regressions from correlations), `agreement`, `codes` (informative latents),
+  `centrality`; `dynamics` (the training-dynamics score and its options) with `multislice` (the kernel by its blocks),
+  `diffusion` (the walk as an operator), `embedding` (block Krylov singular vectors, threads) and `mmd`.
 """
 
 from __future__ import annotations

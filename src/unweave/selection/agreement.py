@@ -1,4 +1,4 @@
-"""Agreement of models on their latents, once matched one to one."""
+"""Agreement of models on their latents, matched one to one."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def agreement(
     Returns
     -------
     array
-        One score (R,) a model.
+        One score per model (R,).
 
     Notes
     -----
-    The mean correlation coefficient of work on identifiability [Hyvarinen2016]_ with another model in the place of the
-    factors. Unchanged by the order of latents and rows and by the sign, scale and shift of a latent; lower under
-    rotation.
+    This is the mean correlation coefficient from work on identifiability [Hyvarinen2016]_, with another model in place
+    of the factors. It does not depend on the order of latents and rows, or on the sign, scale and shift of a latent; a
+    rotation lowers it.
 
     References
     ----------
@@ -66,13 +66,13 @@ def agreement_pairs(
 
         agreement_ij = max over one-to-one matchings of the sum over matched latents of |corr(a, b)| / max(d_i, d_j)
 
-    A latent that is left without a partner counts 0, so that a model which has split a factor, or missed one, does not
-    agree with one that has not. A model without informative latents agrees with none, 0.
+    A latent without a partner counts 0, so that a model that has split or missed a factor disagrees with one that has
+    not. A model without informative latents has agreement 0 with every other.
 
     Parameters
     ----------
     codes, kind, kl
-        As of `agreement`.
+        As for `agreement`.
 
     Returns
     -------
@@ -93,4 +93,4 @@ def agreement_pairs(
 def _matched(correlations: np.ndarray) -> float:
     if correlations.size == 0:
         return 0.0
-    return min(float(matched(correlations).sum()) / max(correlations.shape), 1.0)  # cuts rounding only
+    return min(float(matched(correlations).sum()) / max(correlations.shape), 1.0)  # removes rounding errors only

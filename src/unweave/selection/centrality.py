@@ -1,4 +1,4 @@
-"""ModelCentrality: the model whose latents the others recognise, and which recognises theirs."""
+"""ModelCentrality: how well models recognise each other's latents."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from unweave.selection.codes import KL_THRESHOLD, off_diagonal
 Draw = Literal["prior", "codes"]
 ArrayFunction: TypeAlias = Callable[[np.ndarray], np.ndarray]
 CHUNK = 4_096
-"""Images that are generated at once, about; all models encode them before the next are."""
+"""Approximate number of images generated at once; all models encode them before the next."""
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,9 @@ class Coder:
     encode: ArrayFunction
     """Images, as `decode` returns them, to codes (n, d)."""
     decode: ArrayFunction
-    """Codes (n, d) to images; those of all models have the same shape."""
+    """Codes (n, d) to images, which have the same shape for all models."""
     codes: ArrayLike
-    """Codes (n, d) of a sample of the data: which latents vary, and with `draw="codes"` over which values."""
+    """Codes (n, d) of a sample of the data: they show which latents vary, and with `draw="codes"` over which values."""
     kl: ArrayLike | None = None
     """Mean KL divergence (d,) of each latent, if known: those with at most 0.01 nats are dead."""
 
@@ -44,12 +44,12 @@ def centrality(models: Sequence[Coder], **options: Any) -> np.ndarray:
     models
         Two models or more.
     **options
-        As of `centrality_pairs`.
+        As for `centrality_pairs`.
 
     Returns
     -------
     array
-        One score (R,) a model; the largest is the most central, and chosen.
+        One score per model (R,); the model with the largest is the most central.
     """
     return off_diagonal(centrality_pairs(models, **options)).mean(axis=0)
 
@@ -74,31 +74,31 @@ def centrality_pairs(
         s_ij = (A_ij + A_ji) / 2
 
     where A_ij is the FactorVAE score of model i on images that model j generates: the informative latents of j are the
-    factors, and within a batch one of them is kept while the others are drawn. The images of a generator are drawn
-    once, and all models encode the same ones.
+    factors, and within a batch one of them is fixed while the others are drawn. The images of a generator are drawn
+    once, and all models encode the same images.
 
     Parameters
     ----------
     models
         Two models or more.
     seed
-        Seed of all draws; those of a generator depend on its place.
+        Seed of all draws; those of a generator depend on its position.
     votes, test_votes
-        Batches that decide which factor a code predicts, and batches to test on, for each generator.
+        Batches that decide which factor a latent predicts, and batches for the test, for each generator.
     batch
-        Images a batch.
+        Images per batch.
     variance_rows
-        Images without a kept latent, for the overall variance of codes.
+        Images without a fixed latent, for the overall variance of codes.
     threshold
-        A code of the scored model with a smaller standard deviation on these images cannot be voted for.
+        A latent of the scored model with a smaller standard deviation on these images cannot be voted for.
     live
-        A latent of a generator is informative if its codes of data have at least this standard deviation (and more
-        than 0.01 nats, where the KL is known); 0.1 is the usual threshold of active units.
+        A latent of a generator is informative if it has at least this standard deviation on data (and more than 0.01
+        nats, if the KL is known); 0.1 is the usual threshold of active units.
     draw
-        "prior": latents are drawn from the standard normal. "codes": each from its own codes of data, independently,
-        for models without a prior.
+        "prior": latents are drawn from the standard normal. "codes": each latent is drawn independently from its values
+        on data, for models without a prior.
     rescaled
-        Whether chance, 1 over the number of informative latents, is taken off a score.
+        Whether to correct a score for chance, which is 1 over the number of informative latents.
     symmetric
         False returns A, with scored models in rows and generators in columns.
     on_progress
@@ -107,17 +107,17 @@ def centrality_pairs(
     Returns
     -------
     array
-        Scores (R, R), in [0, 1]; the diagonal is NaN. A generator with fewer than two informative latents has nothing
-        to tell apart, and its column of A is 0.
+        Scores (R, R), in [0, 1]; the diagonal is NaN. For a generator with fewer than two informative latents, the
+        column of A is 0.
 
     Notes
     -----
-    The authors' code draws 1,000 batches of 100 images, with each latent, dead ones too, kept in turn, takes standard
-    deviations from a tenth as many images as the data set has, prunes no code, and scores the votes that the majorities
-    were taken from. Here dead latents are no factors, codes that do not vary cannot be voted for, and other votes are
-    scored, as for our FactorVAE score. Its votes ask which code varies least: a rotation lowers it only where latents
-    are mixed nearly evenly. Every pair of models costs (votes + test_votes) * batch + variance_rows images
-    to encode.
+    The authors' code draws 1,000 batches of 100 images in which each latent, including dead ones, is fixed in turn. It
+    takes standard deviations from a tenth as many images as the data set has, prunes no latent, and scores the votes
+    from which the majorities were taken. Here dead latents are not factors, latents that do not vary cannot be voted
+    for, and other votes are scored, as for our FactorVAE score. Votes ask which latent varies least, so a rotation
+    lowers the score only if it mixes latents nearly evenly. Every pair of models needs (votes + test_votes) * batch +
+    variance_rows images to encode.
 
     References
     ----------
@@ -168,7 +168,7 @@ class _Latents:
         return self.sample[rows, np.arange(width)].astype(np.float32)
 
     def batches(self, kept: Integers, batch: int) -> np.ndarray:
-        """Return codes (len(kept) * batch, d): within each batch the kept latent has one value."""
+        """Return codes (len(kept) * batch, d): within each batch the fixed latent has one value."""
         codes = self.draw(len(kept) * batch).reshape(len(kept), batch, -1)
         each = np.arange(len(kept))
         codes[each, :, kept] = codes[each, 0, kept][:, None]
@@ -181,14 +181,14 @@ def _sample(model: Coder, place: int) -> np.ndarray:
 
 
 def _informative(model: Coder, sample: np.ndarray, live: float, place: int) -> Integers:
-    """Return the latents of a generator that carry something."""
+    """Return the informative latents of a generator."""
     with called("live"):
         found = active(variance(sample), live)
     if model.kl is None:
         return found
     nats = np.asarray(model.kl, dtype=np.float64)
     if nats.shape != sample.shape[1:]:
-        raise UsageError(f"model {place + 1}: kl must have shape {sample.shape[1:]}, one a latent, got {nats.shape}")
+        raise UsageError(f"model {place + 1}: kl must have shape {sample.shape[1:]}, one per latent, got {nats.shape}")
     return found[nats[found] > KL_THRESHOLD]
 
 
@@ -232,7 +232,7 @@ def _spreads(
 def _score(
     kept: Integers, spreads: np.ndarray, anywhere: np.ndarray, votes: int, threshold: float, rescaled: bool
 ) -> float:
-    """Return the FactorVAE score of one encoder; 0 where none of its codes varies."""
+    """Return the FactorVAE score of one encoder; 0 if none of its latents varies."""
     codes = active(variance(anywhere), threshold)
     if len(codes) == 0:
         return 0.0

@@ -11,11 +11,12 @@ from unweave.errors import UsageError, called
 from unweave.metrics.inputs import check_codes
 
 KL_THRESHOLD = 0.01
-"""A latent with at most so many nats of KL is not informative [Duan2020]_."""
+"""A latent with at most this KL, in nats, is not informative [Duan2020]_."""
 
 
 def informative_codes(codes: Sequence[ArrayLike], kl: Sequence[ArrayLike] | None = None) -> list[np.ndarray]:
-    """Return the informative codes (n, d_r) of every model: those that vary and, with `kl`, carry information.
+    """Return the codes (n, d_r) of every model with only its informative latents: those that vary and, with `kl`, carry
+    information.
 
     Parameters
     ----------
@@ -56,13 +57,13 @@ def _informative(models: list[np.ndarray], kl: Sequence[ArrayLike] | None) -> li
 def _nats(kl: ArrayLike, latents: int, place: int) -> np.ndarray:
     values = np.asarray(kl, dtype=np.float64)
     if values.shape != (latents,):
-        raise UsageError(f"model {place + 1}: kl must have shape ({latents},), one number a latent, got {values.shape}")
+        raise UsageError(f"model {place + 1}: kl must have shape ({latents},), one per latent, got {values.shape}")
     if np.isnan(values).any():
         raise UsageError(f"model {place + 1}: kl of latent {int(np.isnan(values).argmax()) + 1} is NaN")
     return values
 
 
 def off_diagonal(pairs: np.ndarray) -> np.ndarray:
-    """Return the entries (R - 1, R) of a matrix of pairs that are off its diagonal, column by column."""
+    """Return the off-diagonal entries (R - 1, R) of a matrix of pairs, column by column."""
     count = len(pairs)
     return pairs.T[~np.eye(count, dtype=bool)].reshape(count, count - 1).T

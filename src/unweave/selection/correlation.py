@@ -1,4 +1,4 @@
-"""How far label-free scores order models as supervised ones do."""
+"""How well label-free scores agree with supervised ones on the order of models."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from unweave.selection.table import SCORES
 from unweave.study.analysis.rank_correlation import rank_correlation
 
 LEAST = 3
-"""Fewer specifications have no rank correlation."""
+"""With fewer specifications there is no rank correlation."""
 
 
 def agreement_rows(
@@ -27,7 +27,7 @@ def agreement_rows(
 ) -> list[dict[str, Any]]:
     """Return Spearman's rank correlation of a score with supervised ones, over specifications and over runs.
 
-    The interval over specifications is that of resampled seeds, both scores of the same draw; that over runs is a
+    The interval over specifications resamples seeds, with the same draw for both scores; the interval over runs is a
     jackknife over seeds.
     """
     sign = 1.0 if SCORES[name].higher_is_better else -1.0
@@ -60,7 +60,7 @@ def _over_specifications(
 
 
 def spearman(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Return the rank correlation (B,) of each two rows (B, n); NaN where one is constant, or n below three.
+    """Return the rank correlations (B,) of pairs of rows (B, n); NaN if one is constant, or n is below three.
 
     >>> spearman(np.array([[1.0, 2.0, 3.0]]), np.array([[5.0, 9.0, 7.0]]))
     array([0.5])

@@ -1,4 +1,4 @@
-"""The training-dynamics score: do decoders that differ in their seed alone treat samples alike as they learn?"""
+"""The training-dynamics score: do decoders that differ only in their seed treat samples alike as they learn?"""
 
 from __future__ import annotations
 
@@ -29,31 +29,31 @@ CHOICES = {
 
 @dataclass(frozen=True)
 class Dynamics:
-    """Options of the training-dynamics score: all that [Holtz2022]_ leave open."""
+    """Options of the training-dynamics score: everything that [Holtz2022]_ leave open."""
 
     alpha: float = 5.0
-    """Exponent of the kernel within a moment, as in m-phate. With 2, samples of many units are all about equally near
-    and a few steps mix them: two random traces (50, 500, 64), which share nothing, score 0.00003, and 0.58 with 5. The
-    paper prints |d|^alpha / sigma^2, which depends on the unit of activations unless alpha is 2; here it is
+    """Exponent of the kernel within a moment, as in m-phate. With 2, samples with many units are all about equally
+    near, and a few steps mix them: two unrelated random traces (50, 500, 64) score 0.00003, but 0.58 with 5. The paper
+    prints |d|^alpha / sigma^2, which depends on the scale of activations unless alpha is 2; here it is
     (|d| / sigma)^alpha, as in m-phate."""
     neighbours: int = 5
-    """The bandwidth sigma is the distance to the neighbour of this rank; m-phate has 2."""
+    """The bandwidth sigma is the distance to the neighbour of this rank; m-phate uses 2."""
     bandwidth: Literal["adaptive", "moment"] = "adaptive"
     """"adaptive": a sigma for each moment and sample, as in the paper. "moment": their median at each moment."""
     moment_neighbours: int | None = None
     """The bandwidth epsilon is the distance to the moment of this rank; None: half of the moments (m-phate: 25)."""
     epsilon: float = 1.0
-    """A factor of epsilon."""
+    """Factor that multiplies epsilon."""
     normalise: Literal["none", "moment", "length", "units"] = "moment"
-    """"none": activations as they are. "moment": those of a moment have mean 0 over samples and mean square length 1;
-    growth and drift of a layer are then no change. "length": each has length 1. These are invariant to rotations of
-    units. "units": each has mean 0 and variance 1 over units, as in m-phate: invariant to permutations alone."""
+    """"none": unchanged activations. "moment": at each moment, mean 0 over samples and mean square length 1, so that
+    growth and drift of a layer do not count as change. "length": each activation has length 1. These are invariant to
+    rotations of units. "units": mean 0 and variance 1 over units, as in m-phate: invariant to permutations only."""
     steps: int = 8
     """Diffusion steps t."""
     dimension: int = 8
-    """Singular vectors that points are embedded by."""
+    """Number of singular vectors of the embedding."""
     trivial: bool = False
-    """Whether the first singular vector, nearly constant, is one of them."""
+    """Whether to include the first singular vector, which is nearly constant."""
     scaled: bool = False
     """Whether singular vectors are multiplied by their values; distances are then diffusion distances."""
     features: int | None = None
@@ -99,20 +99,21 @@ def dynamics(traces: ArrayLike | Sequence[ArrayLike], *, seed: int = 0, **option
     Returns
     -------
     float
-        The score, from 0 (the same dynamics; a little below is chance) to 2.
+        The score, from 0 (the same dynamics; it may be slightly negative by chance) to 2.
 
     Notes
     -----
-    Only distances between activations enter: the order of units, their signs and any rotation of them change nothing
-    (but with `normalise="units"`), nor does a common factor. Samples correspond across realisations; units do not.
+    The score depends only on distances between activations: the order of units, their signs, any rotation of them
+    (except with `normalise="units"`) and a common factor change nothing. Samples correspond across realisations; units
+    do not.
 
     The paper leaves open: m, the moments, the layers, mean or sampled codes (choices of who records traces); alpha, the
     rules for sigma and epsilon, t, normalisation, the dimension of the embedding, weights of singular vectors, whether
     the trivial one counts, the kernel, bandwidth and estimator of the MMD. `benchmarks/dynamics_options.py` changes one
-    at a time (`docs/results/dynamics-options.csv`). Drawn traces with known answers rule out alpha 1, 1, 2 or 32 steps
-    and 2 dimensions; the defaults are among those left. 24 runs on rooms3d, reported nowhere else, do not choose
-    between them: Spearman's correlation with MIG over six specifications lies between -0.7 and 0.5 for all of
-    them, where chance alone has a standard deviation of 0.45.
+    at a time (`docs/results/dynamics-options.csv`). Synthetic traces with known answers rule out alpha 1, 1, 2 or 32
+    steps and 2 dimensions; the defaults are among the remaining values. 24 runs on rooms3d, reported nowhere else, do
+    not decide between these: Spearman's correlation with MIG over six specifications is between -0.7 and 0.5 for all
+    of them, and chance alone has a standard deviation of 0.45.
 
     References
     ----------
@@ -141,16 +142,16 @@ def dynamics_pairs(
     on_progress: OnProgress | None = None,
     **options: Any,
 ) -> np.ndarray:
-    """Return the unbiased MMD^2 of every pair of realisations, that `dynamics` is the mean of.
+    """Return the unbiased MMD^2 of every pair of realisations, of which `dynamics` is the mean.
 
     Parameters
     ----------
     traces, seed, **options
-        As of `dynamics`.
+        As for `dynamics`.
     threads
-        Threads; None: as many as this process may use. They do not change the result.
+        Number of threads; None: as many as this process may use. It does not change the result.
     on_progress
-        Called as the stages go.
+        Called at each stage.
 
     Returns
     -------
@@ -172,12 +173,12 @@ def dynamics_embedding(
     on_progress: OnProgress | None = None,
     **options: Any,
 ) -> np.ndarray:
-    """Return the joint embedding of all realisations, that `dynamics_pairs` compares.
+    """Return the joint embedding of all realisations, which `dynamics_pairs` compares.
 
     Parameters
     ----------
     traces, seed, threads, on_progress, **options
-        As of `dynamics_pairs`.
+        As for `dynamics_pairs`.
 
     Returns
     -------
@@ -206,7 +207,7 @@ def checked_traces(traces: ArrayLike | Sequence[ArrayLike]) -> list[np.ndarray]:
     """Return traces (moments, samples, units_r) of two realisations or more, floats of any precision."""
     arrays = [_trace(each, place) for place, each in enumerate(_listed(traces))]
     if len(arrays) < 2:
-        raise UsageError(f"the dynamics of at least two realisations are compared, got {len(arrays)}: train more seeds")
+        raise UsageError(f"dynamics need at least two realisations, got {len(arrays)}: train more seeds")
     shape = arrays[0].shape[:2]
     for place, array in enumerate(arrays):
         if array.shape[:2] != shape:

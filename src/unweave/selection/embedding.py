@@ -15,15 +15,15 @@ from unweave.selection.diffusion import Diffusion
 T = TypeVar("T")
 S = TypeVar("S")
 Map = Callable[[Callable[[T], S], Iterable[T]], Iterator[S]]
-"""As the builtin `map`, perhaps by several threads; results come in order."""
+"""Like the builtin `map`, perhaps with several threads; results come in order."""
 OVERSAMPLING = 6
-"""Columns of a block beyond the vectors that are wanted."""
+"""Columns of a block beyond the requested vectors."""
 TOLERANCE = 1e-3
-"""The relative change of the wanted singular values by another block, at which enough were added."""
+"""Stop adding blocks when the requested singular values change by less than this share."""
 BLOCKS = 10
-"""Most blocks of the Krylov space."""
+"""Largest number of blocks of the Krylov space."""
 ROUNDING = 1e-3
-"""A singular vector whose value is a smaller share of the largest is rounding of single precision, and counts 0."""
+"""A singular vector whose value is a smaller share of the largest is rounding error, and is set to 0."""
 
 
 def left_singular_vectors(
@@ -31,9 +31,9 @@ def left_singular_vectors(
 ) -> tuple[np.ndarray, np.ndarray]:
     r"""Return the first left singular vectors of A = [P_1^t; ...; P_R^t] and their values.
 
-    A has a row for each (realisation, moment, sample) and a column for each (moment, sample): realisations share the
-    columns, so that equal rows are points from which the walk goes to the same places with equal probabilities, and
-    the rows of U embed the points of all realisations in one space. A is never formed: A x takes t products with the
+    A has a row for each (realisation, moment, sample) and a column for each (moment, sample). Realisations share the
+    columns, so that from points with equal rows the walk goes to the same points with equal probabilities, and the
+    rows of U embed the points of all realisations in one space. A is never formed: A x takes t products with the
     blocks of each kernel, and the vectors come from a block Krylov space of A'A [Musco2015]_.
 
     Parameters
@@ -80,7 +80,7 @@ def left_singular_vectors(
 
 
 def _bordered(gram: np.ndarray, images: list[list[np.ndarray]]) -> np.ndarray:
-    """Return the products of the columns of A times the basis, those of all blocks before the last being known."""
+    """Return the products of the columns of A times the basis, given those of all blocks before the last."""
     new = images[-1]
     parts = [sum((x.T @ y).astype(np.float64) for x, y in zip(old, new, strict=True)) for old in images]
     border = np.concatenate(parts)  # (columns so far, columns of the last block)
@@ -89,7 +89,7 @@ def _bordered(gram: np.ndarray, images: list[list[np.ndarray]]) -> np.ndarray:
 
 
 def _largest(gram: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the largest singular values of A on the basis, and the combinations of its columns that have them."""
+    """Return the largest singular values of A on the basis, and the corresponding combinations of its columns."""
     eigenvalues, vectors = np.linalg.eigh((gram + gram.T) / 2)
     order = np.argsort(eigenvalues)[::-1][:count]
     values = np.sqrt(np.maximum(eigenvalues[order], 0))
@@ -98,7 +98,7 @@ def _largest(gram: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _next(blocks: list[np.ndarray], block: np.ndarray, room: int) -> np.ndarray:
-    """Return a block, orthonormal and orthogonal to those before; twice, since rounding spoils the first time."""
+    """Return a block, orthonormal and orthogonal to earlier ones; done twice because of rounding."""
     block = block[:, :room]
     for _ in range(2):
         for known in blocks:
@@ -113,7 +113,7 @@ def _orthonormal(block: np.ndarray) -> np.ndarray:
 
 @contextmanager
 def threads(count: int) -> Iterator[Map[Any, Any]]:
-    """Give a `map` by so many threads; each has one thread of linear algebra, so that sums do not depend on them."""
+    """Give a `map` with this many threads; each uses one thread of linear algebra, so that sums do not change."""
     with importing():
         from threadpoolctl import ThreadpoolController
 

@@ -1,7 +1,7 @@
-"""Scores of runs and of specifications, and how they vary when the seeds are drawn again.
+"""Scores of runs and of specifications, and how they vary when seeds are resampled.
 
-A specification's score is the mean of its runs'. Seeds are drawn with replacement; a run that is drawn twice is not
-compared with itself, since the diagonal of a matrix of pairs is NaN. Of few seeds the spread is stretched, as for every
+A specification's score is the mean over its runs. Seeds are drawn with replacement; a run that is drawn twice is not
+compared with itself, since the diagonal of a matrix of pairs is NaN. For few seeds the spread is widened, as for every
 interval over seeds (`unweave.study.analysis.seeds`).
 """
 
@@ -17,19 +17,19 @@ from unweave.study.analysis.seeds import FEW_SEEDS, stretch
 
 RESAMPLES = 1_000
 Interval = tuple[float, float, float]
-"""Value, low and high; NaN where they are not known."""
+"""Value, low and high; NaN if unknown."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A score of the runs of several specifications, the runs of each next to each other."""
+    """A score of the runs of several specifications, sorted by specification."""
 
     sizes: tuple[int, ...]
     """The number of runs of each specification."""
     values: np.ndarray
-    """The scores (N,) of the runs, NaN where one has none."""
+    """The scores (N,) of the runs; NaN for a run without one."""
     pairs: np.ndarray | None = None
-    """Scores of pairs (N, N), partners in rows, NaN where two are not compared; None: of each run by itself."""
+    """Scores of pairs (N, N), partners in rows, NaN for pairs that are not compared; None: a score of single runs."""
     average: Average = "mean"
 
     @classmethod
@@ -39,7 +39,7 @@ class Estimate:
 
     @property
     def parts(self) -> list[slice]:
-        """Where the runs of each specification are."""
+        """The slice of each specification's runs."""
         ends = np.cumsum(self.sizes)
         return [slice(int(end) - size, int(end)) for end, size in zip(ends, self.sizes, strict=True)]
 
@@ -54,7 +54,7 @@ class Estimate:
         return np.array([int(np.isfinite(self.values[part]).sum()) for part in self.parts])
 
     def drawn(self, seed: int) -> list[np.ndarray]:
-        """Return for each specification the runs that are drawn, (RESAMPLES, seeds), of those that have a score."""
+        """Return for each specification the resampled runs (RESAMPLES, seeds), among those that have a score."""
         found = []
         for number, part in enumerate(self.parts):
             there = part.start + np.flatnonzero(np.isfinite(self.values[part]))
@@ -64,7 +64,7 @@ class Estimate:
         return found
 
     def resampled(self, drawn: Sequence[np.ndarray]) -> np.ndarray:
-        """Return the scores (RESAMPLES, S) of the specifications made of the drawn runs."""
+        """Return the scores (RESAMPLES, S) of the specifications from the resampled runs."""
         if self.pairs is None:
             scores = np.stack([_mean(self.values[each], 1) for each in drawn], 1)
         elif self._within:
@@ -73,11 +73,11 @@ class Estimate:
             together, edges = np.concatenate(drawn, axis=1), np.cumsum([each.shape[1] for each in drawn])[:-1]
             each_run = [over_partners(self.pairs[np.ix_(rows, rows)], self.average) for rows in together]
             scores = np.stack([_mean(part, 1) for part in np.split(np.stack(each_run), edges, axis=1)], 1)
-        return np.where(np.isfinite(scores), scores, self.specifications)  # all drawn are one run: nothing to compare
+        return np.where(np.isfinite(scores), scores, self.specifications)  # all draws are one run: nothing to compare
 
     @property
     def _within(self) -> bool:
-        """Whether runs are compared with those of their own specification alone."""
+        """Whether runs are compared only with those of their specification."""
         assert self.pairs is not None
         inside = np.repeat(np.arange(len(self.sizes)), self.sizes)
         return not np.isfinite(self.pairs[inside[:, None] != inside]).any()
@@ -87,7 +87,7 @@ class Estimate:
         return _mean(over_partners(self.pairs[drawn[:, :, None], drawn[:, None, :]], self.average), 1)
 
     def run_intervals(self, seed: int, bounds: tuple[float, float]) -> list[Interval]:
-        """Return the score of each run and, where it is of pairs and seeds suffice, its interval over partners."""
+        """Return the score of each run and, for a score of pairs with enough seeds, its interval over partners."""
         found: list[Interval] = []
         for place, value in enumerate(self.values):
             low = high = np.nan
@@ -103,7 +103,7 @@ class Estimate:
 
 
 def over_partners(pairs: np.ndarray, average: Average) -> np.ndarray:
-    """Return the mean or median (…, J) over the rows of scores of pairs (…, I, J), without those that are NaN."""
+    """Return the mean or median (…, J) over the rows of scores of pairs (…, I, J), ignoring NaN."""
     if average == "mean":
         return _mean(pairs, -2)
     ordered, count = np.sort(pairs, axis=-2), np.isfinite(pairs).sum(-2, keepdims=True)  # NaN come last
@@ -119,7 +119,7 @@ def _mean(values: np.ndarray, axis: int) -> np.ndarray:
 
 
 def ends(resampled: np.ndarray, value: float, seeds: int, bounds: tuple[float, float]) -> tuple[float, float]:
-    """Return the 95 % interval of a resampled score, as far from its value as so few seeds ask for, within bounds."""
+    """Return the 95 % interval of a resampled score, widened for few seeds, within bounds."""
     low, high = np.clip(value + stretch(seeds) * (np.quantile(resampled, [0.025, 0.975]) - value), *bounds)
     return float(low), float(high)
 
@@ -127,7 +127,7 @@ def ends(resampled: np.ndarray, value: float, seeds: int, bounds: tuple[float, f
 def chances(resampled: np.ndarray, values: np.ndarray, seeds: np.ndarray, higher_is_better: bool) -> np.ndarray:
     """Return how often each specification (S,) is the best of resampled scores (RESAMPLES, S), spread as for intervals.
 
-    NaN where one of them has too few seeds, or there is nothing to choose from.
+    NaN if one of them has too few seeds, or there is nothing to choose from.
     """
     known = np.isfinite(values)
     if (seeds[known] < FEW_SEEDS).any() or known.sum() < 2:

@@ -1,13 +1,13 @@
-"""Lasso regressions from correlations alone: no pass over the rows for each pair of models."""
+"""Lasso regressions from correlations alone, without a pass over the rows for each pair of models."""
 
 from __future__ import annotations
 
 import numpy as np
 
 TOLERANCE = 1e-10
-"""The largest move of a coefficient in the last sweep."""
+"""Stop when no coefficient changes by more than this in a sweep."""
 SWEEPS = 20_000
-"""Sweeps after which coordinate descent stops, converged or not: only predictors that are copies take so many."""
+"""Largest number of sweeps; only predictors that are copies of each other need more."""
 
 
 def lasso(gram: np.ndarray, products: np.ndarray, alpha: float) -> np.ndarray:
@@ -15,7 +15,7 @@ def lasso(gram: np.ndarray, products: np.ndarray, alpha: float) -> np.ndarray:
 
         w = argmin  |y - X w|^2 / 2n + alpha |w|_1
 
-    which needs of the data only X'X / n, (d, d), with a diagonal of 1, and X'Y / n, (d, t).
+    It needs only X'X / n, (d, d), with a diagonal of 1, and X'Y / n, (d, t).
     """
     coefficients = np.zeros_like(products)
     residual = products.copy()  # X'(Y - X w) / n

@@ -1,4 +1,4 @@
-"""The label-free scores of the runs on one data set, each run encoded once, on the same images."""
+"""The label-free scores of the runs on one data set; each run is encoded once, on the same images."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ Partners = Literal["specification", "all"]
 PARTNERS = ("specification", "all")
 Options = Mapping[str, Mapping[str, Any]]
 Pairs = Callable[[list[int], Mapping[str, Any]], np.ndarray]
-"""From the places of runs and the options of a score to the scores (R, R) of their pairs."""
+"""From the positions of runs and the options of a score to the scores (R, R) of their pairs."""
 POINT = np.inf
-"""The KL of a code that is a point: it counts as informative."""
+"""The KL of a latent without a variance: it counts as informative."""
 
 
 def known_options(name: str) -> list[str]:
@@ -49,7 +49,7 @@ def known_options(name: str) -> list[str]:
 
 @dataclass
 class Measured:
-    """The runs on one data set, and what is measured of them."""
+    """The runs on one data set, and their scores."""
 
     specifications: Sequence[Specification]
     samples: int
@@ -58,11 +58,11 @@ class Measured:
     options: Options
     on_progress: OnProgress
     notes: list[str] = field(default_factory=list)
-    """What a user should know of what was left out."""
+    """Notes for the user on what was left out."""
 
     @property
     def runs(self) -> list[Run]:
-        """All runs, those of a specification next to each other."""
+        """All runs, sorted by specification."""
         return [run for each in self.specifications for run in each.runs]
 
     @property
@@ -71,9 +71,9 @@ class Measured:
         return [len(each.runs) for each in self.specifications]
 
     def score(self, name: str) -> Estimate | str:
-        """Return a score of all runs, or the reason why it cannot be had."""
+        """Return a score of all runs, or the reason why it cannot be computed."""
         if "decoder" in SCORES[name].needs and not all(run.has_decoder for run in self.runs):
-            return f"{name} needs decoders, and some runs have none: rank by another score"
+            return f"{name} needs decoders, but some runs have none: rank by another score"
         try:
             return self._pairs(name) if SCORES[name].compares_pairs else self._single(name)
         except UnknownName:
@@ -85,7 +85,7 @@ class Measured:
         """Return scores (N,) of single runs by row, saved or computed."""
         how, found = Scored(self.samples, self.seed), []
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of collapsed models, which a ranking is to find
+            warnings.simplefilter("ignore")  # of collapsed models, which a ranking should find
             for place, run in enumerate(self.runs):
                 self.on_progress(what, place, len(self.runs))
                 with called(str(run.path)):
@@ -94,18 +94,18 @@ class Measured:
         return {row: np.array([scores[row] for scores in found]) for row in rows}
 
     def _say_of_different_rows(self, rows: Iterable[str]) -> None:
-        """Say where scores are of other numbers of images, which move many of them."""
+        """Note saved scores on different numbers of images, which many scores depend on."""
         counts = [rows_of_scores(run) for run in self.runs]
         for row in rows:
             found = sorted({each[row] for each in counts if row in each})
             if len(found) > 1:
-                told = f"of {found[0]:,} to {found[-1]:,} images, which may not compare"
-                self._note(f"{row}: saved scores are {told}; score all runs on as many: unweave evaluate --samples N")
+                told = f"on {found[0]:,} to {found[-1]:,} images and may not be comparable"
+                self._note(f"{row}: saved scores are {told}; score all on as many: unweave evaluate --samples N")
 
     def _single(self, name: str) -> Estimate:
         score = SCORES[name]
         if score.needs == "posterior" and not all(run.has_posterior for run in self.runs):
-            raise UsageError(f"{name} needs posteriors, and the codes of some runs are points: rank by another score")
+            raise UsageError(f"{name} needs posteriors, but the codes of some runs are points: rank by another score")
         rows = rows_of([score.metric])
         return Estimate(tuple(self.sizes), self.metrics(rows, name)[score.row])
 
@@ -131,17 +131,17 @@ class Measured:
         return Estimate.of_pairs(self.sizes, pairs, score.average)
 
     def _check_partners(self, name: str, groups: Sequence[Sequence[int]]) -> None:
-        """Refuse what has no pair, and say what of the rest has none."""
+        """Raise a `UsageError` if nothing has a pair, and note which specifications have none."""
         alone = sum(len(places) == 1 for places in groups)
         if all(len(places) < 2 for places in groups):
             several = SCORES[name].needs != "traces" and len(self.runs) > 1
             more = ", or compare all runs: --partners all" if several else ""
             raise UsageError(
-                f"{name} compares seeds, and no specification has two: train more seeds of each, rank by a score of "
+                f"{name} compares seeds, but no specification has two: train more seeds of each, rank by a score of "
                 f"single runs such as elbo{more}"
             )
         if alone:
-            self._note(f"{name}: {alone} of {len(groups)} specifications have one seed, and so nothing to compare")
+            self._note(f"{name}: {alone} of {len(groups)} specifications have one seed and cannot be compared")
 
     def _traced(self) -> list[int]:
         """Return the runs whose traces can be compared."""
@@ -173,7 +173,7 @@ class Measured:
     def _centrality(self, places: list[int], options: Mapping[str, Any]) -> np.ndarray:
         runs = [self.runs[place] for place in places]
         if any(any(run.categories) for run in runs):
-            raise UsageError("model-centrality needs codes that are numbers, and some runs have categorical latents")
+            raise UsageError("model-centrality needs numeric latents, but some runs have categorical ones")
         coders = [
             Coder(run.encode, run.decode, *given)
             for run, *given in zip(runs, self._codes(places), self._kl(places), strict=True)
@@ -211,7 +211,7 @@ class Measured:
 def _of_columns(
     means: np.ndarray, log_variances: np.ndarray | None, categories: Sequence[int]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return codes with a column for each category, and what is carried (d,): by a column, what its latent carries."""
+    """Return codes with a column for each category, and the KL (d,) of the latent of each column."""
     if not any(categories):
         kl = np.full(means.shape[1], POINT) if log_variances is None else kl_per_code(means, log_variances)
         return means, kl

@@ -1,4 +1,4 @@
-"""Maximum mean discrepancy of point clouds whose points come in pairs."""
+"""Maximum mean discrepancy of point clouds with paired points."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from unweave.metrics.inputs import generator, whole_number
 FREQUENCIES, POINTS = 10, 11
 """Random streams: of the kernel's features, and of the points whose median distance is the bandwidth."""
 MEDIAN_POINTS = 2_000
-"""Points that the median distance is taken over."""
+"""Number of points for the median distance."""
 EXACT = 4_000
-"""Clouds of at most so many points are compared exactly, unless told otherwise."""
+"""By default, clouds of at most this many points are compared exactly."""
 CHUNK = 1 << 22
-"""Numbers held at once: features of points."""
+"""Largest number of feature values held at once."""
 
 
 def mmd2(x: ArrayLike, y: ArrayLike, *, bandwidth: float | None = None, features: int = 0, seed: int = 0) -> float:
@@ -26,23 +26,23 @@ def mmd2(x: ArrayLike, y: ArrayLike, *, bandwidth: float | None = None, features
         MMD^2 = 1 / (n (n - 1)) sum over i != j of k(x_i, x_j) + k(y_i, y_j) - k(x_i, y_j) - k(x_j, y_i)
 
     with k(x, y) = exp(-|x - y|^2 / 2 h^2); their lemma 6, equation 4. A point is not compared with its partner, so that
-    clouds which are the same score 0 exactly, and two samples of one distribution 0 on average.
+    identical clouds score exactly 0, and two samples of one distribution 0 on average.
 
     Parameters
     ----------
     x, y
         Points (n, d).
     bandwidth
-        h; without it, the median distance between points of both.
+        h; by default the median distance between points of both clouds.
     features
-        0 computes all n^2 kernels; otherwise so many random Fourier features [Rahimi2007]_ stand for them.
+        0 computes all n^2 kernel values; otherwise this many random Fourier features [Rahimi2007]_ replace them.
     seed
         Seed of the features and of the points for the median.
 
     Returns
     -------
     float
-        The discrepancy, at most 2; of clouds that are alike it may be a little below 0.
+        The discrepancy, at most 2; for similar clouds it may be slightly below 0.
 
     References
     ----------
@@ -59,7 +59,7 @@ def mmd2(x: ArrayLike, y: ArrayLike, *, bandwidth: float | None = None, features
     """
     clouds = [np.asarray(each, dtype=np.float64) for each in (x, y)]
     if clouds[0].ndim != 2 or clouds[0].shape != clouds[1].shape:
-        raise UsageError(f"clouds must have one shape (points, d), got {clouds[0].shape} and {clouds[1].shape}")
+        raise UsageError(f"clouds must have the same shape (points, d), got {clouds[0].shape} and {clouds[1].shape}")
     if not all(np.isfinite(cloud).all() for cloud in clouds):
         raise UsageError("points hold NaN or an infinity")
     return float(mmd2_pairs(clouds, bandwidth=bandwidth, features=features, seed=seed)[0, 1])
@@ -68,7 +68,7 @@ def mmd2(x: ArrayLike, y: ArrayLike, *, bandwidth: float | None = None, features
 def mmd2_pairs(
     clouds: Sequence[np.ndarray], *, bandwidth: float | None = None, features: int | None = None, seed: int = 0
 ) -> np.ndarray:
-    """Return `mmd2` of every pair of clouds (n, d), symmetric, with NaN on the diagonal; one bandwidth serves all.
+    """Return `mmd2` of every pair of clouds (n, d), symmetric, with NaN on the diagonal and one bandwidth for all.
 
     `features` of None is 0, exact, for clouds of at most 4,000 points, and 1,024 for larger ones.
     """

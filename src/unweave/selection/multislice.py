@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from unweave.selection.dynamics import Dynamics
 
 ROUNDING = 1e-6
-"""A bandwidth is at least this share of the activations' length: smaller distances are rounding of single precision."""
+"""A bandwidth is at least this share of the activations' length: smaller distances are rounding errors."""
 
 NOTHING = 1e-20
 """Smaller affinities are 0."""
@@ -29,7 +29,7 @@ class Multislice:
     within: np.ndarray
     """(n, m, m), symmetric, with 1 on the diagonals."""
     across: np.ndarray
-    """(m, n, n), symmetric, with 0 on the diagonals: a point's affinity to itself is counted once."""
+    """(m, n, n), symmetric, with 0 on the diagonals, so that a point's affinity to itself is counted once."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -65,7 +65,7 @@ def normalised(trace: np.ndarray, how: str) -> np.ndarray:
     """Return activations (moments, samples, units), float32, as `Dynamics.normalise` says."""
     points = np.asarray(trace, dtype=np.float32)
     if how == "moment":
-        # From the first sample first: of equal activations nothing is left, to the last bit.
+        # Subtract the first sample first, so that equal activations become exactly 0.
         points = points - points[:, :1]
         points -= points.mean(axis=1, keepdims=True)
         return points / _positive(np.sqrt(np.mean(np.einsum("tmu,tmu->tm", points, points), axis=1)))[:, None, None]
@@ -79,7 +79,7 @@ def normalised(trace: np.ndarray, how: str) -> np.ndarray:
 
 def squared_distances(points: np.ndarray) -> np.ndarray:
     """Return the squared distances (b, k, k) within each set of points (b, k, units)."""
-    offsets = points - points[:, :1]  # distances do not change, and rounding is of the differences, not of the lengths
+    offsets = points - points[:, :1]  # same distances, with smaller rounding errors
     offsets -= offsets.mean(axis=1, keepdims=True)
     squares = offsets @ offsets.transpose(0, 2, 1)
     lengths = np.diagonal(squares, axis1=1, axis2=2).copy()
@@ -125,13 +125,13 @@ def _across(points: np.ndarray, options: Dynamics) -> np.ndarray:
 
 
 def _exp(values: np.ndarray) -> None:
-    """Replace values by their exponentials; those below 1e-20 are 0, since denormal numbers make products slow."""
+    """Replace values by their exponentials, or by 0 below 1e-20, since denormal numbers make products slow."""
     np.exp(values, out=values)
     values[values < NOTHING] = 0
 
 
 def _power(values: np.ndarray, exponent: float) -> np.ndarray:
-    """Return values ** exponent; halves of small whole numbers by products and roots, since powers are slow."""
+    """Return values ** exponent, for halves of small whole numbers by products and roots, since powers are slow."""
     if 2 * exponent != int(2 * exponent) or exponent > 8:
         return np.power(values, np.float32(exponent))
     result = np.sqrt(values) if exponent % 1 else values.copy()
@@ -141,7 +141,7 @@ def _power(values: np.ndarray, exponent: float) -> np.ndarray:
 
 
 def _floored(squared_bandwidths: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Return squared bandwidths that are at least the square of rounding; 1 where all activations are 0."""
+    """Return squared bandwidths, at least the square of rounding errors; 1 if all activations are 0."""
     length2 = float(np.einsum("...u,...u->...", points, points).mean())
     return (
         np.maximum(squared_bandwidths, np.float32(length2 * ROUNDING**2))

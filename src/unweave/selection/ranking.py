@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from unweave.runs import Run
 
 SAMPLES = 2_000
-"""Images that every run encodes."""
+"""Number of images that every run encodes."""
 Row = dict[str, Any]
 
 
@@ -46,35 +46,35 @@ def select(
 ) -> Selection:
     """Rank specifications, and the seeds within them, by scores that need no labels.
 
-    A specification is all that decides a run but its seed. Data sets are ranked separately.
+    A specification is everything that decides a run except its seed. Data sets are ranked separately.
 
     Parameters
     ----------
     runs
-        A folder with runs below it, such as that of a study; or runs, or their folders.
+        A folder with runs below it, such as a study's; or runs, or their folders.
     scores
-        Names of `unweave.selection.SCORES`, or "all": all that these runs can have.
+        Names of `unweave.selection.SCORES`, or "all": all that these runs allow.
     against
-        Supervised metrics, such as "mig", to correlate the scores with, where the data set has labels.
+        Supervised metrics, such as "mig", to correlate the scores with, if the data set has labels.
     partners
-        Whom scores of pairs compare a run with: "specification" (seeds of the same settings), or "all" runs on the data
-        set, as in UDR's "all to all". The dynamics score compares within specifications always.
+        The runs with which scores of pairs compare a run: "specification" (seeds of the same settings), or "all" runs
+        on the data set, as in UDR's "all to all". The dynamics score always compares within specifications.
     samples
-        Images that every run encodes, the same for all runs on a data set. Scores that a metric gives are read from a
-        run's saved ones, and computed on so many images, and saved, where it has none.
+        Number of images that every run encodes, the same for all runs on a data set. Scores that are metrics are taken
+        from a run's saved scores; missing ones are computed on this many images and saved.
     seed
         Seed of these images, of the scores and of the resampling.
     options
         Options of scores by name: {"dynamics": {"steps": 4, "layers": ["1"]}, "udr-lasso": {"averaging": "dlib"}}.
     data
-        The data set, where it has moved.
+        The data set, if it has moved.
     progress, on_progress
-        A bar or none, and who is told of progress instead.
+        Whether to show a progress bar, and a function to call instead.
 
     Returns
     -------
     Selection
-        Tables of specifications, of runs and of correlations, and the choices in words.
+        Tables of specifications, of runs and of correlations, and the choices as sentences.
     """
     names = scores_named(scores)
     by_name = [scores] if isinstance(scores, str) else list(scores)
@@ -104,11 +104,13 @@ def select(
                 for table, rows in zip(tables, _rows(measured, name, estimate, labels, seed), strict=True):
                     table.extend(rows)
             if supervised and len(group) < LEAST:
-                notes.append(f"{group[0].data}: a rank correlation over specifications takes {LEAST} of them or more")
+                notes.append(f"{group[0].data}: a rank correlation over specifications needs at least {LEAST} of them")
     if lost := [name for name in by_name if name in refused and name not in ranked]:
         raise UsageError("; ".join([refused[lost[0]], *before[:1]]))
     if not tables[0]:
-        raise UsageError(f"none of the scores can be had of these runs: {notes[-1] if notes else ', '.join(names)}")
+        raise UsageError(
+            f"none of the scores can be computed for these runs: {notes[-1] if notes else ', '.join(names)}"
+        )
     frames = [
         polars.DataFrame(rows, schema=schema)
         for rows, schema in zip(tables, (SPECIFICATIONS, RUNS, AGAINST), strict=True)
@@ -119,9 +121,9 @@ def select(
 def _checked_options(options: Options, names: Sequence[str]) -> dict[str, Mapping[str, Any]]:
     for name, given in options.items():
         if name not in names:
-            raise UsageError(f"there are options for '{name}', which is not among the scores asked for")
+            raise UsageError(f"there are options for '{name}', which is not a requested score")
         if not SCORES[name].compares_pairs:
-            raise UsageError(f"the score '{name}' has no options: it is a metric, which a run evaluates")
+            raise UsageError(f"the score '{name}' takes no options here, because it is a metric")
         if not isinstance(given, Mapping):
             raise UsageError(f"options of {name} must be a mapping, not {given!r}")
         for option in given:
@@ -133,7 +135,7 @@ def _checked_options(options: Options, names: Sequence[str]) -> dict[str, Mappin
 
 
 def _gathered(runs: str | Path | Sequence[Run | str | Path], data: Data | None) -> tuple[list[Run], list[str]]:
-    """Return the finished runs, each once, and lines about what is left out."""
+    """Return the finished runs, each once, and notes on what is left out."""
     where = "" if not isinstance(runs, str | Path) else f" below '{runs}'"
     found, notes = opened(run_folders(Path(runs)) if isinstance(runs, str | Path) else runs, data)
     if not found:
@@ -145,7 +147,7 @@ def _gathered(runs: str | Path | Sequence[Run | str | Path], data: Data | None) 
 def _rows(
     measured: Measured, name: str, estimate: Estimate, labels: Mapping[str, np.ndarray], seed: int
 ) -> tuple[list[Row], list[Row], list[Row]]:
-    """Return the rows of one score: of specifications, of runs, and of correlations with supervised scores."""
+    """Return the rows of one score: specifications, runs, and correlations with supervised scores."""
     drawn = estimate.drawn(seed)
     resampled = estimate.resampled(drawn)
     return (
@@ -187,7 +189,7 @@ def _of_runs(measured: Measured, name: str, estimate: Estimate, seed: int) -> li
 
 
 def ranks(values: np.ndarray, higher_is_better: bool) -> list[int | None]:
-    """Return the ranks of values, 1 the best, those that are equal the same; None where there is none.
+    """Return the ranks of values: 1 is the best, equal values share a rank, NaN has None.
 
     >>> ranks(np.array([0.2, np.nan, 0.9, 0.2]), higher_is_better=True)
     [2, None, 1, 2]

@@ -1,4 +1,4 @@
-"""What a selection found: tables of specifications and runs, and the choice in words."""
+"""The result of a selection: tables of specifications and runs, and the choice as a sentence."""
 
 from __future__ import annotations
 
@@ -47,45 +47,45 @@ SURE, LIKELY = 0.95, 0.8
 
 @dataclass(frozen=True)
 class Choice:
-    """The best specification on a data set by one score, and the run of it to keep."""
+    """The best specification on a data set by one score, and which of its runs to keep."""
 
     data: str
     score: str
     specification: str
     run: Path
     chance: float | None
-    """How often it is the best when seeds are drawn again, spread as for intervals; None where there are too few."""
+    """How often it is the best when seeds are resampled, spread as for intervals; None if there are too few."""
     second: str
-    """The next best specification; empty where there is none."""
+    """The next best specification; empty if there is none."""
     seeds: int
     ties: int = 0
-    """How many other specifications have the same value."""
+    """Number of other specifications with the same value."""
     likeliest: tuple[str, float] | None = None
-    """Another specification that is the best more often than this one, with its chance."""
+    """Another specification that is best more often than this one, with its chance."""
 
     @property
     def sentence(self) -> str:
-        """How sure the choice is, and which run to keep."""
+        """How certain the choice is, and which run to keep."""
         keep = "rank by another score" if self.ties else f"keep {self.run}"
         return f"{self.data}, by {self.score}: {self._how_sure}; {keep}"
 
     @property
     def _how_sure(self) -> str:
         if not self.second:
-            return f"{self.specification} is the only specification that has this score"
+            return f"{self.specification} is the only specification with this score"
         if self.ties:
             others = f"{self.second} are" if self.ties == 1 else f"{self.ties} others are"
-            return f"{self.specification} and {others} equal, and this score cannot choose between them"
+            return f"{self.specification} and {others} equal by this score"
         if self.chance is None:
-            found = f"{self.specification} comes first, with {self.seeds} seed{'' if self.seeds == 1 else 's'}"
-            return f"{found}: how sure that is takes {FEW_SEEDS} or more of every specification"
-        often = f"{self.specification} comes first, and is the best with a chance of {100 * self.chance:.0f} %"
+            found = f"{self.specification} ranks first, with {self.seeds} seed{'' if self.seeds == 1 else 's'}"
+            return f"{found}: train at least {FEW_SEEDS} of every specification to know how certain that is"
+        often = f"{self.specification} ranks first and is the best with a chance of {100 * self.chance:.0f} %"
         if self.chance >= SURE:
-            return f"{often}, a sure choice"
+            return f"{often}, a clear choice"
         if self.chance >= LIKELY:
-            return f"{often}, a likely choice before {self.second}"
+            return f"{often}, a likely choice ahead of {self.second}"
         often += f" ({self.likeliest[0]}: {100 * self.likeliest[1]:.0f} %)" if self.likeliest else ""
-        return f"{often}; {self.second} comes next: not sure, train more seeds of both"
+        return f"{often}; {self.second} is next: uncertain, train more seeds of both"
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Selection:
     """data, specification, run, seed, score, value, low, high (over resampled partners), rank in its specification."""
     against: polars.DataFrame
     """data, score, supervised, over (specifications or runs), count, correlation, low, high: Spearman's rank
-    correlation, positive where what a score calls better has the higher supervised score."""
+    correlation, positive if better by the label-free score means a higher supervised score."""
     notes: tuple[str, ...] = ()
     """What was left out, and why."""
 
@@ -131,14 +131,27 @@ class Selection:
         return found
 
     def ranked(self, score: str, data: str | None = None) -> polars.DataFrame:
-        """Return the specifications by one score, the best first; those without it come last."""
+        """Return the specifications ranked by one score.
+
+        Parameters
+        ----------
+        score
+            The name of the score.
+        data
+            The data set, if there are several.
+
+        Returns
+        -------
+        polars.DataFrame
+            The rows of `specifications`, best first; those without the score come last.
+        """
         rows = self.specifications.filter(polars.col("score") == score)
         rows = rows if data is None else rows.filter(polars.col("data") == data)
         return rows.sort("data", "rank", nulls_last=True, maintain_order=True)
 
 
 def direction(score: str) -> str:
-    """Return in words which direction of a score is better.
+    """Return which direction of a score is better, as text.
 
     >>> direction("dynamics")
     'lower is better'

@@ -1,4 +1,4 @@
-"""Scores of single runs: those that a run has saved, and those that it lacks, computed and saved."""
+"""Scores of single runs: saved ones, and missing ones, which are computed and saved."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Scored:
-    """How a score that is not saved is computed."""
+    """How to compute a missing score."""
 
     samples: int
     seed: int
 
 
 def rows_of(names: Sequence[str]) -> dict[str, str]:
-    """Return the rows of scores that names of metrics, or of their parts, stand for, each with its metric.
+    """Return the rows of scores for names of metrics or of their parts, each with its metric.
 
     >>> rows_of(["mig", "dci-disentanglement"])
     {'mig': 'mig', 'dci-disentanglement': 'dci'}
@@ -44,7 +44,7 @@ def rows_of(names: Sequence[str]) -> dict[str, str]:
 
 
 def _is_known(name: str) -> bool:
-    """Tell whether a plugin defines a metric."""
+    """Return whether a plugin defines a metric."""
     from unweave.metrics.table import metric_of
 
     try:
@@ -66,7 +66,7 @@ def saved_or_scored(run: Run, rows: dict[str, str], how: Scored) -> dict[str, fl
 
 
 def rows_of_scores(run: Run) -> dict[str, int]:
-    """Return on how many images each saved score of a run's weights was computed, where that is known."""
+    """Return the number of images for each saved score of a run's weights, if known."""
     table = run.scores()
     if table is None:
         return {}
@@ -76,7 +76,7 @@ def rows_of_scores(run: Run) -> dict[str, int]:
 
 
 def _saved(run: Run) -> dict[str, float]:
-    """Return the scores of a run's weights that are saved, the newest of each name."""
+    """Return the saved scores of a run's weights, the newest of each name."""
     table = run.scores()
     if table is None:
         return {}

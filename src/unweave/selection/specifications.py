@@ -1,4 +1,4 @@
-"""Runs below a folder, in groups that differ in nothing but the seed."""
+"""Runs below a folder, grouped into specifications: runs that differ only in their seed."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Specification:
-    """Runs that differ in nothing but the seed."""
+    """Runs that differ only in their seed."""
 
     data: str
-    """What people call their data set."""
+    """The name of their data set."""
     label: str
     """The method and the settings that differ."""
     runs: tuple[Run, ...]
-    """In the order of their seeds."""
+    """The runs, in order of their seeds."""
 
 
 Groups = Mapping[str, Sequence[Specification]]
@@ -39,9 +39,9 @@ Groups = Mapping[str, Sequence[Specification]]
 
 
 def run_folders(folder: Path) -> list[Path]:
-    """Return the folders of all runs below a folder; of a study, those that it asks for."""
+    """Return the folders of all runs below a folder; for a study, those in its plan."""
     if not folder.is_dir():
-        what = "is a file: name a folder" if folder.is_file() else "is no folder: name one"
+        what = "is a file: name a folder" if folder.is_file() else "does not exist: name a folder"
         raise UsageError(f"'{folder}' {what} with runs below it")
     if (folder / PLAN).is_file():
         study = StudyFolder(folder)
@@ -56,14 +56,14 @@ def run_folders(folder: Path) -> list[Path]:
 def _below(folder: Path) -> Iterator[Path]:
     for place, inner, files in os.walk(folder):
         ours = "config.json" in files and "unweave" in (read_object(Path(place) / "config.json") or {})
-        if ours or {"config.json", "status.json", "weights.safetensors"} <= set(files):  # the latter is damaged
+        if ours or {"config.json", "status.json", "weights.safetensors"} <= set(files):  # the second is a damaged run
             inner.clear()
             yield Path(place)
         inner[:] = [name for name in inner if not name.startswith(".") and name != "replaced"]
 
 
 def opened(given: Iterable[Run | str | Path], data: Data | None = None) -> tuple[list[Run], list[str]]:
-    """Return the finished ones of runs, or of the runs in folders, and lines about those that are left out."""
+    """Return the finished runs among runs or run folders, and notes on those that are left out."""
     from unweave.runs import Run
 
     runs: list[Run] = []
@@ -77,9 +77,9 @@ def opened(given: Iterable[Run | str | Path], data: Data | None = None) -> tuple
                 unfinished.append(run.path)
                 continue
             if not are_weights(run.path / "weights.safetensors"):
-                raise UsageError(f"'{run.path / 'weights.safetensors'}' is damaged, or gone")
+                raise UsageError(f"'{run.path / 'weights.safetensors'}' is damaged or missing")
             if not _is_finite(run.path / "weights.safetensors"):
-                raise UsageError(f"'{run.path}' has weights that are NaN or infinite: its training went wrong")
+                raise UsageError(f"'{run.path}' has weights that are NaN or infinite: its training failed")
             with called(str(run.path)):
                 runs.append(Run.open(run.path, data=_shared(run, loaded, data)) if run is not each else run)
         except UsageError as error:
@@ -106,7 +106,7 @@ def _shared(run: Run, loaded: dict[str, Dataset], data: Data | None) -> Data:
 
 
 def without_copies(runs: Sequence[Run]) -> tuple[list[Run], list[str]]:
-    """Return each run once, and a line about copies: two that are the same would seem to agree."""
+    """Return each run once, and a note on copies, which would seem to agree."""
     kept: dict[tuple[str, str | None], Run] = {}
     for run in runs:
         kept.setdefault((run.id, run.weights), run)
@@ -115,7 +115,7 @@ def without_copies(runs: Sequence[Run]) -> tuple[list[Run], list[str]]:
 
 
 def specifications(runs: Sequence[Run]) -> dict[str, list[Specification]]:
-    """Return the specifications of runs on each data set, in the order of the runs."""
+    """Return the specifications on each data set, in the order of the runs."""
     settings = {id(run): _settings(run) for run in runs}
     columns = [name for name in differing(settings.values()) if name not in ("weights", "architecture")]
     groups: dict[str, dict[str, list[Run]]] = {}
@@ -140,14 +140,14 @@ def _specification(
 
 
 def _settings(run: Run) -> dict[str, Any]:
-    """Return a run's settings as flat columns, its data set as people call it."""
+    """Return a run's settings as flat columns, with its data set by name."""
     description = run.settings.data
     own = "path" in description or "digest" in description
     return {**settings_of(run.settings.to_json()), "data": data_title(description) if own else data_name(description)}
 
 
 def _identity(run: Run) -> str:
-    """Return what decides a run's result but for its seed; modules of the user's may start from other weights."""
+    """Return what decides a run's result besides its seed; a user's modules may start from other weights."""
     values = run.settings.to_json()
     training = {key: value for key, value in values["training"].items() if key != "seed"}
     net = {key: value for key, value in values["net"].items() if key != "weights"}

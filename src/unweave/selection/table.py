@@ -13,7 +13,7 @@ Needs = Literal["traces", "codes", "codes and decoder", "posterior", "decoder"]
 Average = Literal["mean", "median"]
 ALL = "all"
 DEFAULT = "udr-lasso"
-"""The score that models are ranked by where none is named."""
+"""The default score."""
 
 
 @dataclass(frozen=True)
@@ -25,23 +25,34 @@ class LabelFree:
     higher_is_better: bool
     needs: Needs
     row: str = ""
-    """The row of a run's saved scores that it is; empty: it compares pairs of runs."""
+    """Its row among a run's saved scores; empty: it compares pairs of runs."""
     metric: str = ""
     """The metric that computes this row."""
     bounds: tuple[float, float] = (-inf, inf)
-    """The lowest and the highest value that it can have."""
+    """Its lowest and highest possible value."""
     counts_latents: bool = False
-    """Whether it is a number of latents, and so at most all of them."""
+    """Whether it is a number of latents, which bounds it."""
     average: Average = "mean"
-    """How the pairs of a run with its partners become its score."""
+    """How the scores of a run's pairs are averaged."""
 
     @property
     def compares_pairs(self) -> bool:
-        """Whether it compares runs with each other; otherwise it is of each run by itself."""
+        """Whether it compares runs with each other; otherwise it is computed on single runs."""
         return not self.row
 
     def limits(self, latents: int) -> tuple[float, float]:
-        """Return the lowest and the highest value of a model with so many latents."""
+        """Return the lowest and the highest value for a model with this many latents.
+
+        Parameters
+        ----------
+        latents
+            The number of latents.
+
+        Returns
+        -------
+        tuple
+            The lowest and the highest value.
+        """
         return (self.bounds[0], float(latents)) if self.counts_latents else self.bounds
 
 
@@ -70,7 +81,7 @@ SCORES: dict[str, LabelFree] = {
         bounds=(0, 1),
     ),
     "model-centrality": LabelFree(
-        "FactorVAE score on images that other seeds generate by their latents",
+        "FactorVAE score on images that other seeds generate from their latents",
         "Lin et al. 2020",
         True,
         "codes and decoder",
@@ -93,7 +104,7 @@ SCORES: dict[str, LabelFree] = {
         bounds=(0, inf),
     ),
     "total-correlation": LabelFree(
-        "dependence of the latents, as if they were Gaussian",
+        "dependence between the latents, as if they were Gaussian",
         "Locatello et al. 2019",
         False,
         "codes",
@@ -112,7 +123,7 @@ SCORES: dict[str, LabelFree] = {
         counts_latents=True,
     ),
     "jacobian-orthogonality": LabelFree(
-        "does each latent move the image in a direction of its own?",
+        "does each latent move the image in its own direction?",
         "Rolínek et al. 2019",
         True,
         "decoder",
@@ -121,14 +132,14 @@ SCORES: dict[str, LabelFree] = {
         bounds=(0, 1),
     ),
 }
-"""In the order in which they are computed and shown."""
+"""The scores, in the order in which they are computed and shown."""
 
 
 def scores_named(names: str | Sequence[str]) -> list[str]:
-    """Return the scores that are asked for, each once; "all" are all of them."""
+    """Return the requested scores, each once; "all" means all of them."""
     wanted = [names] if isinstance(names, str) else [str(name) for name in names]
     if not wanted:
-        raise UsageError(f"no score is asked for (known: {', '.join([ALL, *SCORES])})")
+        raise UsageError(f"name at least one score (known: {', '.join([ALL, *SCORES])})")
     for name in wanted:
         if name not in (ALL, *SCORES):
             raise unknown("label-free score", name, [ALL, *SCORES])

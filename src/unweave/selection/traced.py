@@ -1,4 +1,4 @@
-"""Which runs have traces that can be compared: whole, and of the same moments and images within a specification."""
+"""Which runs have comparable traces: complete, and of the same moments and images within a specification."""
 
 from __future__ import annotations
 
@@ -21,14 +21,19 @@ Key = tuple[tuple[int, ...], tuple[int, ...]]
 def comparable(
     specifications: Sequence[Specification], layers: str | Sequence[str] | None = None
 ) -> tuple[list[int], list[str]]:
-    """Return the places of runs whose traces can be compared, and lines about the others.
+    """Return the positions of runs whose traces can be compared, and notes on the others.
 
     Parameters
     ----------
     specifications
         The runs on one data set.
     layers
-        The layers that are compared; None: all.
+        The layers to compare; None: all.
+
+    Returns
+    -------
+    tuple
+        The positions, and the notes.
     """
     runs = [run for each in specifications for run in each.runs]
     keys: dict[int, Key] = {}
@@ -40,15 +45,15 @@ def comparable(
         try:
             keys[place] = _key(run, layers)
         except UnknownName:
-            raise  # a layer that is misspelt, or that these nets do not have
+            raise  # a misspelt layer, or one that these nets do not have
         except UsageError as error:
             notes.append(f"dynamics: left out, {error}")
     if lacking == len(runs):
         raise UsageError(
-            "dynamics needs traces, and no run has them: train with --trace-every N (in a study: trace_every = N)"
+            "dynamics needs traces, but no run has them: train with --trace-every N (in a study: trace_every = N)"
         )
     if lacking:
-        notes.insert(0, f"dynamics: {lacking} of {len(runs)} runs have no traces, and are left out of it")
+        notes.insert(0, f"dynamics: {lacking} of {len(runs)} runs have no traces and are left out")
     if not keys:
         raise UsageError(notes[-1])
     found, start = [], 0
@@ -58,7 +63,7 @@ def comparable(
         usual = Counter(here.values()).most_common(1)[0][0] if here else None
         found += [place for place, key in here.items() if key == usual]
         notes += [
-            f"dynamics: left out, '{runs[place].path}', whose traces are of other moments or images than those of most "
+            f"dynamics: left out, '{runs[place].path}', whose traces have other moments or images than those of most "
             "seeds"
             for place, key in here.items()
             if key != usual
@@ -67,7 +72,7 @@ def comparable(
 
 
 def _key(run: Run, layers: str | Sequence[str] | None) -> Key:
-    """Return the moments and images of a run's traces; damaged ones are refused."""
+    """Return the moments and images of a run's traces; damaged ones raise a `UsageError`."""
     for layer in [layers] if isinstance(layers, str) else layers or []:
         if layer not in run.trace_layers:
             raise unknown("layer", layer, run.trace_layers)

@@ -1,4 +1,4 @@
-"""The unsupervised disentanglement ranking: do models find the same latents, one by one?"""
+"""The unsupervised disentanglement ranking: do models find the same latents?"""
 
 from __future__ import annotations
 
@@ -33,9 +33,8 @@ def udr(
 
         UDR_j = median over the other models i of UDR_ij
 
-    Models that disentangle find the same latents up to order and sign; others mix them in as many ways as there are
-    seeds. The scores are of models trained with the same settings but for the seed, or of all models of a study (the
-    paper's "all to all").
+    Models that disentangle find the same latents up to order and sign; others mix them differently for every seed. Use
+    it on models that differ only in their seed, or on all models of a study (the paper's "all to all").
 
     Parameters
     ----------
@@ -45,25 +44,25 @@ def udr(
         How latents are compared, R(a, b). "lasso": coefficients (absolute) of the lasso, with weight 0.1, of each
         standardised latent b of model j on those of model i. "spearman": absolute rank correlations.
     seed
-        Checked and not used, since nothing is drawn: every score of a selection takes one.
+        Checked but not used, since nothing is drawn; every score of a selection takes a seed.
     kl
         Mean KL divergence (d_r,) of each latent, for every model: latents with at most 0.01 nats are left out. Without
-        it, all latents that vary count, which dead latents of a VAE do too: their means are noise.
+        it, all latents that vary count, including dead latents of a VAE, whose means are noise.
     averaging
-        "paper": the sum over both models' latents over their number. "dlib": the mean of the two models' means, as
-        disentanglement_lib has it; the same where both have as many informative latents.
+        "paper": the sum over both models' latents divided by their number. "dlib": the mean of the two models' means,
+        as in disentanglement_lib; the same if both have equally many informative latents.
 
     Returns
     -------
     array
-        One score (R,) a model.
+        One score per model (R,).
 
     Notes
     -----
-    Permuted and sign-flipped copies of a code score 1 by "spearman" if its latents have no rank correlation, and
-    exactly 0.9 by "lasso", whatever their correlations: the penalty takes 0.1 off the one coefficient. A model without
-    an informative latent scores 0. The lasso is not symmetric: as in disentanglement_lib, model j's latents are those
-    to be predicted.
+    Permuted and sign-flipped copies of codes score 1 by "spearman" if their latents have no rank correlation, and
+    exactly 0.9 by "lasso", whatever their correlations: the penalty subtracts 0.1 from the one coefficient. A model
+    without an informative latent scores 0. The lasso is not symmetric: as in disentanglement_lib, model j's latents are
+    predicted.
 
     References
     ----------
@@ -84,7 +83,7 @@ def udr(
 
 
 def check_choice(name: str, given: object, choices: Any) -> None:
-    """Refuse a value that is none of a `Literal`."""
+    """Raise a `UsageError` for a value that is not in a `Literal`."""
     if given not in get_args(choices):
         raise unknown(f"{name} of UDR", str(given), get_args(choices))
 
@@ -97,17 +96,17 @@ def udr_pairs(
     kl: Sequence[ArrayLike] | None = None,
     averaging: Averaging = "paper",
 ) -> np.ndarray:
-    r"""Return the score of every pair of models [Duan2020]_, that `udr` takes medians of.
+    r"""Return the score of every pair of models [Duan2020]_; `udr` takes their medians.
 
         UDR_ij = (sum_b max_a R(a, b)^2 / sum_a R(a, b) + sum_a max_b R(a, b)^2 / sum_b R(a, b)) / (d_i + d_j)
 
-    where a and b are the informative latents of models i and j, d_i and d_j their numbers. A latent that nothing is
-    related to counts 0.
+    where a and b are the informative latents of models i and j, and d_i and d_j their numbers. A latent without any
+    relation counts 0.
 
     Parameters
     ----------
     codes, kind, seed, kl, averaging
-        As of `udr`.
+        As for `udr`.
 
     Returns
     -------
@@ -131,7 +130,7 @@ def udr_pairs(
 
 
 def _correlations(models: list[np.ndarray], kind: Kind) -> tuple[np.ndarray, list[slice]]:
-    """Return the correlations of all latents of all models, and where each model's are."""
+    """Return the correlations of all latents of all models, and the slice of each model."""
     values = [ranks(each) if kind == "spearman" and each.size else each for each in models]
     unit = np.concatenate([standardised(each) for each in values], axis=1)
     ends = np.cumsum([each.shape[1] for each in models])
@@ -140,7 +139,7 @@ def _correlations(models: list[np.ndarray], kind: Kind) -> tuple[np.ndarray, lis
 
 
 def _relative_strength(strengths: np.ndarray, averaging: Averaging) -> float:
-    """Return how far each latent has one counterpart, from strengths (d_i, d_j)."""
+    """Return how clearly each latent has one counterpart, from strengths (d_i, d_j)."""
     if strengths.size == 0:
         return 0.0
     of_targets, of_sources = _single(strengths), _single(strengths.T)
@@ -150,6 +149,6 @@ def _relative_strength(strengths: np.ndarray, averaging: Averaging) -> float:
 
 
 def _single(strengths: np.ndarray) -> np.ndarray:
-    """Return for each column its largest entry, squared, over its sum; 0 for a column of zeros."""
+    """Return for each column its largest entry, squared, divided by its sum; 0 for a column of zeros."""
     total = strengths.sum(axis=0)
     return strengths.max(axis=0) ** 2 / np.where(total > 0, total, 1.0)

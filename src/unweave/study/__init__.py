@@ -1,4 +1,11 @@
-"""Studies: many runs given as data, on this machine or a cluster, and the table of their scores."""
+"""Studies: many runs given as data, on this machine or a cluster, and the table of their scores.
+
+- `grid` (combinations, TOML), `plan`, `task` and `checks`: what to run.
+- `study` (`Study`), `folder` (what is done), `work` (the one function that every engine calls), `sessions` (when and
+  how the study was run), `integrity` (is a run complete?), `engines` (processes, Ray, Slurm).
+- `table` with `run_files` (reads many run folders fast), `opening` (the runs below folders and studies), `noise`
+  (scores under label noise), `analysis` (pure functions of the table).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the settings of a study are of the right kinds: a mistake is answered before anything is trained."""
+"""Checks of a study's settings, so that a mistake is reported before anything is trained."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "
 
 
 def check_names(what: str, given: Mapping[str, Any], known: Sequence[str]) -> None:
-    """Refuse a setting that is not known."""
+    """Raise a `UsageError` for an unknown setting."""
     for name in given:
         if name not in known:
             raise unknown(what, name, known)
 
 
 def check_kinds(given: Mapping[str, Any], kind: type, names: Mapping[str, str] | None = None) -> None:
-    """Refuse a setting whose value the field of the same name, or of that in `names`, does not take."""
+    """Raise a `UsageError` for a value that the field of the same name, or its name in `names`, does not take."""
     types = types_of(kind)
     for name, value in given.items():
         field = (names or {}).get(name, name)
@@ -30,21 +30,21 @@ def check_kinds(given: Mapping[str, Any], kind: type, names: Mapping[str, str] |
 
 
 def check_list(name: str, values: object, kind: type | tuple[type, ...], what: str) -> None:
-    """Refuse anything but a list of values of one kind."""
+    """Raise a `UsageError` unless this is a list of values of one kind."""
     if isinstance(values, str) or not isinstance(values, Sequence | range):
-        raise UsageError(f"{name} is a list of {what}, not {values!r}")
+        raise UsageError(f"{name} must be a list of {what}, not {values!r}")
     if wrong := [value for value in values if isinstance(value, bool) or not isinstance(value, kind)]:
-        raise UsageError(f"{name} is a list of {what}, and {wrong[0]!r} is none")
+        raise UsageError(f"{name} must be a list of {what}, not {wrong[0]!r}")
 
 
 def check_snapshots(snapshots: Sequence[int], steps: int) -> None:
-    """Refuse snapshots that a run of so many steps does not pass."""
+    """Raise a `UsageError` for snapshots outside of the steps of a run."""
     if wrong := [step for step in snapshots if not 1 <= step <= steps]:
-        raise UsageError(f"a snapshot is taken after 1 to {steps:,} steps, not after {wrong[0]:,}")
+        raise UsageError(f"snapshots must be between 1 and {steps:,}, not {wrong[0]:,}")
 
 
 def _is_one_of(value: object, types: frozenset[type]) -> bool:
-    """Tell whether a value is of one of these types; a whole number is a number, and true is none."""
+    """Return whether a value is of one of these types; a whole number counts as a number, a bool does not."""
     if isinstance(value, bool):
         return bool in types
     if isinstance(value, int) and float in types:

@@ -3,8 +3,8 @@
 study.json     the plan: tasks, scoring, snapshots
 runs/NAME      the run folders, as `unweave train` makes them, with scored.json: which metrics are there
 failures/NAME.txt  why a run failed: one line, and the traceback
-logs/NAME.txt  what a run printed, where it printed anything
-driver.json    who runs the study now, since when, and which runs are under way
+logs/NAME.txt  what a run printed, if anything
+driver.json    who runs the study now, since when, and which runs are active
 sessions.json  the calls of `study run` so far: when, how long, with which engine
 """
 
@@ -69,7 +69,7 @@ class StudyFolder:
     def write_plan(self, plan: Plan) -> None:
         """Store the plan, and make the folders that runs need."""
         self.path.mkdir(parents=True, exist_ok=True)
-        write_json(self.path / PLAN, plan.to_json())  # first: with folders and without it, this would be no study
+        write_json(self.path / PLAN, plan.to_json())  # first: a folder without it would not be a study
         for part in ("runs", "failures", "logs"):
             (self.path / part).mkdir(parents=True, exist_ok=True)
 
@@ -93,7 +93,7 @@ class StudyFolder:
         return "todo"
 
     def is_done(self, task: Task, plan: Plan, wanted: Mapping[str, str]) -> bool:
-        """Tell whether a run has finished, with all scores, snapshots and traces asked for, in whole files."""
+        """Return whether a run has finished, with all requested scores, snapshots and traces in complete files."""
         folder = self.run_of(task)
         scores = read_scored(folder)
         steps = [str(step) for step in (*plan.snapshots, task.config["training"]["steps"])]
@@ -104,7 +104,7 @@ class StudyFolder:
         return is_trained(folder) and (not wanted or is_table(folder / "scores.parquet"))
 
     def record_failure(self, task: Task, summary: str, traceback: str) -> None:
-        """Keep why a task failed; where its process died, and left no traceback, the file says where its output is."""
+        """Store why a task failed; if its process died without a traceback, the file says where its output is."""
         self.failure_of(task).parent.mkdir(parents=True, exist_ok=True)
         log = f"The process ended without a traceback. What it printed, if anything, is in {self.log_of(task)}\n"
         write_atomically(self.failure_of(task), f"{summary}\n\n{traceback or log}".encode())
@@ -116,7 +116,7 @@ class StudyFolder:
         return ""
 
     def forget(self, task: Task, *, restart: bool) -> None:
-        """Make a task run again: from its checkpoint, or, with `restart`, from the beginning, its folder set aside."""
+        """Make a task run again: from its checkpoint, or with `restart` from scratch, with its old folder kept."""
         self.failure_of(task).unlink(missing_ok=True)
         folder = self.run_of(task)
         if restart and folder.exists():
@@ -126,12 +126,12 @@ class StudyFolder:
             shutil.move(folder, aside / f"{task.name}-{number}")
 
     def driver(self) -> dict[str, Any]:
-        """Return who runs the study now; nothing where nobody does."""
+        """Return who runs the study now, or an empty dict."""
         return (read_object(self.path / DRIVER) or {}) if is_held(self.path / LOCK) else {}
 
     @contextmanager
     def driving(self, workers: int | None, engine: str) -> Iterator[Driver]:
-        """Be the one process that runs the study; a second one is told who does."""
+        """Be the only process that runs the study; a second one gets a `UsageError` that names the first."""
         self._refuse_foreign()
         self.path.mkdir(parents=True, exist_ok=True)
 
@@ -142,7 +142,7 @@ class StudyFolder:
             place = (
                 f"process {who.get('pid', '?')} on {who.get('host', 'another machine')} since {who.get('since', '?')}"
             )
-            raise UsageError(f"{place} runs this study already; see: unweave study status {self.path}")
+            raise UsageError(f"{place} is already running this study; see: unweave study status {self.path}")
 
         with exclusive(self.path / LOCK, taken):
             driver = Driver(self.path / DRIVER, engine, workers)
@@ -155,7 +155,7 @@ class StudyFolder:
                 record_session(self.path, driver.record)
 
     def _stays_held(self) -> bool:
-        """Tell whether the lock is held for longer than a look at the study's status takes."""
+        """Return whether the lock is held for longer than reading the study's status takes."""
         for _ in range(10):
             if not is_held(self.path / LOCK):
                 return False
@@ -163,7 +163,7 @@ class StudyFolder:
         return True
 
     def _refuse_foreign(self) -> None:
-        """Refuse a file, and a folder that holds something else."""
+        """Raise a `UsageError` for a file, and for a folder that holds something else."""
         if self.path.exists() and not self.path.is_dir():
             raise UsageError(f"'{self.path}' is a file; a study needs a folder")
         others = [name for name in _names(self.path) if not name.startswith(".") and name != DRIVER]
@@ -172,10 +172,9 @@ class StudyFolder:
 
 
 class Driver:
-    """What driver.json says: written at most once a second, since thousands of short runs may pass in one.
+    """What driver.json says: written at most once a second, since thousands of short runs may end in one.
 
-    What comes too soon after the last time is written when the second is over, so that the file is never behind for
-    longer.
+    An update that comes too early is written when the second is over.
     """
 
     def __init__(self, path: Path, engine: str, workers: int | None) -> None:
@@ -195,7 +194,7 @@ class Driver:
         }
 
     def update(self, running: list[str], finished: int) -> None:
-        """Say which tasks are under way, and how many have ended since the driver started."""
+        """Record which tasks are running, and how many have ended since the driver started."""
         self.record.update(running=running, finished=finished)
         wait = self._written + 1 - time.monotonic()
         if wait <= 0:
@@ -207,7 +206,7 @@ class Driver:
 
     def write(self) -> None:
         """Write the file now."""
-        with self._lock, suppress(OSError):  # a full disk is noticed where it matters
+        with self._lock, suppress(OSError):  # a full disk is reported where it matters
             self._written = time.monotonic()
             write_json(self._path, self.record)
 
@@ -219,7 +218,7 @@ class Driver:
 
 
 def has_traces(folder: Path, task: Task, plan: Plan) -> bool:
-    """Tell whether a run has all traces that are asked for, of so many images."""
+    """Return whether a run has all requested traces, with the requested number of images."""
     if plan.tracing is None:
         return True
     if not set(plan.tracing.moments(task.config["training"]["steps"])) <= set(traced_steps(folder)):
@@ -230,14 +229,14 @@ def has_traces(folder: Path, task: Task, plan: Plan) -> bool:
 
 
 def read_scored(folder: Path) -> dict[str, dict[str, str]]:
-    """Return for each step the metrics that a run has, with digests of how they were computed; none if damaged."""
+    """Return for each step the metrics that a run has, with digests of their settings; empty if damaged."""
     scores = (read_object(folder / SCORED) or {}).get("scores")
     steps = scores.items() if isinstance(scores, dict) else ()
     return {step: metrics for step, metrics in steps if isinstance(metrics, dict)}
 
 
 def _names(folder: Path) -> set[str]:
-    """Return the names in a folder, none where there is no folder."""
+    """Return the names in a folder; empty if there is no folder."""
     try:
         return set(os.listdir(folder))
     except OSError:

@@ -1,7 +1,6 @@
 """From data sets × methods × settings × seeds to the configurations of all runs.
 
-A value that is a list is a dimension of the grid. Seeds are the outermost order, so that a study that is half done
-has every cell.
+A list is a dimension of the grid. Runs are ordered by seed first, so that a half-finished study has every cell.
 """
 
 from __future__ import annotations
@@ -32,32 +31,32 @@ Settings = Mapping[str, Any]
 T = TypeVar("T")
 TRAINING = tuple(spec.name for spec in fields(Training) if spec.name != "seed")
 OPTIONS = (*TRAINING, "net", "latents", "width", "depth", "labels", "jacobian", "loss")
-"""What a study may set for all methods, and for one of them: the options of `unweave.train`, and the loss."""
+"""What a study may set for all methods or for one of them: the options of `unweave.train`, and the loss."""
 SCORING = ("samples", "test_samples", "preset", "options", "label_noise", "bin_factors", "seed", "intervals", "floors")
 
 
 @dataclass(frozen=True)
 class Grid:
-    """A study as it is written: in Python, or in a TOML file."""
+    """A study as written in Python or in a TOML file."""
 
     data: Sequence[str | Dataset]
     """Data sets by name, with options after a colon."""
     methods: Sequence[Method | str | Settings]
-    """Methods; or their names with settings, of which a list is a dimension."""
+    """Methods; or their names with settings, where a list is a dimension of the grid."""
     seeds: Sequence[int]
     """Seeds of training."""
     metrics: Sequence[str] = ()
     """Names and groups, as for `unweave.evaluate`."""
     snapshots: Sequence[int] = ()
-    """Steps at which weights are kept and scored, beside the last."""
+    """Steps at which weights are kept and scored, in addition to the last."""
     evaluate: Settings = field(default_factory=dict)
     """How runs are scored: samples, test_samples, preset, intervals, floors …"""
     options: Settings = field(default_factory=dict)
     """Options of `unweave.train` for all methods; a list is a dimension."""
     trace_every: int | None = None
-    """Steps between two traces of the decoder's hidden layers; None: no traces."""
+    """Steps between traces of the decoder's hidden layers; None: no traces."""
     trace_samples: int | None = None
-    """Images that are traced."""
+    """Number of images in each trace."""
 
     def __post_init__(self) -> None:
         for name, values in (("data", self.data), ("methods", self.methods), ("seeds", self.seeds)):
@@ -69,9 +68,9 @@ class Grid:
         check_list("snapshots", self.snapshots, int, "steps")
         self.tracing()
         if not isinstance(self.evaluate, Mapping):
-            raise UsageError(f"evaluate is a table of settings, not {self.evaluate!r}")
+            raise UsageError(f"evaluate must be a table of settings, not {self.evaluate!r}")
         if wrong := [seed for seed in self.seeds if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0]:
-            raise UsageError(f"a seed is a whole number, 0 or more, not {wrong[0]!r}")
+            raise UsageError(f"a seed must be a whole number, 0 or more, not {wrong[0]!r}")
         check_names("setting of a study", self.options, OPTIONS)
         check_names("setting of evaluate", self.evaluate, SCORING)
         check_kinds(self.evaluate, Scoring)
@@ -82,25 +81,25 @@ class Grid:
         tasks: dict[str, Task] = {}
         loaded = [_loaded(data) for data in self.data]
         with warnings.catch_warnings():
-            warnings.simplefilter("once")  # a warning for every seed would say no more
+            warnings.simplefilter("once")  # not once for every seed
             for seed in self.seeds:
                 for config in self._configs(loaded, seed):
                     task = task_of(config.to_json(), config.id)
                     tasks[task.name] = task
         if not tasks:
-            raise UsageError("no method of the study is for any of its data sets")
+            raise UsageError("no method of the study applies to any of its data sets")
         return Plan(tuple(tasks.values()), self.scoring(), tuple(sorted({*map(int, self.snapshots)})), self.tracing())
 
     def tracing(self) -> Tracing | None:
-        """Return which moments are traced, checked."""
+        """Return which moments are traced, after checks."""
         return Tracing.of(self.trace_every, self.trace_samples)
 
     def scoring(self) -> Scoring:
-        """Return how runs are scored, checked."""
+        """Return how runs are scored, after checks."""
         settings = dict(self.evaluate)
         samples, test_samples = (settings.pop(name, None) for name in ("samples", "test_samples"))
         scoring = Scoring(tuple(self.metrics), samples, test_samples, settings)
-        scoring.keys()  # refuses a misspelt metric or option before anything is trained
+        scoring.keys()  # raises for a misspelt metric or option before anything is trained
         return scoring
 
     def _configs(self, loaded: Sequence[tuple[str, Dataset]], seed: int) -> Iterator[Config]:
@@ -121,7 +120,7 @@ def read_grid(path: Path) -> Grid:
     except FileNotFoundError:
         raise UsageError(f"there is no file '{path}'") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"'{path}' is no TOML file: {error}") from error
+        raise UsageError(f"'{path}' is not a valid TOML file: {error}") from error
     try:
         return grid_of(written)
     except UsageError as error:
@@ -129,7 +128,7 @@ def read_grid(path: Path) -> Grid:
 
 
 def grid_of(written: Mapping[str, Any]) -> Grid:
-    """Return the study of a mapping such as a TOML file holds."""
+    """Return the study that a mapping describes, such as the content of a TOML file."""
     own = tuple(spec.name for spec in fields(Grid) if spec.name != "options")
     check_names("setting of a study", written, (*own, *OPTIONS))
     for name in ("data", "methods", "seeds"):
@@ -150,11 +149,11 @@ def seeds_of(seeds: object) -> Sequence[int]:
         return list(range(seeds))
     if isinstance(seeds, Sequence | range) and not isinstance(seeds, str):
         return list(seeds)
-    raise UsageError(f"seeds is a number of seeds, or a list of them, not {seeds!r}")
+    raise UsageError(f"seeds must be a number of seeds or a list of them, not {seeds!r}")
 
 
 def _entry(method: Method | str | Settings) -> dict[str, Any]:
-    """Return a method with its settings as one mapping; a `Method` stays what it is."""
+    """Return a method with its settings as one mapping; a `Method` is kept as it is."""
     if isinstance(method, Method):
         return {"method": method}
     entry = {"name": method} if isinstance(method, str) else dict(method)
@@ -187,7 +186,7 @@ def _choices(settings: Settings) -> Iterator[dict[str, Any]]:
 
 
 def _config(settings: dict[str, Any], data: Dataset, seed: int) -> Config:
-    """Return the configuration of one run, before what it leaves to the data is resolved."""
+    """Return the configuration of one run, before defaults that depend on the data are resolved."""
     check_kinds(settings, Training)
     check_kinds(settings, Net, {"net": "name", "name": ""})
     if "name" in settings:
@@ -202,7 +201,7 @@ def _config(settings: dict[str, Any], data: Dataset, seed: int) -> Config:
 
 
 def _beside(settings: Settings, part: str, kind: type[T]) -> T | None:
-    """Return the settings of a term beside the method's own, if there is one."""
+    """Return the settings of a term added to the method's objective, if there is one."""
     given = settings.get(part)
     if isinstance(given, Mapping):
         types = types_of(kind)
@@ -211,12 +210,12 @@ def _beside(settings: Settings, part: str, kind: type[T]) -> T | None:
         check_kinds(given, kind)
         given = kind(**given)
     if given is not None and not isinstance(given, kind):
-        raise UsageError(f"{part} is a table of settings, not {given!r}")
+        raise UsageError(f"{part} must be a table of settings, not {given!r}")
     return given
 
 
 def _with_method(settings: Settings, data: Dataset) -> dict[str, Any]:
-    """Return the settings with the method that its name and fields make, filled up by a preset if one is named."""
+    """Return the settings with the method built from its name and fields, completed by a preset if one is named."""
     settings = dict(settings)
     name, published = settings.pop("name"), settings.pop("preset", None)
     kind = method_of(name)

@@ -1,6 +1,6 @@
-"""Whether the files of a run are whole, by what they say of themselves: no tensor is read, and torch is not loaded.
+"""Checks that the files of a run are complete, from their headers: without reading tensors or loading torch.
 
-Ours are written whole or not at all; disks, copies and people damage files all the same.
+unweave writes files atomically, but disks, copies and people can still damage them.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 MAGIC = b"PAR1"
-"""How a Parquet file begins and ends."""
+"""The first and last bytes of a Parquet file."""
 
 
 def read_object(path: Path | str) -> dict[str, Any] | None:
-    """Return the JSON object in a file, or None where there is none."""
+    """Return the JSON object in a file, or None."""
     try:
         with open(path, "rb") as file:
             found = json.loads(file.read())
@@ -25,7 +25,7 @@ def read_object(path: Path | str) -> dict[str, Any] | None:
 
 
 def are_weights(path: Path) -> bool:
-    """Tell whether a safetensors file is as long as its header says."""
+    """Return whether a safetensors file is as long as its header says."""
     try:
         with path.open("rb") as file:
             length = int.from_bytes(file.read(8), "little")
@@ -38,7 +38,7 @@ def are_weights(path: Path) -> bool:
 
 
 def is_table(path: Path) -> bool:
-    """Tell whether a Parquet file has its beginning and its end."""
+    """Return whether a Parquet file begins and ends as it should."""
     try:
         with path.open("rb") as file:
             begins = file.read(4) == MAGIC
@@ -49,7 +49,7 @@ def is_table(path: Path) -> bool:
 
 
 def is_checkpoint(path: Path) -> bool:
-    """Tell whether every part of a checkpoint has its checksum."""
+    """Return whether every part of a checkpoint matches its checksum."""
     try:
         with zipfile.ZipFile(path) as parts:
             return parts.testzip() is None
@@ -58,13 +58,13 @@ def is_checkpoint(path: Path) -> bool:
 
 
 def is_trained(folder: Path) -> bool:
-    """Tell whether a folder holds a finished run whose weights, configuration and status are whole."""
+    """Return whether a folder holds a finished run with complete weights, configuration and status."""
     finished = (read_object(folder / "status.json") or {}).get("state") == "finished"
     return finished and read_object(folder / "config.json") is not None and are_weights(folder / "weights.safetensors")
 
 
 def can_go_on(folder: Path) -> bool:
-    """Tell whether training can go on in a folder: it has a whole checkpoint, or nothing to lose yet."""
+    """Return whether training can continue in a folder: it has a complete checkpoint, or nothing to lose yet."""
     if not folder.is_dir() or is_trained(folder):
         return True
     if (folder / "config.json").exists() and read_object(folder / "config.json") is None:

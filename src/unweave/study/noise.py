@@ -1,4 +1,4 @@
-"""Scores of many runs under noisy labels: each run encoded once, scored in every regime, the scores kept in it."""
+"""Scores of many runs under label noise: each run is encoded once, scored in every regime, and keeps its scores."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 FILE = "noise.parquet"
 """In a run's folder: metric, label_noise, value, and what they depend on."""
 METRICS = ("beta-vae-score", "factor-vae-score", "mig")
-"""Those of the published table."""
+"""The metrics of the published table."""
 COLUMNS = ("metric", "label_noise", "value")
 SCORED = ("asked", *COLUMNS)
 """The metric, its part, the regime and the score."""
@@ -49,8 +49,8 @@ def score_under_noise(
 ) -> polars.DataFrame:
     """Return supervised scores of runs with clean labels and with noisy ones, as in [Holtz2022]_, table 3.
 
-    A run's images are encoded once for all regimes. The scores are kept in its folder, in noise.parquet, and not
-    computed again for the same weights and settings; its other scores stay as they are.
+    A run's images are encoded once for all regimes. The scores are kept in its folder, in noise.parquet, and are not
+    computed again for the same weights and settings. Its other scores do not change.
 
     Parameters
     ----------
@@ -58,15 +58,15 @@ def score_under_noise(
         A study, a folder of runs, a run, or several of these; unfinished runs, and runs on data without factors that
         are classes, are left out with a warning.
     metrics
-        Supervised metrics. One that looks at no label is refused: noise cannot change it.
+        Supervised metrics. A metric that uses no labels is an error: noise cannot change it.
     regimes
-        Of 1, 2 and 3; clean labels, 0, are always there.
+        Regimes of noise: 1, 2 and 3. Clean labels, 0, are always included.
     samples, test_samples
         How many images to score on, as for `Run.evaluate`.
     again
-        Compute what is there already.
+        Compute existing scores again.
     progress, on_progress
-        A bar or none, or who is told of progress instead.
+        Whether to show a progress bar, and a function to call instead.
     **settings
         The other fields of `unweave.metrics.Request`: preset, options, seed.
 
@@ -102,7 +102,7 @@ def _scores(
     test_samples: int | None,
     again: bool,
 ) -> polars.DataFrame:
-    """Return metric, label_noise and value of a run: those that are there, and else computed and kept."""
+    """Return metric, label_noise and value of a run: stored ones, and the rest computed and stored."""
     import polars
 
     asked = {"preset": request.preset, "options": request.options, "seed": request.seed}
@@ -159,15 +159,15 @@ def _computed(
 
 def _check(request: Request, regimes: Sequence[int]) -> None:
     if request.label_noise is not None:
-        raise UsageError("the regimes of noise are given as regimes, not as label_noise")
+        raise UsageError("give the regimes of noise as regimes, not as label_noise")
     for regime in regimes:
         if regime not in REGIMES:
-            raise UsageError(f"a regime of label noise is 1, 2 or 3, not {regime!r}")
+            raise UsageError(f"a regime of label noise must be 1, 2 or 3, not {regime!r}")
     for name in request.choose():
         if not metric_of(name).supervised:
-            raise UsageError(f"the metric '{name}' looks at no labels: noise in them cannot change it")
+            raise UsageError(f"the metric '{name}' uses no labels, so noise cannot change it; leave it out")
         if "encode" in metric_of(name).needs:
-            raise UsageError(f"the metric '{name}' intervenes on the factors themselves, and has no labels to be noisy")
+            raise UsageError(f"the metric '{name}' intervenes on factors and uses no labels; leave it out")
 
 
 def _usable(runs: Sequence[Run]) -> list[Run]:

@@ -1,4 +1,4 @@
-"""The runs in what is given: runs, folders of runs, and studies."""
+"""Opening the runs of runs, folders of runs, and studies."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def open_runs(given: Given | Iterable[Given]) -> list[Run]:
     Returns
     -------
     list
-        The runs, those of a folder in the order of their names.
+        The runs; those of a folder in order of their names.
     """
     from unweave.runs import Run
     from unweave.study.study import Study
@@ -55,6 +55,6 @@ def _below(folder: Path) -> list[Path]:
 
 
 def _is_run(folder: Path) -> bool:
-    from unweave.runs import CONFIG  # which loads torch
+    from unweave.runs import CONFIG  # loads torch
 
     return (folder / CONFIG).is_file()

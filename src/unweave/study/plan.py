@@ -1,4 +1,4 @@
-"""What a study asks for: its tasks, how they are scored, and the steps at which weights and traces are kept."""
+"""The plan of a study: its tasks, how they are scored, and the steps at which weights and traces are kept."""
 
 from __future__ import annotations
 
@@ -24,7 +24,13 @@ class Scoring:
     """preset, seed, intervals, floors, options …"""
 
     def keys(self) -> dict[str, str]:
-        """Return for each metric a digest of all that decides its score, so that a score that is there is found."""
+        """Return for each metric a digest of everything that decides its score, to recognise existing scores.
+
+        Returns
+        -------
+        dict
+            Digests by the name of the metric.
+        """
         from unweave.metrics.request import Request
 
         if not self.metrics:
@@ -37,17 +43,23 @@ class Scoring:
 
 @dataclass(frozen=True)
 class Plan:
-    """The tasks of a study in the order in which they are run, and what is done with each."""
+    """The tasks of a study in the order in which they run, and how each is performed."""
 
     tasks: tuple[Task, ...]
     scoring: Scoring = field(default_factory=Scoring)
     snapshots: tuple[int, ...] = ()
     tracing: Tracing | None = None
     plugins: tuple[str, ...] = ()
-    """The plugins that it was last run with: files by their whole paths, and modules."""
+    """The plugins of the last call: files by absolute path, and modules."""
 
     def to_json(self) -> JSON:
-        """Return the plan as plain JSON; `from_json` is the inverse."""
+        """Return the plan as plain JSON; `from_json` is the inverse.
+
+        Returns
+        -------
+        dict
+            Plain JSON.
+        """
         return {
             "scoring": asdict(self.scoring),
             "snapshots": list(self.snapshots),
@@ -57,7 +69,13 @@ class Plan:
         }
 
     def wanted(self) -> dict[str, str]:
-        """Return the keys of the metrics that every run is to have; a metric that is not known names its plugins."""
+        """Return the keys of the metrics that every run should have; the error for an unknown one names its plugins.
+
+        Returns
+        -------
+        dict
+            Keys by the name of the metric.
+        """
         try:
             return self.scoring.keys()
         except UsageError as error:
@@ -67,14 +85,31 @@ class Plan:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Plan:
-        """Return the plan that `to_json` wrote."""
+        """Return the plan that `to_json` wrote.
+
+        Parameters
+        ----------
+        values
+            What `to_json` returned.
+
+        Returns
+        -------
+        Plan
+            The plan.
+        """
         scoring = {**values["scoring"], "metrics": tuple(values["scoring"]["metrics"])}
         tasks = tuple(Task(**task) for task in values["tasks"])
         tracing = Tracing(**values["tracing"]) if "tracing" in values else None
         return cls(tasks, Scoring(**scoring), tuple(values["snapshots"]), tracing, tuple(values.get("plugins", ())))
 
     def cells(self) -> dict[str, list[Task]]:
-        """Return the tasks of each cell, in the order of the plan."""
+        """Return the tasks of each cell, in the order of the plan.
+
+        Returns
+        -------
+        dict
+            Lists of tasks by cell.
+        """
         found: dict[str, list[Task]] = {}
         for task in self.tasks:
             found.setdefault(task.cell, []).append(task)
@@ -83,12 +118,12 @@ class Plan:
 
 @dataclass(frozen=True)
 class Changes:
-    """How a plan differs from the one that the folder was made with."""
+    """How a plan differs from the last one in the folder."""
 
     added: Sequence[str]
     """Cells that are new."""
     removed: Sequence[str]
-    """Cells that are no longer asked for; their runs stay where they are."""
+    """Cells that are no longer in the plan; their runs are kept."""
 
 
 def changes(before: Plan, after: Plan) -> Changes:

@@ -1,4 +1,4 @@
-"""What many run folders say, read as fast as it goes: configuration, status, scores."""
+"""Reading many run folders fast: configuration, status, scores."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     import polars
 
 FILES = ("config.json", "status.json", "scores.parquet")
-"""What is read of a run; their times and sizes say whether it has changed since."""
+"""The files that are read of a run; their times and sizes show whether it has changed."""
 ABSENT = "-"
-"""What stands in a stamp for a file that is not there."""
+"""The stamp of a missing file."""
 TOGETHER = 256
-"""Files of scores that are read at once."""
+"""Number of score files that are read at once."""
 NOTHING = dict.fromkeys(("run", "stamp", "config", "state", "step", "seconds", "versions", "machine"))
 """A row of the table of runs without values."""
 
@@ -38,11 +38,11 @@ def schema() -> dict[str, Any]:
 
 
 def stamp_of(folder: str) -> str:
-    """Return what changes when a run's files do."""
+    """Return a text that changes when a run's files do."""
     parts = []
     for name in FILES:
         try:
-            found = os.stat(f"{folder}{os.sep}{name}")  # of text: this is done for every run, again and again
+            found = os.stat(f"{folder}{os.sep}{name}")  # a text path: this is called very often
             parts.append(f"{found.st_mtime_ns}.{found.st_size}")
         except OSError:
             parts.append(ABSENT)
@@ -54,8 +54,8 @@ def read_runs(
 ) -> tuple[list[Row], list[polars.DataFrame]]:
     """Return the rows of runs, by name and stamp, and tables of their scores.
 
-    A folder that is no run has a row without a configuration, and so has one whose scores are damaged. While polars
-    reads the scores of some runs, the configurations of the next are read here.
+    A folder that is not a run, or whose scores are damaged, has a row without a configuration. While polars reads the
+    scores of some runs, this reads the configurations of the next.
     """
     names = list(stamps)
     rows: dict[str, Row] = {}
@@ -94,7 +94,7 @@ def _scores(folder: Path, names: Sequence[str]) -> tuple[list[polars.DataFrame],
 
 
 def _scores_at_once(folder: Path, names: Sequence[str]) -> polars.DataFrame | None:
-    """Return the scores of several runs as one table, if all of them can be read so."""
+    """Return the scores of several runs as one table, if all can be read together."""
     import polars
 
     if len(names) < 2:
@@ -112,7 +112,7 @@ def _scores_of(folder: Path) -> polars.DataFrame:
     import polars
 
     table = read_scores(folder / FILES[2])
-    if table is None:  # gone since it was looked for
+    if table is None:  # removed in the meantime
         raise UsageError(f"'{folder}' has no scores")
     return table.select(polars.lit(folder.name).alias("run"), polars.all())
 
@@ -122,7 +122,7 @@ def _no_run(name: str, stamp: str) -> Row:
 
 
 def _row(folder: str, name: str, stamp: str) -> Row:
-    """Return what a run's configuration and status say; of a folder that is no run, a row without a configuration."""
+    """Return a run's configuration and status as a row; for a folder that is not a run, without a configuration."""
     row = _no_run(name, stamp)
     config, status = (read_object(f"{folder}{os.sep}{file}") for file in FILES[:2])
     try:

@@ -17,7 +17,7 @@ KEPT = ("since", "engine", "workers", "finished", "file")
 
 
 def record_session(folder: Path, driver: Mapping[str, Any]) -> None:
-    """Add a session that has ended, if any run ended in it; a disk that is full keeps the study from nothing."""
+    """Add a session that has ended, if any run ended in it; a full disk is ignored."""
     if driver.get("finished"):
         session = {name: driver[name] for name in KEPT if name in driver}
         session["seconds"] = round(time.time() - driver["started"], 1)
@@ -26,7 +26,7 @@ def record_session(folder: Path, driver: Mapping[str, Any]) -> None:
 
 
 def read_sessions(folder: Path) -> list[dict[str, Any]]:
-    """Return the sessions that ended in order, the earliest first."""
+    """Return the sessions that ended properly, earliest first."""
     try:
         found = json.loads((folder / SESSIONS).read_bytes())
     except (OSError, ValueError):

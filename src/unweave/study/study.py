@@ -33,12 +33,12 @@ STATES: tuple[State, ...] = ("done", "failed", "running", "todo")
 
 @dataclass(frozen=True)
 class Status:
-    """What of a study is done."""
+    """Which runs of a study are done."""
 
     states: dict[str, State]
-    """Of every task, by name."""
+    """The state of every task, by name."""
     driver: dict[str, Any]
-    """Who runs the study now: pid, host, since, workers; empty where nobody does."""
+    """Who runs the study now: pid, host, since, workers; empty if nobody does."""
 
     @property
     def counts(self) -> dict[str, int]:
@@ -48,7 +48,7 @@ class Status:
 
     @property
     def rate(self) -> float | None:
-        """Runs that end in an hour, by those since the driver started."""
+        """Runs per hour since the driver started."""
         import time
 
         if not self.driver.get("finished"):
@@ -92,9 +92,9 @@ class Study:
         metrics
             Names of metrics and groups, as for `unweave.evaluate`; none: train only.
         snapshots
-            Steps at which weights are kept, and scored too.
+            Steps at which weights are also kept and scored.
         trace_every, trace_samples
-            Steps between two traces of the decoder's hidden layers, and the number of images, as for `unweave.train`.
+            Steps between traces of the decoder's hidden layers, and images in each, as for `unweave.train`.
         evaluate
             How runs are scored: samples, test_samples, preset, intervals, floors …
         out
@@ -126,7 +126,20 @@ class Study:
 
     @classmethod
     def read(cls, file: str | Path, out: str | Path | None = None) -> Study:
-        """Return the study that a TOML file describes; its folder is by default `studies/` and the file's name."""
+        """Return the study that a TOML file describes.
+
+        Parameters
+        ----------
+        file
+            The TOML file.
+        out
+            The study's folder; by default `studies/` and the file's name.
+
+        Returns
+        -------
+        Study
+            The study; `run` runs it.
+        """
         from unweave.study.grid import read_grid
 
         study = cls.__new__(cls)
@@ -135,7 +148,18 @@ class Study:
 
     @classmethod
     def open(cls, folder: str | Path) -> Study:
-        """Return the study that was run in a folder; neither data sets nor torch are loaded."""
+        """Return the study that was run in a folder, without loading data sets or torch.
+
+        Parameters
+        ----------
+        folder
+            The study's folder.
+
+        Returns
+        -------
+        Study
+            The study with its last plan.
+        """
         study = cls.__new__(cls)
         study._set(StudyFolder(Path(folder)).read_plan(), folder)
         return study
@@ -144,18 +168,36 @@ class Study:
         return f"Study('{self.path}', {len(self.plan.tasks)} runs of {len(self.plan.cells())} cells)"
 
     def status(self) -> Status:
-        """Return which runs are done, failed, running and to do."""
+        """Return which runs are done, failed, running and to do.
+
+        Returns
+        -------
+        Status
+            The state of every run, and who runs the study.
+        """
         return Status(self.folder.states(self.plan), self.folder.driver())
 
     def changes(self) -> Changes | None:
-        """Return how the study differs from what its folder was last run with; None where it was not."""
+        """Return how the study differs from the last plan in its folder; None if there is none.
+
+        Returns
+        -------
+        Changes or None
+            The cells that are new, and those that are gone.
+        """
         try:
             return changes(self.folder.read_plan(), self.plan)
-        except UsageError:  # a new study, or one whose record is damaged, and is written again
+        except UsageError:  # a new study, or a damaged plan, which is written again
             return None
 
     def labels(self) -> dict[str, str]:
-        """Return for each cell what people call it: the method, the settings that differ, the data set."""
+        """Return a label for each cell: the method, the settings that differ, the data set.
+
+        Returns
+        -------
+        dict
+            Labels by cell.
+        """
         first = {cell: settings_of(tasks[0].config) for cell, tasks in self.plan.cells().items()}
         columns = differing(first.values())
         return {
@@ -177,17 +219,16 @@ class Study:
         on_result: Callable[[Outcome], object] | None = None,
         **options: Any,
     ) -> Status:
-        """Do what is missing, and return what is done then.
+        """Train and score what is missing.
 
         Parameters
         ----------
         engine
             "local": processes on this machine; "ray": tasks on a Ray cluster; "slurm": arrays of Slurm jobs.
         workers
-            Runs at a time; by default as many as there are cores, or as the cluster has room for.
+            Number of runs at a time; by default the number of cores, or as many as fit on the cluster.
         redo
-            What to do again although it is there: "failed", "stale" (made by another version), names of runs, or
-            labels of cells.
+            What to run again: "failed", "stale" (made by another version), names of runs, or labels of cells.
         stop_on_failure
             Start no further run after one has failed.
         device
@@ -196,6 +237,11 @@ class Study:
             Called as `on_progress(what, done, total)` while the study runs, and with the `Outcome` of each task.
         **options
             Options of the engine: see `Ray` and `Slurm` in `unweave.study.engines.table`.
+
+        Returns
+        -------
+        Status
+            Which runs are done, failed and to do afterwards.
         """
         chosen = engine_of(engine, options)
         workers = cores() if workers is None and engine == "local" else workers
@@ -253,7 +299,7 @@ class Study:
     def _record_failure(self, task: Task, outcome: Outcome) -> None:
         try:
             self.folder.record_failure(task, outcome.summary, outcome.traceback)
-        except OSError as error:  # the task stays to do, and fails again when there is room
+        except OSError as error:  # the task stays to do, and fails again once there is room
             raise _disk_is_full(f"{error}, while it was recorded that {task.name} failed: {outcome.summary}") from error
 
     def _job(self, task: Task, device: str) -> Job:
@@ -261,7 +307,7 @@ class Study:
         return Job(task, folder, plan.scoring, plan.snapshots, plan.tracing, device=device, plugins=plan.plugins)
 
     def _redo(self, wanted: Iterable[str]) -> None:
-        """Make runs that are there, or failed, count as missing."""
+        """Make existing or failed runs count as missing."""
         labels = {label: cell for cell, label in self.labels().items()}
         by_name = {task.name: task for task in self.plan.tasks}
         for what in wanted:
@@ -279,13 +325,19 @@ class Study:
                 self.folder.forget(task, restart=what != "failed" or not self._can_go_on(task))
 
     def _can_go_on(self, task: Task) -> bool:
-        """Tell whether a run can be finished in its folder: not damaged, with the snapshots and traces of its past."""
+        """Return whether a run can continue in its folder: undamaged, with all earlier snapshots and traces."""
         folder = self.folder.run_of(task)
         lacks = [step for step in self.plan.snapshots if not (folder / "snapshots" / f"{step}.safetensors").is_file()]
         return can_go_on(folder) and not ((lacks or not has_traces(folder, task, self.plan)) and is_trained(folder))
 
     def stale(self) -> list[Task]:
-        """Return the tasks whose runs were made by other versions of unweave or torch than these."""
+        """Return the tasks whose runs were made by other versions of unweave or torch.
+
+        Returns
+        -------
+        list
+            The tasks.
+        """
         from unweave.study.table import versions_of
         from unweave.versions import versions
 
@@ -305,13 +357,29 @@ class Study:
         return score_table(self.records(), [task.name for task in self.plan.tasks])
 
     def records(self) -> Records:
-        """Return what all run folders hold: states, times, machines, and scores before they are tidy."""
+        """Return what all run folders hold: states, times, machines, and raw scores.
+
+        Returns
+        -------
+        Records
+            Tables of runs and of scores.
+        """
         return read_records(self.path / "runs")
 
     def report(self, out: str | Path | None = None, *, extra: Sequence[Section] = ()) -> Page:
-        """Write the page of the study, by default as report.html in its folder, and return it.
+        """Draw the page of the study.
 
-        `extra` are sections of your own (`unweave.report.Section`), such as a table of published scores beside these.
+        Parameters
+        ----------
+        out
+            The HTML file; by default report.html in the study's folder.
+        extra
+            Your own sections (`unweave.report.Section`), such as a table of published scores.
+
+        Returns
+        -------
+        Page
+            The page and its path.
         """
         from unweave.report import Page, write_study_page
 
@@ -319,4 +387,4 @@ class Study:
 
 
 def _disk_is_full(why: str) -> UsageError:
-    return UsageError(f"the disk is full, or refuses to be written ({why}); nothing is lost: make room, and run again")
+    return UsageError(f"cannot write to the disk ({why}); nothing is lost: make room, and run the same command again")

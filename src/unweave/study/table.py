@@ -1,4 +1,4 @@
-"""All runs' settings and scores as one tidy table, kept as Parquet and brought up to date run by run."""
+"""All runs' settings and scores as one tidy table, cached as Parquet and updated run by run."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ RUNS, SCORES = ".runs.parquet", ".scores.parquet"
 
 
 class LeftOut(UserWarning):
-    """Folders that have no place in the table."""
+    """Some folders were left out of the table."""
 
 
 @dataclass(frozen=True)
 class Records:
-    """What is known of all run folders: one row a run, and one row a score."""
+    """What is known about all run folders: one row per run, and one row per score."""
 
     runs: polars.DataFrame
     """run, stamp, config (JSON), state, step, seconds, versions and machine (JSON)."""
@@ -38,7 +38,7 @@ class Records:
 
 
 def read_records(folder: Path, *, cache: bool = True) -> Records:
-    """Return the records of all run folders in `folder`; only runs that have changed since the last time are read."""
+    """Return the records of all run folders in `folder`, reading only runs that changed since the last time."""
     known = kept_records(folder) if cache else None
     records = updated(known, folder, _folders(folder))
     if cache and records is not known:
@@ -47,9 +47,9 @@ def read_records(folder: Path, *, cache: bool = True) -> Records:
 
 
 def updated(known: Records | None, folder: Path, names: Iterable[str], on_progress: OnProgress = silent) -> Records:
-    """Return the records of the run folders with these names in `folder`; nothing is written.
+    """Return the records of the run folders with these names in `folder`, without writing anything.
 
-    Only runs that have changed since `known` was made are read. Where none has, `known` itself is returned.
+    Only runs that have changed since `known` was made are read. If none has, `known` itself is returned.
     """
     import polars
 
@@ -73,10 +73,10 @@ def updated(known: Records | None, folder: Path, names: Iterable[str], on_progre
 
 
 def score_table(records: Records, names: Sequence[str] | None = None) -> polars.DataFrame:
-    """Return one row a score: run, data, method, the settings that differ, seed, step, metric, value, low, high.
+    """Return one row per score: run, data, method, the settings that differ, seed, step, metric, value, low, high.
 
-    `names` limits the table to these runs. Folders that are no runs, and runs that have not finished, are left out
-    with a warning that counts them.
+    `names` limits the table to these runs. Folders that are not runs and unfinished runs are left out, with a warning
+    that counts them.
     """
     import polars
 
@@ -91,12 +91,12 @@ def score_table(records: Records, names: Sequence[str] | None = None) -> polars.
         return polars.DataFrame(schema=dict.fromkeys(empty, polars.String))
     rest = [name for name in ("step", "metric", *NUMBERS, "floor", "ceiling") if name in records.scores.columns]
     scores = _clean_last(records.scores).select("run", *rest)
-    scores = scores.unique(["run", "step", "metric"], keep="last", maintain_order=True)  # scored again: the newest
+    scores = scores.unique(["run", "step", "metric"], keep="last", maintain_order=True)  # if scored again, the newest
     return described.join(scores, on="run", how="inner").sort("run", "step", "metric", maintain_order=True)
 
 
 def _clean_last(scores: polars.DataFrame) -> polars.DataFrame:
-    """Return the scores in their order, but those with noisy labels first: where there are clean ones, these count."""
+    """Return the scores in order, but those with noisy labels first, so that clean ones count if there are any."""
     import polars
 
     if "options" not in scores.columns:
@@ -108,7 +108,7 @@ def _clean_last(scores: polars.DataFrame) -> polars.DataFrame:
 def run_frame(configs: Mapping[str, Mapping[str, Any]]) -> polars.DataFrame:
     """Return one row for each run, by its name and configuration: run, data, method, what differs, seed.
 
-    The steps of training, where they differ, are called training_steps: a score has a step of its own.
+    If the steps of training differ, their column is training_steps, because `step` is that of a score.
     """
     import polars
 
@@ -127,7 +127,7 @@ def _cell(value: Any) -> Any:
 
 
 def _warn_of(foreign: int, unfinished: int) -> None:
-    counts = {"folders that are no runs": foreign, "unfinished runs": unfinished}
+    counts = {"folders that are not runs": foreign, "unfinished runs": unfinished}
     if parts := [f"{count} {what}" for what, count in counts.items() if count]:
         warnings.warn(f"left out of the table: {' and '.join(parts)}", LeftOut, stacklevel=3)
 
@@ -141,7 +141,7 @@ def _folders(folder: Path) -> list[str]:
 
 
 def kept_records(folder: Path) -> Records | None:
-    """Return the records as they were kept, or None where they are not there or not readable."""
+    """Return the cached records, or None if they are missing or unreadable."""
     try:
         runs, scores = read_table(folder / RUNS), read_table(folder / SCORES)
     except UsageError:

@@ -1,4 +1,4 @@
-"""A task: one run of a study, as plain JSON that any worker can be given."""
+"""A task: one run of a study, as plain JSON that can be sent to any worker."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ JSON = dict[str, Any]
 
 @dataclass(frozen=True)
 class Task:
-    """One run: its name, which is that of its folder, and its canonical configuration."""
+    """One run: its name, which is also its folder's, and its canonical configuration."""
 
     name: str
     config: Mapping[str, Any]
@@ -71,18 +71,18 @@ def settings_of(config: Mapping[str, Any]) -> JSON:
 
 
 def differing(settings: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return the settings, beside data, method and seed, that take several values on one data set.
+    """Return the settings, besides data, method and seed, that take several values on one data set.
 
-    A field that one method has and another lacks does not differ by that alone; neither does a setting, such as the
-    loss, that only follows the data set. Of two runs of one method, one may lack a field that is at its default: that
-    is a value of its own.
+    A field that only some methods have does not differ for that reason; neither does a setting, such as the loss, that
+    only follows the data set. If one of two runs of a method lacks a field, because it is at its default, that counts
+    as a separate value.
 
     >>> differing([{"method": "vae", "data": "a"}, {"method": "beta-vae", "data": "a", "beta": 1},
     ...            {"method": "beta-vae", "data": "a", "beta": 4}])
     ['beta']
     """
     rows = list(settings)
-    fields: dict[str, dict[str, None]] = {}  # of each method, in the order in which they are met
+    fields: dict[str, dict[str, None]] = {}  # of each method, in order of appearance
     for row in rows:
         fields.setdefault(row["method"], {}).update(dict.fromkeys(row))
     seen: dict[str, dict[tuple[str, str], set[str]]] = {}
@@ -99,4 +99,4 @@ UNWRITTEN: Mapping[str, JSON] = {"net": {"depth": 1}, "training": {"weight_decay
 SHARED = frozenset(
     ["net", "latents", "width", "depth", "steps", "batch", "lr", "standardise", "precision", "weight_decay", "clip"]
 )
-"""Settings that every method has: they differ where they differ between methods too."""
+"""Settings that every method has: they also differ if they differ between methods."""

@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from unweave.runs import Run
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
-"""Why a disk refuses to be written: every further run would fail for the same reason."""
+"""Errors of a disk that cannot be written: every further run would fail for the same reason."""
 PATIENCE = 60.0
-"""Seconds that a worker of a driver that was killed has to save its checkpoint."""
+"""Seconds that a worker has to save its checkpoint after its driver was killed."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """A task, the folder of its run, and what is done with it."""
+    """A task, the folder of its run, and how to perform it."""
 
     task: Task
     folder: Path
@@ -42,7 +42,7 @@ class Job:
     threads: int = 1
     device: str = "auto"
     plugins: tuple[str, ...] = ()
-    """What the process loads first, to know methods, nets, metrics and data sets of the user's own."""
+    """Plugins to load first, which define the user's methods, nets, metrics and data sets."""
 
 
 @dataclass(frozen=True)
@@ -51,13 +51,13 @@ class Outcome:
 
     name: str
     kind: Literal["done", "failed", "interrupted", "full", "died"]
-    """full: the disk refuses to be written; died: the process was killed."""
+    """full: the disk cannot be written; died: the process was killed."""
     summary: str = ""
     traceback: str = ""
 
 
 def attempt(job: Job) -> Outcome:
-    """Perform a job, and say how it ended; only what stops the whole process passes."""
+    """Perform a job and return how it ended; only interrupts of the whole process are raised."""
     name = job.task.name
     try:
         perform(job)
@@ -72,7 +72,7 @@ def attempt(job: Job) -> Outcome:
 
 
 def perform(job: Job) -> None:
-    """Train a run, or go on with it, and compute the scores that it lacks.
+    """Train a run, or continue it, and compute the scores that it lacks.
 
     scored.json lists, for each step, the metrics that are there and a digest of how they were computed.
     """
@@ -96,14 +96,14 @@ def perform(job: Job) -> None:
 
 
 def _wait_for(folder: Path) -> None:
-    """Wait while another process trains there: a worker whose driver was killed, and which saves a checkpoint."""
+    """Wait while another process trains there: a worker whose driver was killed and that saves a checkpoint."""
     deadline = time.monotonic() + PATIENCE
     while is_held(folder / ".lock") and time.monotonic() < deadline:
         time.sleep(0.1)
 
 
 def _scores_there(folder: Path) -> dict[str, dict[str, str]]:
-    """Return the metrics that a run has, by step; none where their table is damaged, which is set aside."""
+    """Return the metrics that a run has, by step; none if their table is damaged, which is then set aside."""
     table = folder / "scores.parquet"
     if table.is_file() and not is_table(table):
         table.replace(folder / "scores.damaged")
@@ -131,12 +131,12 @@ def _train(job: Job) -> Run:
         snapshots=job.snapshots,
         trace_every=job.tracing and job.tracing.every,
         trace_samples=job.tracing and job.tracing.samples,
-        progress=False,  # the study has a bar, and several workers one terminal
+        progress=False,  # the study has a bar, and several workers share one terminal
     )
 
 
 def _score(run: Run, metrics: list[str], scoring: Scoring) -> None:
-    """Score a run with these metrics, of which those that its data cannot serve are left out, as in a group."""
+    """Score a run with these metrics, leaving out those that its data cannot support."""
     counts = {"samples": scoring.samples, "test_samples": scoring.test_samples}
     run.evaluate(metrics, **counts, progress=False, **_settings(scoring, metrics))
 

@@ -1,7 +1,9 @@
-"""Downstream tasks: of how much use a representation is to an agent.
+"""Downstream tasks: how useful a representation is to an agent.
 
-The clustering task of four sprites: its rules on many scenes at once (`Clustering`), an environment of Gymnasium
-(`ClusteringEnv`, extra `rl`), and how fast a reward predictor learns on frozen codes (`sample_efficiency`).
+The task is to cluster four sprites. `clustering` has its rules, on many scenes at once (`Clustering`), `environment`
+the Gymnasium environment (`ClusteringEnv`, extra `rl`), `exploration` the policy and what it encounters, `predictor`
+several reward predictors trained as one batched network, `efficiency` the steps that one needs to reach an accuracy on
+frozen codes (`sample_efficiency`), `over_runs` the table for many runs.
 """
 
 from __future__ import annotations

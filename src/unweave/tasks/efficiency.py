@@ -29,7 +29,7 @@ DATA = Scenes2D.name
 
 
 class Encoder(Protocol):
-    """A run, or whatever else encodes images and knows what it was trained on."""
+    """A run, or any object that encodes images and knows its data set."""
 
     @property
     def data(self) -> Dataset: ...  # noqa: D102
@@ -42,7 +42,7 @@ Encode: TypeAlias = Callable[[np.ndarray], ArrayLike]
 
 @dataclass(frozen=True)
 class Settings:
-    """All that decides a sample efficiency, beside the encoder."""
+    """Everything that decides a sample efficiency, besides the encoder."""
 
     by: str = "colour"
     size: int = 64
@@ -57,7 +57,7 @@ class Settings:
     def __post_init__(self) -> None:
         _ = self.task
         if not CHANCE < self.target <= 1:
-            raise UsageError(f"target is an accuracy above 0.5, which is chance, and at most 1, not {self.target}")
+            raise UsageError(f"target must be above 0.5, which is chance, and at most 1, not {self.target}")
         for name, least in (("max_steps", 1), ("every", 1), ("seeds", 1), ("test_scenes", 2), ("seed", 0)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
@@ -72,7 +72,7 @@ class Settings:
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> Settings:
-        """Return the settings of these options; a misspelt name is answered with the nearest one."""
+        """Return the settings with these options; the error for a misspelt name suggests the nearest one."""
         names = [spec.name for spec in fields(cls)]
         for name in options:
             if name not in names:
@@ -87,13 +87,13 @@ class SampleEfficiency:
     table: polars.DataFrame
     """A row for each initialisation: initialisation, steps, reached, accuracy."""
     curves: polars.DataFrame
-    """initialisation, step, accuracy: the balanced accuracy on held-out scenes after so many steps."""
+    """initialisation, step, accuracy: the balanced accuracy on held-out scenes after each step measured."""
     settings: Settings
-    """All that decided the numbers, beside the encoder."""
+    """Everything that decided the numbers, besides the encoder."""
 
     @property
     def steps(self) -> float:
-        """The mean number of steps; one that did not reach the target counts as the largest number."""
+        """The mean number of steps; a predictor that did not reach the target counts as `max_steps`."""
         return float(self.table["steps"].to_numpy().mean())
 
     @property
@@ -103,7 +103,7 @@ class SampleEfficiency:
 
     @property
     def reached(self) -> int:
-        """How many initialisations reached the target."""
+        """The number of initialisations that reached the target."""
         return int(self.table["reached"].to_numpy().sum())
 
 
@@ -125,10 +125,10 @@ def sample_efficiency(
     """Return how many steps a reward predictor needs on frozen codes, for several initialisations.
 
     A fixed policy explores scenes of four sprites. After each step the predictor, a small network, is updated once on
-    codes of scenes met so far, to tell those that are clustered, which is where the reward is not negative. Its
-    accuracy is the balanced one (the mean of the shares of clustered and of other scenes that it tells) on scenes of
-    other episodes, half of them clustered; chance is 0.5. The experience is the same for all encoders and
-    initialisations of one seed. Training ends when every initialisation has reached the target.
+    codes of scenes seen so far, to recognise clustered scenes, in which the reward is not negative. Its accuracy is
+    balanced (the mean of the accuracies on clustered and on other scenes) and measured on scenes from other episodes,
+    half of them clustered; chance is 0.5. For one seed, the experience is the same for all encoders and
+    initialisations. Training ends when every initialisation has reached the target.
 
     Parameters
     ----------
@@ -137,29 +137,29 @@ def sample_efficiency(
     by
         Which sprites belong together: "colour", "shape" or "position".
     size
-        Width of the images that a function is given; a run knows its own.
+        Width of the images for a function; a run knows its own.
     target
         The accuracy to reach.
     max_steps
-        Steps after which a predictor that has not reached it is given up.
+        Steps after which a predictor that has not reached the target stops.
     every
         Steps between two measurements of the accuracy.
     seeds
         Number of initialisations of the predictor.
     test_scenes
-        Scenes to test on; an even number.
+        Number of test scenes; even.
     learner
         How the predictor is built and trained.
     seed
         Seed of all choices.
     progress, on_progress
-        A bar or none, or who is told of progress instead.
+        Whether to show a progress bar, and a function to call instead.
 
     Returns
     -------
     SampleEfficiency
         `table` with a row for each initialisation: steps to the target, interpolated between two measurements, or
-        `max_steps` where `reached` is False; and the last accuracy. `curves` with every measurement.
+        `max_steps` if `reached` is False; and the last accuracy. `curves` with every measurement.
 
     Examples
     --------
@@ -176,7 +176,7 @@ def sample_efficiency(
 
 
 def _measured(encode: Encode, settings: Settings, on_progress: OnProgress) -> SampleEfficiency:
-    """Explore, encode what was seen, and learn until all initialisations have reached the target."""
+    """Explore, encode the scenes, and learn until all initialisations have reached the target."""
     task, steps = settings.task, settings.max_steps
     seen = experience(task, steps, seed=settings.seed)
     tests = held_out(task, settings.test_scenes, seed=settings.seed)
@@ -200,7 +200,7 @@ def _measured(encode: Encode, settings: Settings, on_progress: OnProgress) -> Sa
 
 
 def steps_to(target: float, steps: ArrayLike, accuracies: ArrayLike) -> float | None:
-    """Return when a curve first reaches the target, on the line between two measurements; None where it never does.
+    """Return when a curve first reaches the target, interpolated between measurements; None if it never does.
 
     >>> steps_to(0.9, [0, 100, 200], [0.5, 0.8, 1.0]), steps_to(0.9, [0, 100], [0.5, 0.6])
     (150.0, None)
@@ -233,7 +233,7 @@ def _summary(measured: list[tuple[int, Floats]], settings: Settings) -> SampleEf
 
 
 def _function(encode: Encoder | Encode, settings: Settings) -> tuple[Encode, Settings]:
-    """Return a function that encodes, and the settings with the width of the images it takes."""
+    """Return a function that encodes, and the settings with the width of its images."""
     found = getattr(encode, "data", None)
     if found is None:
         if not callable(encode):
@@ -241,12 +241,12 @@ def _function(encode: Encoder | Encode, settings: Settings) -> tuple[Encode, Set
         return encode, settings
     if not is_of_scenes(str(found.name)):
         hint = "unweave train beta-vae --data scenes2d:size=32"
-        raise UsageError(f"the run was trained on {found.name}, and the clustering task shows {DATA}: {hint}")
+        raise UsageError(f"the run was trained on {found.name}, but the clustering task needs {DATA}: {hint}")
     return encode.encode, replace(settings, size=found.shape[1])  # pyright: ignore[reportFunctionMemberAccess]
 
 
 def is_of_scenes(name: str) -> bool:
-    """Tell whether a data set is that of the task, or a variant of it."""
+    """Return whether a data set is the task's, or a variant of it."""
     return name.partition("-")[0] == DATA
 
 
@@ -257,7 +257,7 @@ def _codes(encode: Encode, task: Clustering, places: np.ndarray, on_progress: On
         some = places[start : start + CHUNK]
         code = np.asarray(encode(task.images(some)), dtype=np.float64)
         if code.ndim != 2 or len(code) != len(some) or not code.shape[1]:
-            raise UsageError(f"encode must give codes ({len(some)}, d), one row an image, not {code.shape}")
+            raise UsageError(f"encode must give codes ({len(some)}, d), one row per image, not {code.shape}")
         if not (np.abs(code) <= LARGEST).all():  # written so that NaN fails too
             raise UsageError(f"encode gave NaN, an infinity or a value beyond {LARGEST:g}")
         parts.append(code)

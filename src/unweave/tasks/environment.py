@@ -1,4 +1,4 @@
-"""The clustering task as an environment of Gymnasium, which the extra `rl` brings."""
+"""The clustering task as a Gymnasium environment, which needs the extra `rl`."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ MODES = ("rgb_array",)
 
 
 class ClusteringEnv(gymnasium.Env[Observation, NDArray[np.float32]]):
-    """Four sprites to move until they are clustered by colour, shape or position, in episodes of 50 steps.
+    """Move four sprites until they are clustered by colour, shape or position, in episodes of 50 steps.
 
     An observation is an image (H, W, 3), uint8. An action is four numbers from 0 to 1: where to select a sprite, x and
-    y from the upper left corner, and how to move it, 0.5 being not at all (`Clustering.step`). The reward of a step is
-    5 (1 / Davies-Bouldin - 2.5) of the scene that it leads to. An episode terminates when that is 0 or more, which is
-    success, and is truncated after 50 steps. `info` has the `places` of the sprites, the `quality`, which is
+    y from the upper left corner, and how to move it, where 0.5 is no motion (`Clustering.step`). The reward of a step
+    is 5 (1 / Davies-Bouldin - 2.5) of the scene that it leads to. An episode terminates when that is 0 or more, which
+    is success, and is truncated after 50 steps. `info` has the `places` of the sprites, the `quality`, which is
     1 / Davies-Bouldin, and `success`.
 
     Parameters
@@ -57,7 +57,20 @@ class ClusteringEnv(gymnasium.Env[Observation, NDArray[np.float32]]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Begin an episode in a random scene that is not clustered, or in one whose "places" are in `options`."""
+        """Start an episode in a random scene that is not clustered, or with the "places" in `options`.
+
+        Parameters
+        ----------
+        seed
+            Seed of the scenes; None continues the present stream.
+        options
+            {"places": (sprites, 2)} to start in this scene.
+
+        Returns
+        -------
+        tuple
+            The image, and `info`.
+        """
         super().reset(seed=seed)
         given = (options or {}).get("places")
         self._places = self.task.start(1, self.np_random) if given is None else np.array(given, dtype=np.int64)[None]
@@ -65,16 +78,33 @@ class ClusteringEnv(gymnasium.Env[Observation, NDArray[np.float32]]):
         return self._seen(), self._info()
 
     def step(self, action: NDArray[np.float32]) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Select and move; return what is seen then, the reward, success, whether time is up, and what is known."""
+        """Select and move a sprite; return the image, the reward, success, whether time is up, and the info.
+
+        Parameters
+        ----------
+        action
+            Four numbers from 0 to 1: see the class.
+
+        Returns
+        -------
+        tuple
+            The image, the reward, whether the scene is clustered, whether time is up, and `info`.
+        """
         if self._steps is None:
-            raise UsageError("reset() begins an episode; call it before step()")
+            raise UsageError("call reset() before step()")
         self._places = self.task.step(self._places, _checked(action)[None])
         self._steps += 1
         info = self._info()
         return self._seen(), reward_of(info["quality"]), info["success"], self._steps >= EPISODE, info
 
     def render(self) -> Observation | None:
-        """Return the image of the scene, where the render mode asks for it."""
+        """Return the image of the scene if the render mode is "rgb_array".
+
+        Returns
+        -------
+        ndarray or None
+            The image (H, W, 3), uint8.
+        """
         return self._seen() if self.render_mode == "rgb_array" else None
 
     def _seen(self) -> Observation:
@@ -86,13 +116,13 @@ class ClusteringEnv(gymnasium.Env[Observation, NDArray[np.float32]]):
 
 
 def _checked(action: object) -> NDArray[np.float32]:
-    """Return an action as numbers; anything but four from 0 to 1 is refused."""
+    """Return an action as numbers; raise a `UsageError` for anything but four from 0 to 1."""
     try:
         numbers = np.asarray(action, dtype=np.float32)
     except (TypeError, ValueError):
         numbers = np.zeros(0, np.float32)
     if numbers.shape != (4,) or not ((numbers >= 0) & (numbers <= 1)).all():
-        raise UsageError(f"an action is four numbers from 0 to 1, not {action!r}")
+        raise UsageError(f"an action must be four numbers from 0 to 1, not {action!r}")
     return numbers
 
 

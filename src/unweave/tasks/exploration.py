@@ -1,4 +1,4 @@
-"""What an agent sees while it explores: a fixed policy that moves sprites about and, half of the time, together."""
+"""Exploration by a fixed policy that moves sprites around and, half of the time, together."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from unweave.data.scenes2d import SPRITES
 from unweave.tasks.clustering import EPISODE, REACH, Clustering, Floats
 
 TOGETHER = 0.5
-"""The share of moves that bring a sprite towards the nearest other one."""
+"""The share of moves towards the nearest other sprite."""
 BESIDE = 10
-"""Such a move aims at a place up to this many pixels, along each axis, from the other sprite."""
+"""Such a move aims at a position up to this many pixels, along each axis, from the other sprite."""
 STREAMS = 20
-"""Episodes that are explored side by side; their steps are counted together."""
+"""Number of episodes explored in parallel; their steps are counted together."""
 EXPLORED, HELD_OUT = 0, 1
 """Random streams of the experience to learn from, and of the scenes to test on."""
 
@@ -34,17 +34,22 @@ class Experience:
 def explore(task: Clustering, places: Integers, rng: np.random.Generator) -> Floats:
     """Return the actions (n, 4) of the exploration policy in scenes (n, sprites, 2).
 
-    It selects a sprite at random. Half of the time the sprite moves as far as it can towards a random place beside the
-    sprite nearest to it, otherwise in a random direction. It knows nothing of colours, shapes and rewards.
+    It selects a sprite at random. Half of the time the sprite moves as far as it can towards a random position next to
+    its nearest sprite, otherwise in a random direction. It knows nothing about colours, shapes and rewards.
 
     Parameters
     ----------
     task
-        The task, which knows how an action selects and moves.
+        The task, which defines how an action selects and moves.
     places
-        Where the sprites are.
+        The positions of the sprites.
     rng
-        Draws the choices.
+        Generator of the choices.
+
+    Returns
+    -------
+    ndarray
+        The actions (n, 4).
     """
     n, furthest = len(places), 32 * REACH
     rows = np.arange(n)
@@ -61,16 +66,21 @@ def explore(task: Clustering, places: Integers, rng: np.random.Generator) -> Flo
 def experience(task: Clustering, steps: int, *, seed: int = 0, stream: int = EXPLORED) -> Experience:
     """Return the scenes that exploration reaches in this many steps.
 
-    An episode lasts 50 steps, whatever is reached in it; twenty are explored side by side.
+    An episode lasts 50 steps, even after success; twenty are explored in parallel.
 
     Parameters
     ----------
     task
         The task.
     steps
-        How many.
+        The number of steps.
     seed, stream
         Seed of all choices, and which of its independent streams.
+
+    Returns
+    -------
+    Experience
+        The scenes in order, and which of them are clustered.
     """
     rng = np.random.default_rng([seed, stream])
     seen: list[Integers] = []
@@ -85,16 +95,21 @@ def experience(task: Clustering, steps: int, *, seed: int = 0, stream: int = EXP
 
 
 def held_out(task: Clustering, scenes: int, *, seed: int = 0) -> Experience:
-    """Return scenes of other episodes to test on, as many clustered as not.
+    """Return test scenes from other episodes, half of them clustered.
 
     Parameters
     ----------
     task
         The task.
     scenes
-        How many; an even number.
+        The number of scenes; even.
     seed
         Seed of all choices.
+
+    Returns
+    -------
+    Experience
+        The scenes, and which of them are clustered.
     """
     wanted, steps = scenes // 2, 20 * scenes
     while True:

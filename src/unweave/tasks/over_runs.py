@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     import polars
 
 FILE, SCORES = "tasks.parquet", "scores.parquet"
-"""In a run's folder: every initialisation of every task, and the means among its scores."""
+"""The file in a run's folder with every initialisation of every task; the means are among its scores."""
 COLUMNS = ("initialisation", "steps", "reached", "accuracy")
 
 
 class LeftOut(UserWarning):
-    """Runs that cannot do the task."""
+    """Runs that do not fit the task were left out."""
 
 
 def sample_efficiency_table(
@@ -40,27 +40,27 @@ def sample_efficiency_table(
     """Return how fast reward predictors learn on the codes of each of several runs.
 
     Results are kept in the runs' folders: every initialisation in tasks.parquet, and the means among the scores, as
-    `clustering-colour-steps` and `clustering-colour-accuracy`, so that `Study.scores` has them beside the metrics. A
-    run that has them for the same weights and options is not done again.
+    `clustering-colour-steps` and `clustering-colour-accuracy`, so that `Study.scores` has them next to the metrics. A
+    run that has them for the same weights and options is skipped.
 
     Parameters
     ----------
     runs
-        A study, a folder of runs, a run, or several of these. Of a folder, runs on other data than scenes2d, and those
-        that have not finished, are left out with a warning.
+        A study, a folder of runs, a run, or several of these. In a folder, runs on data other than scenes2d and
+        unfinished ones are left out with a warning.
     by
         Which sprites belong together, or several ways: "colour", "shape", "position".
     again
-        Compute what is there already.
+        Compute existing results again.
     progress, on_progress
-        A bar or none, or who is told of progress instead.
+        Whether to show a progress bar, and a function to call instead.
     **options
         Those of `sample_efficiency`: target, max_steps, every, seeds, test_scenes, learner, seed.
 
     Returns
     -------
     polars.DataFrame
-        run, data, method, the settings that differ, seed, by, initialisation, steps (to the target; `max_steps` where
+        run, data, method, the settings that differ, seed, by, initialisation, steps (to the target; `max_steps` if
         reached is False), reached, accuracy (the last one).
     """
     import polars
@@ -94,7 +94,7 @@ def score_clustering(
     by
         Which sprites belong together.
     on_progress
-        Who is told of progress.
+        Called with the progress.
     **options
         Those of `sample_efficiency`.
 
@@ -124,7 +124,7 @@ def score_clustering(
 
 
 def _kept(run: Run, by: str, options: dict[str, Any], again: bool, on_progress: OnProgress) -> polars.DataFrame:
-    """Return the rows of a run that are there for these weights and options, or compute them."""
+    """Return the stored rows of a run for these weights and options, or compute them."""
     import polars
 
     if not again and (run.path / FILE).is_file():

@@ -1,4 +1,4 @@
-"""Reward predictors: small networks that learn, step by step, which codes are of clustered scenes.
+"""Reward predictors: small networks that learn, step by step, which codes belong to clustered scenes.
 
 Several of them, each with its own initial weights and batches, are trained at once as one batched network.
 """
@@ -32,7 +32,7 @@ class Learner:
     rate: float = 3e-3
     """Learning rate of Adam."""
     batch: int = 32
-    """Scenes in an update, half of them clustered; there is one update a step."""
+    """Scenes per update, half of them clustered; there is one update per step."""
 
 
 def learn(
@@ -46,11 +46,11 @@ def learn(
     every: int,
     seed: int,
 ) -> Iterator[tuple[int, Floats]]:
-    """Yield, after every so many steps, the step and the balanced accuracy (initialisations,) on the test scenes.
+    """Yield, at regular steps, the step and the balanced accuracy (initialisations,) on the test scenes.
 
     After step t a predictor has been updated t times, on scenes drawn from the first t of the experience: one half of
-    each batch from those that are clustered, the other from those that are not. Until both were met, nothing is learnt.
-    The codes are centred and divided by one number for all of them, the root of their mean variance.
+    each batch is clustered, the other is not. Nothing is learnt until both kinds were seen. The codes are centred and
+    divided by one number, the root of their mean variance.
     """
     with importing():
         import torch
@@ -69,7 +69,7 @@ def learn(
                 network(inputs[row]), targets.expand(row.shape), reduction="none"
             )
             optimiser.zero_grad()
-            loss.mean(dim=1).sum().backward()  # each network has the gradient of its own mean
+            loss.mean(dim=1).sum().backward()  # each network gets the gradient of its own mean
             optimiser.step()
         with torch.no_grad():
             positive = (network(tests.expand(initialisations, -1, -1)) > 0).numpy()
@@ -77,7 +77,7 @@ def learn(
 
 
 def balanced_accuracy(positive: Labels, truth: Labels) -> Floats:
-    """Return the mean of the share of clustered scenes and of the share of others that are told, (..., n) to (...).
+    """Return the mean of the accuracies on clustered and on other scenes, (..., n) to (...).
 
     >>> balanced_accuracy(np.array([True, True, True, False]), np.array([True, True, False, False])).item()
     0.75
@@ -86,10 +86,10 @@ def balanced_accuracy(positive: Labels, truth: Labels) -> Floats:
 
 
 class Network:
-    """Several networks of the same layers, with ReLU between these, whose weights lie in one tensor for each layer."""
+    """Several networks with the same layers and ReLU between them, whose weights are one tensor per layer."""
 
     def __init__(self, widths: list[int], generators: list[np.random.Generator]) -> None:
-        """Draw the weights of one network from each generator: Gaussian, of variance 2 over the inputs [He2015]_."""
+        """Draw the weights of one network from each generator: Gaussian, with variance 2 / inputs [He2015]_."""
         import torch
 
         self.parameters: list[torch.Tensor] = []
@@ -117,7 +117,7 @@ def _batches(
     yes, no = np.flatnonzero(clustered), np.flatnonzero(~clustered)
     drawn = np.stack([rng.random((stop - start, batch)) for rng in generators], axis=1)
     steps = np.arange(start + 1, stop + 1)
-    met = np.searchsorted(yes, steps)  # clustered scenes among the first so many steps
+    met = np.searchsorted(yes, steps)  # number of clustered scenes among the first steps
     known = (met > 0) & (met < steps)
     drawn, met, others = drawn[known], met[known, None, None], (steps - met)[known, None, None]
     if not known.any():

@@ -6,6 +6,9 @@
 >>> found = fit_sparse(codes, features=8, k=2, steps=10, progress=False)
 >>> found.encode(codes).shape
 (200, 8)
+
+`settings` (the equations), `network` (forward pass, losses, norms), `fit` (the loop), `state` (checkpoint, order of
+rows), `folder`, `scaling`, `autoencoder` (encode, decode), `statistics`.
 """
 
 from __future__ import annotations
@@ -29,7 +32,7 @@ __all__ = ["SparseAutoencoder", "SparseSettings", "SparseStatistics", "fit_spars
 
 
 def __getattr__(name: str) -> object:
-    """Import a public name on first use: help of the command line needs the settings, and not torch."""
+    """Import a public name on first use: the command line's help needs the settings but not torch."""
     if name not in _HOME:
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
     return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

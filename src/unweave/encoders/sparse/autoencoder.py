@@ -19,7 +19,7 @@ from unweave.errors import UsageError
 from unweave.metrics.inputs import check_codes
 
 ROWS = 4096
-"""Rows that are encoded at once."""
+"""Number of rows encoded at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ class SparseAutoencoder:
     decoder_bias: np.ndarray
     """b (d,)."""
     threshold: float
-    """Above it a feature of "batch-topk" is active; "topk" has no use for it."""
+    """A feature of "batch-topk" is active above it; "topk" does not use it."""
     scaling: Scaling
 
     @classmethod
@@ -51,21 +51,34 @@ class SparseAutoencoder:
         Returns
         -------
         SparseAutoencoder
-            As it was at its last checkpoint.
+            The autoencoder at its last checkpoint.
         """
         place = Path(folder)
         return cls.of(read_settings(place), read_weights(place))
 
     @classmethod
     def of(cls, settings: SparseSettings, weights: dict[str, np.ndarray]) -> SparseAutoencoder:
-        """Return the sparse autoencoder of the arrays that its file of weights holds."""
+        """Return the sparse autoencoder with these settings and weights.
+
+        Parameters
+        ----------
+        settings
+            The settings of the fit.
+        weights
+            The arrays of the file of weights, by name.
+
+        Returns
+        -------
+        SparseAutoencoder
+            The sparse autoencoder.
+        """
         scaling = Scaling(weights["centre"], float(weights["scale"]))
         own = {name: weights[name] for name in ("encoder", "encoder_bias", "decoder", "decoder_bias")}
         return cls(settings, **own, threshold=float(weights["threshold"]), scaling=scaling)
 
     @property
     def width(self) -> int:
-        """Columns that codes have."""
+        """The number of columns of codes."""
         return self.encoder.shape[1]
 
     def encode(self, codes: ArrayLike) -> np.ndarray:
@@ -88,7 +101,7 @@ class SparseAutoencoder:
         return found
 
     def decode(self, features: ArrayLike) -> np.ndarray:
-        """Return the codes that features stand for.
+        """Return the reconstruction of codes from features.
 
         Parameters
         ----------
@@ -106,18 +119,18 @@ class SparseAutoencoder:
         return self.scaling.undo((given @ self.decoder + self.decoder_bias).astype(np.float64))
 
     def statistics(self, codes: ArrayLike) -> SparseStatistics:
-        """Return how well the features of codes stand for them, and how many it takes.
+        """Return how well features represent codes, and how many are active.
 
         Parameters
         ----------
         codes
-            Codes (n, d): those it was fitted to, or others.
+            Codes (n, d), from the fit or others.
 
         Returns
         -------
         SparseStatistics
-            The share of the variance that is left, the mean number of active features, and the share of features that
-            are active in no row.
+            The unexplained share of the variance, the mean number of active features, and the share of features
+            that are active in no row.
         """
         values = self._checked(codes)
         sums = StatisticsSums(values.mean(axis=0))

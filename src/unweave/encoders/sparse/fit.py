@@ -28,7 +28,7 @@ from unweave.training.interrupt import Interrupted, deferred_interrupts
 from unweave.versions import versions
 
 Save = Callable[[SparseState, bool], None]
-"""Keeps a state, and is told whether it is the last."""
+"""Saves a state; the flag says whether it is the last."""
 
 
 def fit_sparse(
@@ -45,25 +45,25 @@ def fit_sparse(
 ) -> SparseAutoencoder:
     """Fit a sparse autoencoder to codes, on the CPU.
 
-    With a folder, the same call goes on where it stopped, and ends with the same bytes as if it had never stopped (on
-    the same machine and number of threads); with more steps it goes on to them.
+    With a folder, the same call continues after an interruption, and ends with the same bytes as an uninterrupted one
+    (on the same machine and number of threads). With more steps it trains further.
 
     Parameters
     ----------
     codes
-        Codes (n, d), of at least two rows. They are scaled to mean square 1 about their mean; the folder records both.
+        Codes (n, d) with at least two rows. They are centred and scaled to mean square 1; the folder records both.
     out
-        The folder: config.json, weights.safetensors, log.parquet, statistics.json, and what going on needs. None: it
-        is not kept.
+        The folder: config.json, weights.safetensors, log.parquet, statistics.json, and a checkpoint. None: nothing is
+        saved.
     overwrite
-        Remove the sparse autoencoder that is in the folder, and the sparse.npz that `unweave sparsify` made by it, and
-        start again; of other files none is removed.
+        Remove the sparse autoencoder in the folder and the sparse.npz of `unweave sparsify`, and start again; no other
+        file is removed.
     threads
-        Threads of the CPU; by default torch's own choice.
+        Number of CPU threads; by default torch's choice.
     checkpoint_every, log_every
         Steps between two checkpoints, and between two rows of the log.
     progress, on_progress
-        A bar or none, and who is told of progress instead.
+        Whether to show a progress bar, and a function to call instead.
     **settings
         The fields of `SparseSettings`: features, k, kind, steps, batch, lr, aux_k, aux_weight, dead_after, seed …
 
@@ -104,7 +104,7 @@ def fit_sparse(
 
 
 def _fit_in_folder(state: SparseState, x: np.ndarray, folder: Path, every: int, told: OnProgress) -> None:
-    """Take the steps that are left, and keep the state on the way, at an interrupt and at the end."""
+    """Take the remaining steps, and save the state regularly, at an interrupt and at the end."""
     state.restore(folder)
     start = time.perf_counter() - float(status_of(folder).get("seconds", 0.0))
 
@@ -153,11 +153,11 @@ def take_steps(state: SparseState, x: np.ndarray, told: OnProgress) -> Iterator[
 
 
 def _refuse_infinite(state: SparseState) -> None:
-    """Refuse to go on, or to keep a state, after a step that was too long: its weights show it before its loss does."""
+    """Raise a `UsageError` after a step that was too large; weights show it before the loss does."""
     if not state.history.finite():
-        raise UsageError(f"the loss is no longer a finite number at step {state.step:,}; try a smaller lr")
+        raise UsageError(f"the loss is no longer finite at step {state.step:,}; try a smaller lr")
     if not all(bool(torch.isfinite(weight).all()) for weight in state.network.parameters()):
-        raise UsageError(f"the weights are no longer finite numbers at step {state.step:,}; try a smaller lr")
+        raise UsageError(f"the weights are no longer finite at step {state.step:,}; try a smaller lr")
 
 
 def _write_status(folder: Path, step: int, seconds: float, phase: str) -> None:

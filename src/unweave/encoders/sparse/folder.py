@@ -1,4 +1,4 @@
-"""The folder of a sparse autoencoder: its files, and whether what is asked for may be fitted in it."""
+"""The folder of a sparse autoencoder: its files, and whether a fit may use it."""
 
 from __future__ import annotations
 
@@ -22,34 +22,34 @@ from unweave.runs import CHECKPOINT, CONFIG, LOG, STATUS, WEIGHTS, read_json
 KIND = "sparse-autoencoder"
 STATISTICS = "statistics.json"
 FILES = (SPARSE, STATUS, LOG, WEIGHTS, CHECKPOINT, STATISTICS, CONFIG)
-"""All that fitting writes, and codes made by it; the file that says what the folder is comes last."""
+"""All files of a fit, and codes made by it; the file that identifies the folder comes last."""
 ARRAYS = ("encoder", "encoder_bias", "decoder", "decoder_bias", "threshold", "centre", "scale")
 AGAIN = "--overwrite (in Python, overwrite=True) starts again"
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What is to be fitted: the settings, with nothing left open, and what the codes are."""
+    """A requested fit: the resolved settings, and the identity of the codes."""
 
     settings: SparseSettings
     codes: dict[str, Any]
 
     @classmethod
     def of(cls, settings: SparseSettings, codes: np.ndarray) -> Asked:
-        """Return what fitting these settings to codes (n, d) is, wherever the codes lie."""
+        """Return the request to fit these settings to codes (n, d), wherever the codes are stored."""
         digest = hashlib.sha256(np.ascontiguousarray(codes).tobytes()).hexdigest()[:16]
         return cls(settings, {"rows": len(codes), "width": codes.shape[1], "digest": digest})
 
     def to_json(self) -> dict[str, Any]:
-        """Return the content of config.json, but for unweave's version."""
+        """Return the content of config.json, without unweave's version."""
         return {"kind": KIND, "settings": self.settings.to_json(), "codes": self.codes}
 
 
 @contextmanager
 def claimed(folder: Path, asked: Asked, *, overwrite: bool = False) -> Iterator[None]:
-    """Hold the folder for this process; what is in it is the beginning of what is asked for, or nothing.
+    """Lock the folder for this process, after checking that it is empty or holds the beginning of the same fit.
 
-    A folder with other settings, codes or files is left alone. More steps than before are fine, fewer are not.
+    A folder with other settings, codes or files is left untouched. More steps than before are allowed, fewer are not.
     """
     _refuse_other_folders(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -84,7 +84,7 @@ def read_weights(folder: Path) -> dict[str, np.ndarray]:
     """Return the arrays of the sparse autoencoder in a folder."""
     path = folder / WEIGHTS
     if not path.is_file():
-        raise UsageError(f"'{folder}' has not reached a checkpoint yet; the command that began it goes on")
+        raise UsageError(f"'{folder}' has no checkpoint yet; run the same unweave sparsify command again")
     try:
         weights = load_file(path)
     except (SafetensorError, OSError, ValueError) as error:
@@ -95,7 +95,7 @@ def read_weights(folder: Path) -> dict[str, np.ndarray]:
 
 
 def _check_same(folder: Path, asked: Asked) -> None:
-    """Refuse what differs from what the folder holds in more than a larger number of steps."""
+    """Raise a `UsageError` if the request differs from the folder in more than a larger number of steps."""
     before, now = read_json(folder / CONFIG), asked.to_json()
     different = [
         f"{name} {old.get(name)}, not {new.get(name)}"
@@ -109,7 +109,7 @@ def _check_same(folder: Path, asked: Asked) -> None:
         raise UsageError(f"'{folder}' was fitted with {', '.join(different)}; choose another folder, or {AGAIN}")
     step = read_json(folder / STATUS).get("step", 0) if (folder / STATUS).is_file() else 0
     if step > asked.settings.steps:
-        raise UsageError(f"'{folder}' has been fitted for {step:,} steps already; choose another folder, or {AGAIN}")
+        raise UsageError(f"'{folder}' has already been fitted for {step:,} steps; choose another folder, or {AGAIN}")
 
 
 def _refuse_other_folders(folder: Path) -> None:

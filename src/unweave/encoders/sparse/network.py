@@ -1,4 +1,4 @@
-"""The weights of a sparse autoencoder while it is fitted: which features are active, and the two losses."""
+"""The network of a sparse autoencoder during the fit: active features, and the two losses."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from torch import Tensor, nn
 from unweave.encoders.sparse.settings import ResolvedSettings
 
 NO_ERROR = 1e-12
-"""Below this mean square an error is rounding: dead features have nothing to explain."""
+"""Below this mean square an error is only rounding, and dead features have nothing to explain."""
 
 
 class Forward(NamedTuple):
-    """What one batch gives."""
+    """The result of one batch."""
 
     terms: dict[str, Tensor]
-    """The loss by its terms, weighted."""
+    """The weighted terms of the loss."""
     active: Tensor
-    """Features (n, features), 0 where they are not among the k."""
+    """Features (n, features), 0 if they are not among the k."""
 
 
 class SparseNetwork(nn.Module):
-    """Encoder (features, d) and decoder (features, d) with their biases, and what is counted while they are fitted.
+    """Encoder (features, d) and decoder (features, d) with their biases, and counters for the fit.
 
-    Inputs are standardised codes: of mean square 1 about their mean.
+    Inputs are standardised codes with mean 0 and mean square 1.
     """
 
     silent: Tensor
@@ -46,7 +46,7 @@ class SparseNetwork(nn.Module):
 
     @property
     def threshold(self) -> float:
-        """The mean over batches of the smallest positive activation, the last ones counting most."""
+        """The running mean over batches of the smallest positive activation."""
         kept = self.settings.threshold_decay ** int(self.batches)
         return float(self.smallest) / (1 - kept) if self.batches else 0.0
 
@@ -75,7 +75,7 @@ class SparseNetwork(nn.Module):
         return self.silent >= self.settings.dead_after
 
     def auxiliary(self, error: Tensor, positive: Tensor) -> Tensor:
-        """Return |e - e^|^2 / |e - mean e|^2 of errors (n, d), e^ being made of the largest dead features."""
+        """Return |e - e^|^2 / |e - mean e|^2 of errors (n, d), with e^ decoded from the largest dead features."""
         dead = self.dead
         count = int(dead.sum())
         variance = (error - error.mean(0)).square().mean()

@@ -1,4 +1,4 @@
-"""Codes brought to the scale that sparse autoencoders are fitted at, and the middle they begin from."""
+"""Scaling of codes for sparse autoencoders, and the geometric median that their bias starts from."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Scaling:
         centre = codes.mean(axis=0)
         spread = float(np.sqrt(np.mean((codes - centre) ** 2)))
         if not spread > 1e-12 * max(1.0, float(np.abs(centre).max())):
-            raise UsageError("all rows of the codes are the same: there is nothing for features to explain")
+            raise UsageError("all rows of the codes are equal, so there is nothing to fit")
         return cls(centre, 1.0 / spread)
 
     def apply(self, codes: np.ndarray) -> np.ndarray:
@@ -38,9 +38,9 @@ class Scaling:
 
 
 def geometric_median(points: np.ndarray) -> np.ndarray:
-    """Return the point (d,) whose distances to the points (n, d) have the least sum, by Weiszfeld's iteration.
+    """Return the point (d,) with the least sum of distances to the points (n, d), by Weiszfeld's iteration.
 
-    It weighs each point by the inverse of its distance, and moves to their mean, until it moves no more.
+    Each iteration moves to the mean of the points, weighted by inverse distance, until it converges.
     """
     place = points.mean(axis=0, dtype=np.float64)
     for _ in range(WEISZFELD_STEPS):

@@ -1,4 +1,4 @@
-"""What a sparse autoencoder is, and how it is fitted."""
+"""The settings of a sparse autoencoder and of its fit."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from unweave.fields import OneOf
 
 KINDS = ("topk", "batch-topk")
 SPARSE = "sparse.npz"
-"""The file of sparse codes that `unweave sparsify` writes beside the autoencoder."""
+"""The file of sparse codes that `unweave sparsify` writes next to the autoencoder."""
 BASE_RATE, BASE_FEATURES = 2e-4, 2**14
-"""The learning rate at so many features; the best one falls with the square root of their number."""
+"""The learning rate at this number of features; the best rate falls with the square root of the number."""
 MOST_RATE = 3e-3
-"""The largest default: the rule is of large dictionaries, and would give a few features far more."""
+"""The largest default: the rule is for large dictionaries and would give far more for few features."""
 
 
 @dataclass(frozen=True)
@@ -27,16 +27,16 @@ class SparseSettings:
 
         loss = |x - x^|^2 / |x - mean x|^2 + aux_weight |e - e^|^2 / |e - mean e|^2,      e = x - x^, held fixed
 
-    e^ = W_dec z_aux is what the aux_k largest dead features of each row make of the error: features that have not been
-    active in the last dead_after steps get a gradient again. Each feature's direction in W_dec has length 1: after the
-    gradient is taken, its component along the direction is removed, and after each step of Adam the length is made 1
-    again. W_enc begins as the transpose of W_dec, whose directions are drawn at random; b, which is subtracted before
-    the encoder and added after the decoder, begins as the geometric median of the codes.
+    e^ = W_dec z_aux is the reconstruction of the error from the aux_k largest dead features of each row, so that
+    features that have not been active in the last dead_after steps get a gradient again. Each feature's direction in
+    W_dec has length 1: the component of its gradient along the direction is removed, and after each step of Adam the
+    direction is normalised. W_enc starts as the transpose of W_dec, whose directions are random; b, which is subtracted
+    before the encoder and added after the decoder, starts as the geometric median of the codes.
 
-    A batch is no part of inference: "batch-topk" then keeps what lies above a threshold, the mean over the batches of
+    Inference does not depend on a batch: "batch-topk" then keeps what exceeds a threshold, the mean over batches of
     their smallest positive activation,
 
-        theta = E[ min { z_ij : z_ij > 0 } ],      a running mean that forgets by threshold_decay each step.
+        theta = E[ min { z_ij : z_ij > 0 } ],      a running mean with decay threshold_decay.
 
     References
     ----------
@@ -45,25 +45,25 @@ class SparseSettings:
     """
 
     features: int = 256
-    """Number of features; usually more than codes have columns."""
+    """Number of features; usually more than the columns of the codes."""
     k: int = 8
-    """Active features of a row; for batch-topk, their mean."""
+    """Number of active features per row; for batch-topk, the mean number."""
     kind: Annotated[str, OneOf(KINDS)] = "topk"
-    """topk keeps the k largest features of each row, batch-topk the k largest a row of a whole batch."""
+    """topk keeps the k largest features of each row, batch-topk the k n largest of a batch of n rows."""
     steps: int = 5_000
     """Number of updates."""
     batch: int = 256
-    """Rows a step; an epoch is a new order of all rows."""
+    """Rows per step; each epoch has a new order of all rows."""
     lr: float | None = None
     """Learning rate of Adam; by default 2e-4 (16384 / features)^½, at most 3e-3."""
     aux_k: int | None = None
-    """Dead features of a row that may explain its error; by default half as many as codes have columns; 0: none."""
+    """Number of dead features per row that may explain its error; by default half the columns of the codes; 0: none."""
     aux_weight: float = 1 / 32
     """Weight of the loss of dead features."""
     dead_after: int = 100
     """Steps without being active after which a feature is dead."""
     threshold_decay: float = 0.99
-    """What the threshold of batch-topk keeps of its past at each step."""
+    """Decay of the running mean that gives the threshold of batch-topk."""
     seed: int = 0
     """Seed of the first directions and of the order of rows."""
 
@@ -76,30 +76,47 @@ class SparseSettings:
         if self.kind not in KINDS:
             raise unknown("kind of sparse autoencoder", str(self.kind), KINDS)
         if self.k > self.features:
-            raise UsageError(f"k is at most the number of features, {self.features:,}, not {self.k:,}")
+            raise UsageError(f"k must be at most the number of features, {self.features:,}, not {self.k:,}")
         if self.lr is not None and not _is_number(self.lr, above=0.0):
             raise UsageError(f"the learning rate must be positive, not {self.lr}")
         if not (self.aux_weight == 0 or _is_number(self.aux_weight, above=0.0)):
-            raise UsageError(f"aux_weight must be a number from 0 up, not {self.aux_weight}")
+            raise UsageError(f"aux_weight must be 0 or more, not {self.aux_weight}")
         if not (
             self.threshold_decay == 0 or (_is_number(self.threshold_decay, above=0.0) and self.threshold_decay < 1)
         ):
-            raise UsageError(f"threshold_decay must be from 0 up and below 1, not {self.threshold_decay}")
+            raise UsageError(f"threshold_decay must be at least 0 and below 1, not {self.threshold_decay}")
 
     def resolve(self, width: int) -> ResolvedSettings:
-        """Return the settings with what is left to the codes, of so many columns, filled in."""
+        """Return the settings with the defaults that depend on the number of columns filled in.
+
+        Parameters
+        ----------
+        width
+            The number of columns of the codes.
+
+        Returns
+        -------
+        ResolvedSettings
+            The complete settings.
+        """
         lr = min(MOST_RATE, BASE_RATE * math.sqrt(BASE_FEATURES / self.features)) if self.lr is None else self.lr
         aux_k = max(1, width // 2) if self.aux_k is None else self.aux_k
         return ResolvedSettings(**asdict(replace(self, lr=lr, aux_k=aux_k)))
 
     def to_json(self) -> dict[str, Any]:
-        """Return the settings as plain JSON values."""
+        """Return the settings as plain JSON values.
+
+        Returns
+        -------
+        dict
+            The settings by name.
+        """
         return asdict(self)
 
 
 @dataclass(frozen=True)
 class ResolvedSettings(SparseSettings):
-    """Settings in which nothing is left open."""
+    """Settings with all defaults filled in."""
 
     lr: float = MOST_RATE  # pyright: ignore[reportIncompatibleVariableOverride]
     aux_k: int = 1  # pyright: ignore[reportIncompatibleVariableOverride]

@@ -1,4 +1,4 @@
-"""All that changes while a sparse autoencoder is fitted, and its way to disk and back."""
+"""The state of a sparse autoencoder's fit, and saving and restoring it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FIRST, ORDER = 0, 1
 EPSILON = 6.25e-10
 """Of Adam, as published [Gao2024]_."""
 MEDIAN_ROWS = 32_768
-"""Rows that the geometric median is taken of at most."""
+"""Largest number of rows for the geometric median."""
 
 
 @dataclass
@@ -62,7 +62,7 @@ class SparseState:
         }
 
     def save(self, folder: Path, *, last: bool) -> None:
-        """Write log, weights and checkpoint, each whole or not at all; going on reads the checkpoint alone."""
+        """Write log, weights and checkpoint, each atomically; only the checkpoint is needed to continue."""
         write_table(folder / LOG, self.history.table(self.step if last else None))
         # One key of metadata: several would be written in random order.
         write_atomically(folder / WEIGHTS, save_arrays(self.weights(), {METADATA: json.dumps({"step": self.step})}))
@@ -77,7 +77,7 @@ class SparseState:
         write_atomically(folder / CHECKPOINT, buffer.getvalue())
 
     def restore(self, folder: Path) -> None:
-        """Continue from the folder's checkpoint, where there is one."""
+        """Continue from the folder's checkpoint, if there is one."""
         path = folder / CHECKPOINT
         if not path.is_file():
             return
@@ -86,8 +86,8 @@ class SparseState:
         except Exception as error:  # torch raises many kinds for a damaged file
             raise UsageError(f"'{path}' is damaged; {AGAIN}") from error
         if not (folder / LOG).is_file():
-            raise UsageError(f"'{folder / LOG}' is gone; put it back, or {AGAIN}")
-        closed = self.step - self.history.under_way  # a row at this step is of a window that was cut short
+            raise UsageError(f"'{folder / LOG}' is missing; put it back, or {AGAIN}")
+        closed = self.step - self.history.under_way  # a row at this step belongs to an incomplete window
         self.history.rows = read_log(folder / LOG).filter(polars.col("step") <= closed).to_dicts()
 
     def _restore(self, values: dict[str, Any]) -> None:
@@ -98,7 +98,7 @@ class SparseState:
 
 
 class RowOrder:
-    """Rows of each step: epoch after epoch in a random order that follows from seed and epoch alone."""
+    """Rows of each step: epoch after epoch, in a random order that depends only on seed and epoch."""
 
     def __init__(self, rows: int, batch: int, seed: int) -> None:
         self._rows, self._batch, self._seed = rows, batch, seed

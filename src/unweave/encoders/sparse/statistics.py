@@ -1,4 +1,4 @@
-"""How well features stand for codes, and how many of them it takes."""
+"""How well features represent codes, and how many are active."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ import numpy as np
 
 
 class SparseStatistics(NamedTuple):
-    """What a sparse autoencoder makes of codes."""
+    """How well a sparse autoencoder represents codes."""
 
     unexplained: float
-    """Fraction of the variance that is left: sum |x - x^|^2 / sum |x - mean x|^2."""
+    """Unexplained share of the variance: sum |x - x^|^2 / sum |x - mean x|^2."""
     l0: float
-    """Mean number of active features of a row."""
+    """Mean number of active features per row."""
     dead: float
     """Share of the features that are active in no row."""
 
 
 class StatisticsSums:
-    """Sums over parts of the rows, from which the statistics of all rows come."""
+    """Sums over parts of the rows, which give the statistics of all rows."""
 
     def __init__(self, mean: np.ndarray) -> None:
         self._mean = mean

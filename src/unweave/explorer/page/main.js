@@ -107,7 +107,7 @@ async function show() {
  */
 function instead(view, reason) {
   const root = content.querySelector(".view");
-  const wayOut = view === "study" && !here().state.study ? null : el("a", { href: link("study", {}) }, "All that is in the folder");
+  const wayOut = view === "study" && !here().state.study ? null : el("a", { href: link("study", {}) }, "Everything in the folder");
   const words = el("p", { class: "warning failed" }, reason, wayOut ? " " : null, wayOut);
   const waiting = root?.querySelectorAll(".waiting") ?? [];
   if (!root?.childElementCount || (root.childElementCount === 1 && waiting.length)) fill(content, el("div", { class: `view ${view}` }, el("h1", {}, title(view)), words));

@@ -1,4 +1,4 @@
-"""The page of a study, and its plots as functions of axes."""
+"""The page of a study, and its plots as functions that take and return matplotlib axes."""
 
 from __future__ import annotations
 

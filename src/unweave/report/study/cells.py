@@ -12,9 +12,9 @@ from unweave.report.style import LIGHT, number
 from unweave.study.analysis.tidy import scores_of, settings_of_cells
 
 CELL = ".cell"
-"""The column that holds what people call a cell."""
+"""The column with the name of a cell."""
 COLOURS = ("#3a83d8", "#d9762b", "#2f9d62", "#a06bd8", "#d4576c", "#189aa8", "#9b8a1c", "#c55ba6")
-"""Colours of methods, that tell on a light background and on a dark one."""
+"""Colours of methods that are legible on light and dark backgrounds."""
 MARKERS = "osD^vPX*"
 
 
@@ -26,10 +26,10 @@ class Style(NamedTuple):
 
 
 def named(table: polars.DataFrame) -> polars.DataFrame:
-    """Return a table of scores with what people call each row's cell in the column `CELL`.
+    """Return a table of scores with the name of each row's cell in the column `CELL`.
 
-    That is the method and its settings, and the data set where there are several. Columns that begin with a dot are no
-    settings.
+    The name has the method and its settings, and the data set if there are several. Columns that begin with a dot are
+    not settings.
     """
     names = [name for name in settings_of_cells(table) if name not in ("data", "method", "step") and name[0] != "."]
     several = table["data"].n_unique() > 1
@@ -44,7 +44,7 @@ def named(table: polars.DataFrame) -> polars.DataFrame:
 
 
 def cell_name(method: str, settings: Mapping[str, object], data: str = "") -> str:
-    """Return what people call a cell.
+    """Return the name of a cell.
 
     >>> cell_name("beta-vae", {"beta": 4.0, "gamma": None, "normalise": True}, "shapes2d")
     'beta-vae beta=4 normalise=yes on shapes2d'
@@ -54,7 +54,7 @@ def cell_name(method: str, settings: Mapping[str, object], data: str = "") -> st
 
 
 def setting(value: object) -> str:
-    """Return the value of a setting as people write it.
+    """Return the value of a setting as text.
 
     >>> setting(4.0), setting(0.001), setting(False), setting("0:25@100")
     ('4', '0.001', 'no', '0:25@100')
@@ -65,7 +65,7 @@ def setting(value: object) -> str:
 
 
 def finite(table: polars.DataFrame) -> polars.DataFrame:
-    """Return a table of scores whose values that are no finite numbers are null."""
+    """Return a table of scores in which values that are not finite are null."""
     numbers = [name for name in ("value", "low", "high", "floor", "ceiling") if name in table.columns]
     cast = table.with_columns(polars.col(numbers).cast(polars.Float64))
     return cast.with_columns(
@@ -74,7 +74,7 @@ def finite(table: polars.DataFrame) -> polars.DataFrame:
 
 
 def at_the_end(table: polars.DataFrame) -> polars.DataFrame:
-    """Return the scores of each cell at its last step; snapshots are left out."""
+    """Return the scores of each cell at its last step, without snapshots."""
     if "step" not in table.columns or not len(table):
         return table
     cell = [name for name in settings_of_cells(table) if name != "step"]
@@ -98,13 +98,13 @@ def styles_of(methods: Iterable[str]) -> dict[str, Style]:
 
 
 def higher_is_better(metric: str) -> bool | None:
-    """Return whether higher scores are better; None where neither direction is, or where it is not known."""
+    """Return whether higher scores are better; None if neither direction is, or if it is unknown."""
     origin = origin_of(metric)
     return getattr(origin.metric, "higher_is_better", True) if origin else None
 
 
 def direction(metric: str) -> str:
-    """Return in words which direction is better, or nothing.
+    """Return which direction is better as text, or an empty text.
 
     >>> direction("mig"), direction("elbo-rate")
     ('higher is better', '')
@@ -113,5 +113,5 @@ def direction(metric: str) -> str:
 
 
 def arrow(metric: str) -> str:
-    """Return an arrow into the better direction, or nothing."""
+    """Return an arrow in the better direction, or an empty text."""
     return {True: "↑", False: "↓", None: ""}[higher_is_better(metric)]

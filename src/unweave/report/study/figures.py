@@ -1,4 +1,4 @@
-"""The plots of a study's page: one panel for each data set, as SVG that is part of the page."""
+"""The plots of a study's page: one panel for each data set, as inline SVG."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from unweave.study.analysis import metric_agreement
 CELLS = 40
 """With more cells on a data set, the scores are drawn by method."""
 SETTINGS = 4
-"""At most so many settings are drawn."""
+"""Largest number of settings drawn."""
 MAPPED = 16
-"""At most so many metrics are in the map of rank correlations."""
+"""Largest number of metrics in the map of rank correlations."""
 ABREAST = 3
 """Panels side by side."""
 WIDTH = 12.0
 """Inches that fit on the page."""
 Draw = Callable[[Axes, polars.DataFrame, bool], object]
-"""From axes, the scores of a data set and whether this panel is the last, to what is drawn."""
+"""A function that draws a panel from axes, the scores of a data set and whether it is the last panel."""
 
 
 def metric_figures(seen: Seen, metric: str, *, settings: bool = True) -> str:
-    """Return the plots of one metric: by cell, against settings unless told otherwise, against steps."""
+    """Return the plots of one metric: by cell, by default against settings, and against steps."""
     table = seen.scores.filter(polars.col("metric") == metric).drop_nulls("value")
     styles = styles_of(seen.methods)
     parts = [_by_cell(seen, table, metric, styles)]
@@ -48,7 +48,7 @@ def metric_figures(seen: Seen, metric: str, *, settings: bool = True) -> str:
 
 
 def numeric_settings(table: polars.DataFrame) -> list[str]:
-    """Return the settings of which a method was run with several numbers on one data set."""
+    """Return the settings for which a method has several numbers on one data set."""
     found = []
     for name in table.columns[3 : table.columns.index("seed")]:
         if table[name].dtype == polars.Boolean:
@@ -151,7 +151,7 @@ def _panels(
 
 
 def _legend_width(table: polars.DataFrame, setting: str = "") -> float:
-    """Return the inches that the names of lines need beside the last panel."""
+    """Return the width in inches of the legend next to the last panel."""
     rows = named(table.drop(setting) if setting else table)
     names = rows[CELL].str.replace(" on .*", "").unique().to_list()
     if len(names) > LINES:
@@ -160,7 +160,7 @@ def _legend_width(table: polars.DataFrame, setting: str = "") -> float:
 
 
 def broken(name: str, letters: int) -> str:
-    r"""Return the name of a data set in lines of at most so many letters, where its options let it break.
+    r"""Return the name of a data set in lines of at most `letters` letters, broken between its options.
 
     >>> broken("xysquares:spacing=8,size=32", 20)
     'xysquares:spacing=8,\nsize=32'

@@ -1,4 +1,4 @@
-"""The axis of a score: how far it reaches, which direction is better, and where its floor and ceiling are."""
+"""The axis of a score: its limits, the better direction, and its floor and ceiling."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from unweave.report.study.cells import direction
 from unweave.report.style import LIGHT, number
 
 REACH = 0.6
-"""A floor or a ceiling is drawn where it makes the axis longer by at most this share."""
+"""A floor or a ceiling is drawn if it extends the axis by at most this share."""
 
 
 def score_axis(
@@ -22,7 +22,7 @@ def score_axis(
 ) -> None:
     """Set the limits, ticks and label of the axis of a score, and draw its floor and ceiling lightly.
 
-    `drawn` are all values that must be seen. A floor or ceiling that is far from them is named in the label only.
+    `drawn` are all values that must be visible. A floor or ceiling far from them is only named in the label.
     """
     low, high = _extent(drawn)
     marks = {name: _middle(rows, name) for name in ("floor", "ceiling")}
@@ -42,7 +42,7 @@ def score_axis(
 
 
 def _extent(drawn: Iterable[float]) -> tuple[float, float]:
-    """Return the least and the greatest value, a little apart where they are the same."""
+    """Return the smallest and the largest value, slightly apart if they are equal."""
     values = np.array([value for value in drawn if value is not None], dtype=float)
     if not len(values):
         return 0.0, 1.0
@@ -52,7 +52,7 @@ def _extent(drawn: Iterable[float]) -> tuple[float, float]:
 
 
 def _middle(rows: polars.DataFrame, name: str) -> float | None:
-    """Return the median floor or ceiling of the runs, None where they have none."""
+    """Return the median floor or ceiling of the runs; None if they have none."""
     if name not in rows.columns:
         return None
     found = rows[name].drop_nulls().median()

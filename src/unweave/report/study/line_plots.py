@@ -1,6 +1,6 @@
 """Scores of a study as lines on matplotlib axes: against a setting such as a strength, and against training steps.
 
-As in `plots`, a point is a training run, and a mean has an interval, over seeds, only from five seeds on.
+As in `plots`, a point is a training run, and a mean has an interval over seeds only with at least five seeds.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from unweave.study.analysis import over_seeds
 from unweave.study.analysis.tidy import settings_of_cells
 
 LOGARITHMIC = 8
-"""Settings are on a logarithmic axis from this ratio of the largest to the smallest on."""
+"""The axis of a setting is logarithmic if the ratio of the largest to the smallest value is at least this."""
 LINES = 10
-"""More lines than these are thin, without points, and named by their methods."""
+"""With more lines than this, they are thin, without points, and named by their methods."""
 DASHES = ("-", "--", ":", "-.")
 
 
@@ -37,9 +37,9 @@ def scores_by_setting(
     styles: Styles | None = None,
     legend: bool = True,
 ) -> Axes:
-    """Draw scores against a number that differs, such as a strength: a line through the means of each method.
+    """Draw scores against a numeric setting, such as a strength: a line through the means of each method.
 
-    Cells that differ in other settings too are lines of their own.
+    Cells that also differ in other settings have separate lines.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def scores_by_setting(
     setting
         A column of the table that holds numbers, such as beta.
     legend
-        Whether to name the lines beside the axes.
+        Whether to draw a legend next to the axes.
 
     Returns
     -------
@@ -60,7 +60,7 @@ def scores_by_setting(
     numbers = table.with_columns(polars.col(setting).cast(polars.Float64, strict=False).alias(".x"))
     rows = scores(at_the_end(numbers.drop(setting)), metric).drop_nulls(".x")
     if not len(rows):
-        raise UsageError(f"no score of '{metric}' has a number as '{setting}'")
+        raise UsageError(f"no score of '{metric}' has a numeric '{setting}'")
     axes = _line_axes(ax, rows)
     drawn = _draw_lines(axes, rows, styles or styles_of(table["method"]), legend=legend)
     places = sorted(set(rows[".x"]))
@@ -106,7 +106,7 @@ def _line_axes(ax: Axes | None, lines: polars.DataFrame) -> Axes:
 
 
 def _draw_lines(axes: Axes, rows: polars.DataFrame, styles: Styles, *, legend: bool) -> list[float]:
-    """Draw a line for each cell, over `.x`, and return all values that must be seen."""
+    """Draw a line for each cell, over `.x`, and return all values that must be visible."""
     named = rows[CELL].n_unique() <= LINES
     looks = _looks(rows, styles)
     drawn: list[float] = rows["value"].to_list()
@@ -139,14 +139,14 @@ def _draw_lines(axes: Axes, rows: polars.DataFrame, styles: Styles, *, legend: b
 
 
 def name_lines(axes: Axes, labels: Mapping[str, Artist] | None = None) -> None:
-    """Put the names of lines or points beside the axes."""
+    """Draw the legend of lines or points next to the axes."""
     named = (list(labels.values()), list(labels)) if labels else ()
     place = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.02)}
     axes.legend(*named, **place, frameon=False, fontsize=9, labelcolor=LIGHT["ink"], handlelength=2.4)
 
 
 def _looks(rows: polars.DataFrame, styles: Styles) -> dict[str, tuple[Style, str]]:
-    """Return the style and the dash of each line; lines of a single method have colours of their own."""
+    """Return the style and the dash of each line; lines of a single method have different colours."""
     cells = rows.select(CELL, "method").unique(maintain_order=True).rows()
     methods = {method for _, method in cells}
     if len(methods) == 1 and 1 < len(cells) <= LINES:

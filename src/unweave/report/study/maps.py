@@ -41,7 +41,7 @@ def metric_scatter(
     first, second
         The metrics, along x and y.
     ax
-        Where to draw; by default axes of their own.
+        Where to draw; by default on new axes.
     styles
         Colours of methods, so that several axes can share them.
 
@@ -73,17 +73,17 @@ def agreement_map(table: polars.DataFrame, ax: Axes | None = None, *, metrics: S
     table
         A table of scores of one data set, as `Study.scores` returns it; of snapshots, the last counts.
     ax
-        Where to draw; by default axes of their own.
+        Where to draw; by default on new axes.
     metrics
         Which, in this order; by default all.
 
     Returns
     -------
     Axes
-        The axes. A metric that is the same in all runs has no correlation, which is drawn as a dash.
+        The axes. A metric that is constant over all runs has no correlation, which is drawn as a dash.
     """
     if table["data"].n_unique() > 1:
-        raise UsageError("rank correlations are those of one data set; the table has several: filter it by data")
+        raise UsageError("rank correlations need one data set, but the table has several: filter it by data")
     last = at_the_end(finite(table))
     names = last["metric"].unique(maintain_order=True).to_list() if metrics is None else list(metrics)
     axes = (
@@ -119,7 +119,7 @@ def state_matrix(states: polars.DataFrame, ax: Axes | None = None) -> Axes:
     states
         One row for each run: cell (its name), seed, state (done, running, failed or todo).
     ax
-        Where to draw; by default axes of their own.
+        Where to draw; by default on new axes.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The page of a study: one HTML file with its plots inside, which needs neither network nor unweave."""
+"""The page of a study: one HTML file with its plots inside, which needs no network connection and no unweave."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ from unweave.report.style import number
 from unweave.study import Study
 
 DRAWN, OPEN = 8, 3
-"""So many metrics are drawn, and so many of them at first sight."""
+"""Number of metrics drawn, and number of them unfolded."""
 PANELS = 36
-"""At most about so many panels are drawn against settings: of the first metrics."""
+"""Approximate largest number of panels against settings, for the first metrics."""
 READING = (
-    "Below a mean stands its 95 % interval over seeds, where a cell has at least five. The interval over images, which "
-    'every single run has, is another thing and is not shown here. <span class="mark best">★</span> marks a cell that '
+    "Below each mean is its 95 % interval over seeds, if a cell has at least five. The interval over images, which "
+    'every single run has, is different and not shown here. <span class="mark best">★</span> marks a cell that '
     "is better than every other one: by Welch’s test, p at most 0.05 after Holm’s correction for all pairs of cells of "
-    'that data set and metric. Where there is no such cell, <span class="mark tied">≈</span> marks those that cannot '
-    "be told apart from the best mean."
+    'that data set and metric. If there is no such cell, <span class="mark tied">≈</span> marks those that do not '
+    "differ significantly from the best mean."
 )
 
 
@@ -48,11 +48,11 @@ def write_study_page(study: Study, out: Path | None = None, *, extra: Sequence[S
     Parameters
     ----------
     study
-        The study; what is not done yet is said, and left out.
+        The study; the page says what is not done yet.
     out
         The page to write.
     extra
-        Sections of your own, which come first.
+        Your own sections, which come first.
 
     Returns
     -------
@@ -67,7 +67,22 @@ def write_study_page(study: Study, out: Path | None = None, *, extra: Sequence[S
 
 
 def render_study(study: Study, page: Path | None = None, *, extra: Sequence[Section] = ()) -> str:
-    """Return the page of a study as HTML text, with links as seen from where it will be."""
+    """Return the page of a study as HTML, with links relative to `page`.
+
+    Parameters
+    ----------
+    study
+        The study.
+    page
+        Where the page will be; by default report.html in the study's folder.
+    extra
+        Your own sections, which come first.
+
+    Returns
+    -------
+    str
+        The HTML text.
+    """
     page = study.path / "report.html" if page is None else page
     seen = look(study)
     parts = {given.title: section_html(given, f"extra-{place}") for place, given in enumerate(extra)}
@@ -137,7 +152,7 @@ def _plots(seen: Seen) -> str:
         f"{metric_figures(seen, metric, settings=place < detailed)}\n</details>"
         for place, metric in enumerate(seen.metrics[:DRAWN])
     ]
-    about = "Dotted: the median floor (codes with shuffled factors) and ceiling (the factors as codes), where near."
+    about = "Dotted: the median floor (codes with shuffled factors) and ceiling (the factors as codes), if near."
     if (hidden := len(seen.metrics) - DRAWN) > 0:
         about += f" {counted(hidden, 'further metric')} {'is' if hidden == 1 else 'are'} not drawn:"
         about += " <code>unweave.report.scores_by_cell(study.scores(), name)</code> draws one."
@@ -151,14 +166,14 @@ def _plots(seen: Seen) -> str:
 def _agreement(seen: Seen) -> str:
     figures = agreement_figures(seen) if len(seen.metrics) > 1 else ""
     about = (
-        "Do metrics put runs in the same order? 1: the same, 0: unrelated, −1: the reverse, which is what two metrics "
-        "of opposite directions (↑, ↓) should show."
+        "Do metrics rank runs in the same order? 1: the same, 0: unrelated, −1: reversed, as expected for two metrics "
+        "of opposite directions (↑, ↓)."
     )
     return section("Agreement of metrics", about, figures, "agreement") if figures else ""
 
 
 def _about_runs() -> str:
-    return "Cells × seeds. A square is a run, and a link to its page, where it has one, or to its folder."
+    return "Cells × seeds. Each square is a run and links to its page, if it has one, or to its folder."
 
 
 def _failures(seen: Seen, page: Path) -> str:

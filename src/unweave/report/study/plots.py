@@ -1,7 +1,7 @@
 """Scores of a study on matplotlib axes: by cell, and by method.
 
-Every function takes a tidy table as `Study.scores` returns it, draws on `ax`, or on axes of its own, and returns the
-axes. A point is a training run. A mean has an interval, over training seeds, only from five seeds on.
+Every function takes a tidy table as `Study.scores` returns it, draws on `ax` or on new axes, and returns the axes. A
+point is a training run. A mean has an interval over training seeds only with at least five seeds.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LINE = 0.25
 LETTER = 0.068
 """Width of a letter in inches."""
 INTERVALS = "_intervals"
-"""The label of what draws intervals over seeds; matplotlib leaves it out of legends."""
+"""The label of intervals over seeds; matplotlib leaves it out of legends."""
 
 
 def scores_by_cell(
@@ -35,7 +35,7 @@ def scores_by_cell(
     cells: Sequence[str] | None = None,
     styles: Styles | None = None,
 ) -> Axes:
-    """Draw a row for each cell: a point for each seed, their mean, and from five seeds on its interval over seeds.
+    """Draw a row for each cell: a point per seed, their mean and, with five seeds or more, its interval over seeds.
 
     Parameters
     ----------
@@ -44,9 +44,9 @@ def scores_by_cell(
     metric
         The metric.
     ax
-        Where to draw; by default axes of their own.
+        Where to draw; by default on new axes.
     cells
-        The rows by name, in this order, so that several axes can share them; by default all, as the table has them.
+        The names of the rows, in order, so that several axes can share them; by default all, in the order of the table.
     styles
         Colours of methods, so that several axes can share them.
 
@@ -84,8 +84,8 @@ def scores_by_method(
 ) -> Axes:
     """Draw a row for each method: a point for each run, whatever its settings and seed, and the median.
 
-    For studies of more cells than `scores_by_cell` has room for. There is no interval: runs of different settings are
-    no replicates.
+    For studies with more cells than `scores_by_cell` has room for. There is no interval, because runs with different
+    settings are not replicates.
 
     Parameters
     ----------
@@ -113,18 +113,18 @@ def scores_by_method(
 
 
 def text_width(names: Sequence[str]) -> float:
-    """Return the inches that the longest of some labels needs."""
+    """Return the width in inches of the longest of some labels."""
     return 0.15 + LETTER * max(map(len, names), default=0)
 
 
 def _strokes(axes: Axes, means: Sequence[tuple[float, float]], reach: float) -> None:
-    """Draw the middle of each row, (value, row), as a stroke across it."""
+    """Draw the mean or median of each row, (value, row), as a stroke across it."""
     values, places = (np.array(part) for part in zip(*means, strict=True)) if means else (np.array([]),) * 2
     axes.vlines(values, places - reach, places + reach, colors=LIGHT["ink"], linewidth=1.6, zorder=4)
 
 
 def _rows(axes: Axes, names: Sequence[str]) -> None:
-    """Name the rows from above."""
+    """Label the rows from the top."""
     plain(axes)
     axes.set_yticks(range(len(names)), list(names), parse_math=False, color=LIGHT["ink"])
     axes.set_ylim(len(names) - 0.4, -0.6)

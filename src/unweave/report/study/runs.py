@@ -17,13 +17,13 @@ from unweave.report.study.words import counted, duration
 from unweave.report.style import number
 
 FOLDED = 60
-"""With more cells the matrix is below a line that unfolds it."""
+"""With more cells the matrix is folded."""
 STATES = {"done": "done", "running": "running", "failed": "failed", "todo": "to do"}
 KEY = " ".join(f'<span class="run {state}"></span>&nbsp;{word}' for state, word in STATES.items())
 
 
 def run_matrix(seen: Seen, page: Path) -> str:
-    """Return cells × seeds; a run that is there is a link, seen from where the page is."""
+    """Return cells × seeds; existing runs are links relative to the page."""
     seeds = sorted(set(seen.runs["seed"]))
     head = "".join(f'<th scope="col">{seed}</th>' for seed in seeds)
     bodies = [_body(seen, data, seeds, page) for data in seen.data]
@@ -55,7 +55,7 @@ def _body(seen: Seen, data: str, seeds: list[int], page: Path) -> str:
 
 
 def _run(seen: Seen, run: Mapping[str, object], page: Path) -> str:
-    """Return one run as a square; one that has a folder, or failed, is a link."""
+    """Return one run as a square; it is a link if the run has a folder or failed."""
     name, state = str(run["run"]), str(run[".state"])
     spent = run[".seconds"]
     about = f"{run[CELL]}, seed {run['seed']}: {STATES[state]}"
@@ -66,7 +66,7 @@ def _run(seen: Seen, run: Mapping[str, object], page: Path) -> str:
 
 
 def target_of(study: Path, name: str, state: str) -> Path | None:
-    """Return what a run links to: its page, its folder, or why it failed; nothing where there is nothing yet."""
+    """Return what a run links to: its page, its folder, or why it failed; None if there is nothing yet."""
     folder = study / "runs" / name
     if state == "failed":
         return study / "failures" / f"{name}.txt"
@@ -76,7 +76,7 @@ def target_of(study: Path, name: str, state: str) -> Path | None:
 
 
 def link(target: Path, page: Path) -> str:
-    """Return the address of a file as seen from a page."""
+    """Return the address of a file relative to a page."""
     try:
         relative = os.path.relpath(target, page.parent)
     except ValueError:  # another drive

@@ -1,4 +1,4 @@
-"""Sections that others add to the page of a study, such as a table of published scores beside ours."""
+"""Sections that users add to the page of a study, such as a table of published scores."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from unweave.report.study.cells import setting
 
 @dataclass(frozen=True)
 class Section:
-    """A section of a page: a title, text, a table, figures. All text is plain, and escaped."""
+    """A section of a page: a title, text, a table, figures. All text is plain and is escaped."""
 
     title: str
     text: str = ""
-    """Paragraphs, with an empty line between two."""
+    """Paragraphs, separated by empty lines."""
     table: polars.DataFrame | Sequence[Mapping[str, Any]] = ()
     """Rows with the same columns."""
     figures: Sequence[Figure | Axes] = ()
@@ -39,7 +39,7 @@ def section_html(given: Section, anchor: str) -> str:
 
 
 def table_html(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return rows as a <table>; numbers stand to the right."""
+    """Return rows as a <table>, with numbers aligned to the right."""
     heads = list(rows[0])
     kind = {name: _kind(rows, name) for name in heads}
     head = "".join(f'<th scope="col"{kind[name]}>{escape(name)}</th>' for name in heads)

@@ -1,4 +1,4 @@
-"""What a study holds, read once: its runs with their states, its scores, and what is known of how they were made."""
+"""A study read once for its page: runs with their states, scores, and how they were made."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from unweave.study.sessions import read_sessions
 from unweave.study.table import LeftOut, Records, run_frame, score_table
 
 UNKNOWN = ("null", "{}")
-"""What is recorded of a run that says nothing."""
+"""The record of a run without one."""
 
 
 @dataclass(frozen=True)
 class Seen:
-    """A study as its page shows it."""
+    """The content of a study's page."""
 
     study: Study
     runs: polars.DataFrame
-    """One row for each run of the plan: run, data, method, what differs, seed, and below names that begin with a dot
-    the cell's name, steps, state and seconds."""
+    """One row for each run of the plan: run, data, method, the settings that differ, seed, and in columns that begin
+    with a dot the cell's name, steps, state and seconds."""
     scores: polars.DataFrame
-    """The tidy table, with what differs in the plan; values that are no finite numbers are null."""
+    """The tidy table, with the settings that differ in the plan; values that are not finite are null."""
     records: Records
 
     @cached_property
@@ -41,7 +41,7 @@ class Seen:
 
     @cached_property
     def metrics(self) -> list[str]:
-        """The metrics that have any value, in the order in which they were asked for."""
+        """The metrics that have any value, in the order of the plan."""
         found = self.final.drop_nulls("value")["metric"].unique(maintain_order=True).to_list()
         asked = list(self.study.plan.scoring.metrics)
         place = {name: next((i for i, each in enumerate(asked) if _is_of(name, each)), len(asked)) for name in found}
@@ -64,7 +64,7 @@ class Seen:
 
     @cached_property
     def failures(self) -> dict[str, str]:
-        """Of every run that failed, why, in one line."""
+        """Why each failed run failed, in one line."""
         failed = set(self.runs.filter(polars.col(".state") == "failed")["run"])
         return {task.name: self.study.folder.failure(task) for task in self.study.plan.tasks if task.name in failed}
 
@@ -74,7 +74,7 @@ class Seen:
         return read_sessions(self.study.path)
 
     def recorded(self, column: str) -> list[tuple[dict[str, Any], int]]:
-        """Return what the runs recorded in a column (versions, machine), and how many runs share it, most first."""
+        """Return the records in a column (versions, machine) with the number of runs of each, most first."""
         texts = self._own[column].drop_nulls().to_list()
         return [(json.loads(text), count) for text, count in Counter(texts).most_common() if text not in UNKNOWN]
 
@@ -113,16 +113,16 @@ def look(study: Study) -> Seen:
 
 
 def _unlabelled_data(runs: polars.DataFrame) -> polars.DataFrame:
-    """Name the cells within their data set: the page has a table for each."""
+    """Name cells without their data set, because the page has a table for each data set."""
     return runs.with_columns(named(runs.with_columns(data=polars.lit("")))[CELL])
 
 
 def _part(name: str) -> int:
-    """Return which part of its metric a row is, in the metric's own order."""
+    """Return the position of a row among the parts of its metric."""
     origin = origin_of(name)
     return origin.metric.names(origin.name).index(name) if origin else 0
 
 
 def _is_of(name: str, asked: str) -> bool:
-    """Tell whether a row of scores is that of a metric, or a part of it."""
+    """Return whether a row of scores is that of a metric, or a part of it."""
     return name == asked or name.startswith(f"{asked}-")

@@ -1,4 +1,4 @@
-"""The scores of a study as HTML: cells as rows, metrics as columns, and which cells can be told apart."""
+"""The scores of a study as HTML: cells as rows, metrics as columns, and which cells differ significantly."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from unweave.report.style import decimals, number
 from unweave.study.analysis import FEW_SEEDS, Best, Interval, best_cell, cells_of, over_seeds
 
 ROWS = 40
-"""Further cells are below a line that unfolds them."""
+"""Further cells are folded."""
 COLUMNS = 8
-"""Further metrics are below such a line too, this many to a table."""
+"""Further metrics are folded too, this many per table."""
 NAMED = 6
-"""At most so many cells that cannot be told apart are named."""
+"""Largest number of tied cells that are named."""
 
 
 @dataclass(frozen=True)
@@ -27,24 +27,24 @@ class Summary:
     """The scores of the cells of one data set at the end of training."""
 
     planned: Mapping[str, int]
-    """The seeds that each cell was given, in the order of the plan."""
+    """The number of seeds of each cell, in the order of the plan."""
     done: Mapping[str, int]
-    """Of which so many have a score."""
+    """The number of seeds of each cell that have a score."""
     means: Mapping[str, Mapping[str, Interval]]
     """By metric and cell, the mean over seeds and its interval over seeds."""
     best: Mapping[str, Best]
-    """By metric that has a better direction."""
+    """The best cell, by metric, if one direction is better."""
 
     def sorted_by(self, metric: str) -> list[str]:
-        """Return all cells, the best mean of a metric first, those without a score last."""
+        """Return all cells, with the best mean of a metric first and those without a score last."""
         sign = 1.0 if higher_is_better(metric) is False else -1.0
         found = self.means[metric]
         return sorted(self.planned, key=lambda cell: sign * found[cell].value if cell in found else inf)
 
     def rank(self, metric: str, cell: str) -> str:
-        """Return whether a cell is the best by a metric, cannot be told apart from the best, or neither.
+        """Return whether a cell is the best by a metric, ties with the best, or neither.
 
-        Where no cell can be told apart from the best, there is nothing to mark.
+        If all cells tie with the best, nothing is marked.
         """
         best = self.best.get(metric)
         if best is None or best.cell is None or len(best.ties) == best.compared - 1:
@@ -55,7 +55,7 @@ class Summary:
 
 
 def summarise(final: polars.DataFrame, runs: polars.DataFrame, metrics: Sequence[str]) -> Summary:
-    """Return the summary of one data set: of its scores at the end of training, and of its runs."""
+    """Return the summary of one data set from its scores at the end of training and its runs."""
     table = final.select("run", CELL, "seed", "metric", "value")
     planned = dict(runs.group_by(CELL, maintain_order=True).len().iter_rows())
     scored = table.drop_nulls("value").select("run", CELL).unique().group_by(CELL).len()
@@ -71,7 +71,7 @@ def summarise(final: polars.DataFrame, runs: polars.DataFrame, metrics: Sequence
 
 
 def score_tables(summary: Summary, metrics: Sequence[str]) -> str:
-    """Return the table of a data set; what is beyond its first rows and columns is below lines that unfold it."""
+    """Return the table of a data set; all but the first rows and columns are folded."""
     lead = leading(metrics)
     cells = summary.sorted_by(lead)
     parts = [_table(summary, cells[:ROWS], metrics[:COLUMNS])]
@@ -85,12 +85,12 @@ def score_tables(summary: Summary, metrics: Sequence[str]) -> str:
 
 
 def leading(metrics: Sequence[str]) -> str:
-    """Return the metric that cells are sorted by: the first that has a better direction."""
+    """Return the metric by which cells are sorted: the first for which one direction is better."""
     return next((name for name in metrics if higher_is_better(name) is not None), metrics[0])
 
 
 def verdicts(summary: Summary, metrics: Sequence[str]) -> str:
-    """Return for each metric whether one cell is best, or which cannot be told apart."""
+    """Return for each metric which cell is best, or which cells tie."""
     lines = [_verdict(metric, summary) for metric in metrics if metric in summary.best]
     lines = [line for line in lines if line]
     if not lines:
@@ -117,13 +117,13 @@ def _verdict(metric: str, summary: Summary) -> str:
     named = f": {', '.join(ties)}" if len(ties) <= NAMED and not every else ""
     many = f"{'any' if every else len(ties)} of the other {others} cells" if others > 1 else "the other cell"
     extreme = "highest" if higher_is_better(metric) else "lowest"
-    return f"{name} has the {extreme} mean, but cannot be told apart from {many}{named}{aside}."
+    return f"{name} has the {extreme} mean, but does not differ significantly from {many}{named}{aside}."
 
 
 def _no_comparison(summary: Summary) -> str:
     if len(summary.planned) < 2:
         return ""
-    text = f"No cell is called best: to compare cells, two of them need at least {FEW_SEEDS} scores each."
+    text = f"No cell is called best: a comparison needs two cells with at least {FEW_SEEDS} scores each."
     return f'<p class="note">{text}</p>'
 
 
@@ -162,13 +162,13 @@ def _score(summary: Summary, cell: str, metric: str, seeds: int) -> str:
 
 
 def cell_html(cell: str) -> str:
-    """Return a cell's name with its method in bold, the settings beside it."""
+    """Return a cell's name with its method in bold, followed by its settings."""
     method, _, settings = cell.partition(" ")
     return escape(method) + (f" <small>{escape(settings)}</small>" if settings else "")
 
 
 def _breakable(name: str) -> str:
-    """Let a long name break after its hyphens."""
+    """Return a long name that can break after its hyphens."""
     return escape(name).replace("-", "-<wbr>")
 
 

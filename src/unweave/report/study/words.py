@@ -1,4 +1,4 @@
-"""What the page of a study says in words: what was run, how long it took, on what."""
+"""The sentences of a study's page: what was run, how long it took, on which machine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from unweave.study.analysis import FEW_SEEDS
 from unweave.text import memory, pairs
 
 LISTED = 8
-"""Of more values than these, the number is told."""
+"""With more values than this, only their number is given."""
 
 
 def what_was_run(seen: Seen) -> str:
@@ -26,7 +26,7 @@ def what_was_run(seen: Seen) -> str:
     steps = sorted(set(seen.runs[".steps"]))
     trained = f"{number(steps[0])} steps" if len(steps) == 1 else f"{number(steps[0])} to {number(steps[-1])} steps"
     asked = seen.study.plan.scoring.metrics
-    scored = f"and scored by {listed(asked, 'metrics')}" if asked else "and not scored: the study asks for no metric"
+    scored = f"and scored by {listed(asked, 'metrics')}" if asked else "and not scored: the study names no metrics"
     kept = (
         f" after {listed(map(number, seen.study.plan.snapshots))} steps and at the end"
         if seen.study.plan.snapshots
@@ -51,14 +51,14 @@ def _method(seen: Seen, method: str) -> str:
 
 
 def _replicates(seen: Seen) -> str:
-    """Return how many seeds cells have, and which."""
+    """Return how many seeds cells have, and which ones."""
     counts = sorted(set(seen.runs.group_by("data", ".cell").len()["len"]))
     many = counted(counts[0], "seed") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} seeds"
     return f"Every cell has {many} ({seeds(seen.runs['seed'].to_list())})"
 
 
 def seeds(values: Iterable[int]) -> str:
-    """Return seeds, those that follow each other as a range.
+    """Return seeds as text, with consecutive ones as a range.
 
     >>> seeds([0, 1, 2, 3, 7]), seeds([4, 5])
     ('0–3, 7', '4, 5')
@@ -75,7 +75,7 @@ def seeds(values: Iterable[int]) -> str:
 
 
 def state(seen: Seen) -> str:
-    """Return what is not there yet, nothing where all is done."""
+    """Return what is not done yet, or an empty text."""
     counts = seen.runs[".state"].value_counts()
     found = dict(counts.iter_rows())
     parts = [
@@ -92,7 +92,7 @@ def state(seen: Seen) -> str:
 
 
 def few_seeds(seen: Seen) -> str:
-    """Return that a study has too few seeds for intervals, nothing where it has enough."""
+    """Return a note if a study has too few seeds for intervals, or an empty text."""
     most = seen.runs.group_by("data", ".cell").len()["len"].max()
     if not isinstance(most, int) or most >= FEW_SEEDS:
         return ""
@@ -145,12 +145,12 @@ def _machine(found: Mapping[str, Any]) -> str:
     parts += [counted(int(machine["cores"]), "core")] if "cores" in machine else []
     parts += [memory(int(machine["memory"]))] if "memory" in machine else []
     parts += [str(found["device"])] if found.get("device") not in (None, "cpu") else []
-    parts += [f"{counted(int(found['threads']), 'thread')} a run"] if found.get("threads") else []
+    parts += [f"{counted(int(found['threads']), 'thread')} per run"] if found.get("threads") else []
     return ", ".join(parts)
 
 
 def _all_of(seen: Seen, column: str, text: Any) -> str:
-    """Return what the runs recorded; with the number of runs where they differ."""
+    """Return what the runs recorded, with the number of runs if they differ."""
     found = [(text(value), count) for value, count in seen.recorded(column)]
     found = [(value, count) for value, count in found if value]
     if len(found) < 2:
@@ -159,7 +159,7 @@ def _all_of(seen: Seen, column: str, text: Any) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return a time as people say it.
+    """Return a duration as text.
 
     >>> duration(42), duration(600), duration(9000)
     ('42 s', '10 min', '2.5 h')
@@ -179,7 +179,7 @@ def counted(count: int, noun: str) -> str:
 
 
 def listed(texts: Iterable[str], noun: str = "values") -> str:
-    """Return some texts as a list in a sentence, and of many their number.
+    """Return texts as a list in a sentence, or only their number if there are many.
 
     >>> listed(["a"]), listed("ab"), listed("abc"), listed("abcdefghi", "letters")
     ('a', 'a and b', 'a, b and c', '9 letters')

@@ -1,6 +1,6 @@
 """What a table of scores says: pure functions of the table that `Study.scores` returns.
 
-The seed is the unit of replication. An interval here is over training seeds, and never over images.
+The seed is the unit of replication: every interval here is over training seeds, never over images.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whether metrics agree, and whether a model chosen by one does well by another, here or on other data."""
+"""Whether metrics agree, and whether a model chosen by one metric does well by another, or on other data."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def metric_agreement(table: polars.DataFrame, metrics: Sequence[str] | None = No
     Returns
     -------
     polars.DataFrame
-        data, first, second, correlation, runs; the correlation is null where a metric is constant.
+        data, first, second, correlation, runs; the correlation is null if a metric is constant.
     """
     from scipy.stats import spearmanr
 
@@ -43,7 +43,7 @@ def metric_agreement(table: polars.DataFrame, metrics: Sequence[str] | None = No
 
 @dataclass(frozen=True)
 class Transfer:
-    """How often choosing by one metric on one data set beats a random choice, by where the choice is tried."""
+    """How often choosing by one metric on one data set beats a random choice, by where the choice is tested."""
 
     same: float | None
     """The same metric and data set, another seed."""
@@ -56,18 +56,23 @@ class Transfer:
 
 
 def transfer(table: polars.DataFrame, metrics: Sequence[str] | None = None) -> Transfer:
-    r"""Return the chance that the cell chosen by metric A on data set S beats a random cell by B on T.
+    r"""Return the probability that the cell chosen by metric A on data set S beats a random cell by B on T.
 
     The cell with the best run by A on S is chosen. A run of it with another seed is compared by B on T with a run of a
-    cell drawn at random; a tie counts one half. All pairs of seeds, cells, metrics and data sets are averaged, and not
-    drawn. This is the question of [Locatello2019]_, section 5.4 (80.7 %, 59.3 % and 54.9 % there); it draws at random.
+    random cell; a tie counts one half. The average is over all pairs of seeds, cells, metrics and data sets. This is
+    the question of [Locatello2019]_, section 5.4 (80.7 %, 59.3 % and 54.9 % there), which draws pairs at random.
 
     Parameters
     ----------
     table
         A table of scores, as `Study.scores` returns it, of one step. All data sets need the same cells.
     metrics
-        Metrics to choose and to compare by, of which higher is better; by default all of the table.
+        Metrics to choose and to compare by, for which higher is better; by default all of the table.
+
+    Returns
+    -------
+    Transfer
+        The probabilities, by whether metric and data set are the same.
     """
     scores = _cube(table, metrics)  # (metrics, data sets, cells, seeds)
     kinds: dict[tuple[bool, bool], list[float]] = {}
@@ -86,7 +91,7 @@ def transfer(table: polars.DataFrame, metrics: Sequence[str] | None = None) -> T
 
 
 def _chance(scores: np.ndarray, cell: int, used: int | None) -> float:
-    """Return the chance that a run of a cell, but for the seed used, beats a run of any cell (cells, seeds)."""
+    """Return the probability that a run of a cell, except for the seed used, beats a run of any cell (cells, seeds)."""
     own = np.delete(scores[cell], used) if used is not None else scores[cell]
     wins = 0.5 * (1 + np.sign(own[:, None] - scores.reshape(1, -1)))
     return float(np.nanmean(wins))

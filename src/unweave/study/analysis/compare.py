@@ -1,4 +1,4 @@
-"""Which cells differ: every pair of cells, corrected for how many pairs there are."""
+"""Which cells differ: comparisons of all pairs of cells, corrected for the number of pairs."""
 
 from __future__ import annotations
 
@@ -15,6 +15,16 @@ from unweave.study.analysis.tidy import cells_of, settings_of_cells
 
 def holm(p: Sequence[float]) -> list[float]:
     """Return p-values corrected by Holm's step-down rule: the k-th smallest of m times m - k + 1, never falling.
+
+    Parameters
+    ----------
+    p
+        The p-values of all comparisons.
+
+    Returns
+    -------
+    list
+        The corrected p-values, in the same order.
 
     Examples
     --------
@@ -42,7 +52,7 @@ def compare_cells(table: polars.DataFrame, metric: str) -> polars.DataFrame:
     Returns
     -------
     polars.DataFrame
-        first, second (as text), difference of means, improvement with low and high (the chance that a run of the
+        first, second (as text), difference of means, improvement with low and high (the probability that a run of the
         first scores higher), p by Welch's test, and p_holm, corrected for all pairs of the table.
     """
     settings = settings_of_cells(table)
@@ -73,14 +83,14 @@ def compare_cells(table: polars.DataFrame, metric: str) -> polars.DataFrame:
 
 @dataclass(frozen=True)
 class Best:
-    """The cell with the best mean of a metric, and which others it cannot be told apart from."""
+    """The cell with the best mean of a metric, and the cells that do not differ significantly from it."""
 
     cell: tuple[object, ...] | None
-    """Its settings, as `cells_of` has them; None where fewer than two cells have five seeds."""
+    """Its settings, as in `cells_of`; None if fewer than two cells have five seeds."""
     ties: tuple[tuple[object, ...], ...]
-    """The cells that Welch's test, with Holm's correction for all pairs, does not tell from it."""
+    """The cells that do not differ from it by Welch's test with Holm's correction for all pairs."""
     compared: int
-    """How many cells have at least five seeds, and were compared."""
+    """Number of cells with at least five seeds, which were compared."""
 
     @property
     def is_clear(self) -> bool:
@@ -89,7 +99,7 @@ class Best:
 
 
 def best_cell(table: polars.DataFrame, metric: str, *, higher_is_better: bool = True, level: float = 0.05) -> Best:
-    """Return the cell with the best mean over seeds, and the cells that it cannot be told apart from.
+    """Return the cell with the best mean over seeds, and the cells that do not differ significantly from it.
 
     Parameters
     ----------
@@ -100,13 +110,13 @@ def best_cell(table: polars.DataFrame, metric: str, *, higher_is_better: bool = 
     higher_is_better
         Whether the best mean is the highest.
     level
-        Two cells differ where the corrected p is at most this.
+        Two cells differ if the corrected p is at most this.
 
     Returns
     -------
     Best
-        Cells with fewer than five seeds take no part. The correction is for all pairs of cells, so that it holds
-        although the best cell was chosen by the same scores.
+        The best cell and its ties. Cells with fewer than five seeds are left out. The correction is for all pairs of
+        cells, so that it holds although the best cell was chosen by the same scores.
     """
     cells = {cell: scores.to_numpy() for cell, scores in cells_of(table, metric).items() if len(scores) >= FEW_SEEDS}
     if len(cells) < 2:
@@ -134,7 +144,7 @@ def _welch(
     other_deviation: np.ndarray,
     other_count: np.ndarray,
 ) -> np.ndarray:
-    """Return p by Welch's test, which has no answer for two cells of constant scores: 1 where they agree, 0 else."""
+    """Return p by Welch's test; for two cells with constant scores, 1 if they are equal and 0 otherwise."""
     from scipy.stats import ttest_ind_from_stats
 
     constant = (deviation == 0) & (other_deviation == 0)
@@ -144,7 +154,7 @@ def _welch(
 
 
 def _text(settings: Sequence[str], cell: Sequence[object]) -> str:
-    """Return a cell as people write it."""
+    """Return a cell as text."""
     plain = [str(value) for name, value in zip(settings, cell, strict=True) if name in ("method", "data")]
     others = [
         f"{name}={value}"

@@ -2,10 +2,10 @@ r"""A mixed model of a score: methods are fixed, cells within a method and seeds
 
 .. math:: y_{mcs} = \mu_m + a_{mc} + e_{mcs}, \quad a \sim N(0, \sigma_a^2), \quad e \sim N(0, \sigma_e^2)
 
-It answers what shares of variance (`variance_shares`) leave open: how far a strength that was not tried would lie from
-its method's mean. The variances are those of the largest restricted likelihood (REML) [Patterson1971]_, which for equal
-numbers of seeds are the mean squares of the analysis of variance, cut off at 0. Everything
-follows from one number, the share of cells :math:`\sigma_a^2 / (\sigma_a^2 + \sigma_e^2)`, which is searched for.
+It answers what shares of variance (`variance_shares`) leave open: how far an untried strength would be from its
+method's mean. The variances maximise the restricted likelihood (REML) [Patterson1971]_; for equal numbers of seeds they
+are the mean squares of the analysis of variance, clipped at 0. Everything follows from one number, the share of cells
+:math:`\sigma_a^2 / (\sigma_a^2 + \sigma_e^2)`, which is found by search.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ GRID = 200
 
 @dataclass(frozen=True)
 class Components:
-    """Variances of a metric on one data set; nan where the design does not tell."""
+    """Variances of a metric on one data set; nan if the design does not determine them."""
 
     data: str
     metric: str
@@ -32,7 +32,7 @@ class Components:
     means: dict[str, float]
     """The score of each method, over its cells."""
     method: float
-    """The variance between methods, less what cells and seeds add to it by chance."""
+    """The variance between methods, minus what cells and seeds add to it by chance."""
     cell: float
     """The variance between cells of one method: its strength."""
     seed: float
@@ -47,7 +47,7 @@ class Components:
 
 @dataclass(frozen=True)
 class _Cells:
-    """What the likelihood needs of a table: of each cell its mean, its number of runs, and its method's number."""
+    """What the likelihood needs from a table: each cell's mean, number of runs, and index of its method."""
 
     means: np.ndarray
     counts: np.ndarray
@@ -62,18 +62,18 @@ class _Cells:
 
     @property
     def freedom(self) -> int:
-        """The number of runs, less that of methods."""
+        """The number of runs minus the number of methods."""
         return self.runs - len(np.unique(self.methods))
 
     def fit(self, share: float) -> tuple[np.ndarray, np.ndarray, float]:
-        """Return, where the variance is 1, each method's mean, its inverse variance, and the squares between cells."""
+        """Return, for a variance of 1, each method's mean, its inverse variance, and the squares between cells."""
         weights = 1 / (share + (1 - share) / self.counts)
         total = np.bincount(self.methods, weights)
         means = np.bincount(self.methods, weights * self.means) / total
         return means, total, float(weights @ np.square(self.means - means[self.methods]))
 
     def deviance(self, share: float) -> float:
-        """Return minus twice the restricted log-likelihood, but for a constant, at a share of cells below 1."""
+        """Return minus twice the restricted log-likelihood, up to a constant, at a share of cells below 1."""
         _, total, between = self.fit(share)
         squares = between + self.within / (1 - share)
         of_means = np.log(share + (1 - share) / self.counts).sum() + np.log(total).sum()
@@ -81,7 +81,7 @@ class _Cells:
         return float(of_means + of_seeds + self.freedom * np.log(squares))
 
     def estimate(self) -> tuple[float, float]:
-        """Return the share of cells, and the variance of cells and seeds together; nan where nothing tells."""
+        """Return the share of cells, and the variance of cells and seeds together; nan if undetermined."""
         from scipy.optimize import minimize_scalar
 
         spare = len(self.counts) - len(np.unique(self.methods))
@@ -111,8 +111,8 @@ def variance_components(table: polars.DataFrame, metric: str) -> list[Components
     Returns
     -------
     list[Components]
-        One for each data set. The variance of cells is nan where each method has one cell; that of seeds, and of cells,
-        where each cell has one run.
+        One for each data set. The variance of cells is nan if each method has one cell; those of seeds and of cells are
+        nan if each cell has one run.
     """
     cell = [name for name in settings_of_cells(table) if name != "data"]
     found = []
@@ -122,13 +122,13 @@ def variance_components(table: polars.DataFrame, metric: str) -> list[Components
         means = np.bincount(by_cell, scores) / counts
         methods = by_method[np.unique(by_cell, return_index=True)[1]]
         cells = _Cells(means, counts, methods, float(np.square(scores - means[by_cell]).sum()))
-        names = sorted(rows["method"].unique().to_list())  # in the order in which groups_of numbers them
+        names = sorted(rows["method"].unique().to_list())  # in the order of groups_of
         found.append(_components(str(data), metric, names, cells))
     return found
 
 
 def _components(data: str, metric: str, names: list[str], cells: _Cells) -> Components:
-    """Return what the model says of one data set."""
+    """Return what the model says about one data set."""
     share, variance = cells.estimate()
     means, total, _ = cells.fit(share)
     weights = np.bincount(cells.methods, cells.counts) / cells.runs

@@ -1,4 +1,4 @@
-"""Whether runs that score well are of more use to a learner, or to one with few labels."""
+"""Whether runs with high scores are more useful to a learner, or to one with few labels."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from unweave.study.analysis.tidy import one_row_a_run
 
 PREFIX, ACCURACY = "downstream-", "-accuracy-"
 MOST = "10000"
-"""Train rows of the accuracy that others are compared with."""
+"""Train rows of the accuracy in the denominator."""
 FEWER = ("100", "1000")
 SCHEMA = {
     "data": polars.String,
@@ -30,7 +30,7 @@ SCHEMA = {
 def downstream_agreement(table: polars.DataFrame, scores: Sequence[str]) -> polars.DataFrame:
     """Return the rank correlation of scores with downstream accuracy and sample efficiency on each data set.
 
-    The sample efficiency is accuracy(100) / accuracy(10000), and accuracy(1000) / accuracy(10000), where the table has
+    The sample efficiency is accuracy(100) / accuracy(10000) and accuracy(1000) / accuracy(10000), if the table has
     these accuracies.
 
     Parameters

@@ -1,15 +1,15 @@
 r"""How a score grows with a size: steps of training, images, parameters.
 
-Two descriptions. The *slope* is the gain of a score per factor of ten, fitted to each seed by itself, so that its
-interval is one over seeds. The *curve* is one of
+There are two descriptions. The *slope* is the gain of a score per factor of ten, fitted to each seed separately, so
+that its interval is over seeds. The *curve* is one of
 
     constant      s(x) = a
     logarithmic   s(x) = a + b log10 x
     saturating    s(x) = a - b x^-c,  c > 0
 
 fitted to the scores of all seeds by least squares; the one with the smallest corrected Akaike criterion [Hurvich1989]_
-is chosen. What seeds differ by counts as noise. Only a saturating curve, of four sizes or more, says where growth would
-end.
+is chosen. Differences between seeds count as noise. Only a saturating curve, of four sizes or more, says where growth
+would end.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from unweave.errors import UsageError
 from unweave.study.analysis.seeds import Interval, over_seeds
 
 EXPONENTS = np.geomspace(0.05, 3.0, 200)
-"""Of saturating curves: with a smaller one a curve is logarithmic within any range that is seen, with a larger one it
-is over at the first size."""
+"""Exponents of saturating curves: with a smaller one a curve is logarithmic over any observed range, with a larger one
+it saturates at the first size."""
 SIZES = 4
-"""Of fewer, no saturating curve is fitted."""
+"""With fewer sizes, no saturating curve is fitted."""
 TINY = 1e-24
 """A mean square error below which a fit is exact."""
 
@@ -43,7 +43,7 @@ class Curve:
     b: float
     c: float
     aicc: float
-    """Corrected Akaike criterion; lower is better, infinite where there are too few scores."""
+    """Corrected Akaike criterion; lower is better, infinite if there are too few scores."""
 
     def __call__(self, sizes: ArrayLike) -> np.ndarray:
         """Return the curve at these sizes."""
@@ -54,7 +54,7 @@ class Curve:
 
     @property
     def limit(self) -> float:
-        """What the score tends to as the size grows; NaN where the curve has no limit."""
+        """The limit of the score as the size grows; NaN if the curve has none."""
         return nan if self.kind == "logarithmic" else self.a
 
 
@@ -108,6 +108,11 @@ def best_curve(sizes: ArrayLike, scores: ArrayLike) -> Curve:
     ----------
     sizes, scores
         Sizes (k,), and scores (seeds, k) or (k,).
+
+    Returns
+    -------
+    Curve
+        The constant, logarithmic or saturating curve that fits best.
     """
     table = np.atleast_2d(np.asarray(scores, dtype=float))
     x, y = np.tile(np.asarray(sizes, dtype=float), len(table)), table.ravel()

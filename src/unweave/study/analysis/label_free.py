@@ -1,4 +1,4 @@
-"""Whether scores that need no labels tell good runs from bad ones."""
+"""Whether scores that need no labels distinguish good runs from bad ones."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def label_free_agreement(
     -------
     polars.DataFrame
         data, label_free, supervised, correlation, low, high (95 % over seeds), runs, seeds. The correlation is null
-        where a score is constant; its sign is as it comes, and a loss that is good when low has a negative one.
+        if a score is constant. Its sign is not adjusted: a loss that is good when low has a negative one.
     """
     runs = one_row_a_run(table, list(dict.fromkeys([*label_free, *supervised])))
     rows = [

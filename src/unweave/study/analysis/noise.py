@@ -1,8 +1,8 @@
-r"""Whether scores with noisy labels still order specifications as those with clean labels do [Holtz2022]_, table 3.
+r"""Whether scores with noisy labels order specifications like those with clean labels [Holtz2022]_, table 3.
 
-The seeds are drawn, the specifications are given. The interval resamples seeds, the same ones for every specification
-and for clean and noisy scores, takes the correlation of the means each time, and stretches the percentiles of Fisher's
-:math:`z = \operatorname{artanh} r` as far as so few seeds ask for (see `seeds.py`).
+Seeds are random, specifications are fixed. The interval resamples seeds, the same ones for every specification and for
+clean and noisy scores, takes the correlation of the means each time, and widens the percentiles of Fisher's
+:math:`z = \operatorname{artanh} r` for the small number of seeds (see `seeds.py`).
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ def noise_robustness(
     over: Literal["specifications", "runs"] = "specifications",
     seed: int = 0,
 ) -> polars.DataFrame:
-    """Return how well scores under each regime of label noise correlate with those of clean labels.
+    """Return how well scores under each regime of label noise correlate with those on clean labels.
 
     Parameters
     ----------
     table
-        What `unweave.study.score_under_noise` returns: a row for each run, metric and regime, `label_noise` being 0 for
+        What `unweave.study.score_under_noise` returns: a row for each run, metric and regime, with `label_noise` 0 for
         clean labels.
     metrics
         Which; by default all of the table.
@@ -49,13 +49,13 @@ def noise_robustness(
     -------
     polars.DataFrame
         data, metric, label_noise, pearson and spearman, each with low and high (95 % over resampled seeds), points (the
-        specifications or runs) and seeds. A correlation is null where a score is constant or there are fewer than three
+        specifications or runs) and seeds. A correlation is null if a score is constant or there are fewer than three
         points, and has no interval with fewer than five seeds.
     """
     if NOISE not in table.columns:
         raise UsageError(f"the table has no column {NOISE}; make it with unweave.study.score_under_noise")
     if over not in ("specifications", "runs"):
-        raise UsageError(f"correlations are over specifications or runs, not '{over}'")
+        raise UsageError(f"over must be specifications or runs, not '{over}'")
     known = table["metric"].unique(maintain_order=True).to_list()
     for metric in metrics or ():
         if metric not in known:
@@ -104,7 +104,7 @@ def _both(pair: np.ndarray, over: str, seed: int) -> dict[str, object]:
 
 
 def _points(pair: np.ndarray, over: str) -> np.ndarray:
-    """Return the points (2, n): means over the seeds that there are, or all runs."""
+    """Return the points (2, n): means over the available seeds, or all runs."""
     if over == "runs":
         return pair.reshape(2, -1)
     there = np.isfinite(pair[0])
@@ -114,7 +114,7 @@ def _points(pair: np.ndarray, over: str) -> np.ndarray:
 
 
 def _correlation(points: np.ndarray, kind: str) -> float | None:
-    """Return Pearson's correlation of two rows, or that of their ranks; None where one is constant."""
+    """Return Pearson's correlation of two rows, or that of their ranks; None if one is constant."""
     from scipy.stats import rankdata
 
     points = points[:, np.isfinite(points).all(axis=0)]

@@ -1,8 +1,8 @@
-r"""How many training seeds it takes to tell two cells apart, from the noncentral t distribution.
+r"""How many training seeds it takes to distinguish two cells, from the noncentral t distribution.
 
 For :math:`n` seeds of each of two cells, whose means differ by :math:`d` standard deviations, Student's statistic has a
 noncentral t distribution with :math:`2n - 2` degrees of freedom and noncentrality :math:`d \sqrt{n / 2}`
-[Cohen1988]_. The chance that it lies beyond the critical values of the test is the power. The effect :math:`d` is
+[Cohen1988]_. The probability that it exceeds the critical values of the test is the power. The effect :math:`d` is
 itself measured from a few seeds: the noncentralities under which the statistic found is the 97.5th and the 2.5th
 percentile are the ends of its interval [Steiger2004]_.
 """
@@ -17,13 +17,13 @@ import numpy as np
 LEVEL = 0.05
 """Of the two-sided test."""
 MOST_SEEDS = 1000
-"""Beyond it nobody trains."""
+"""The largest number of seeds considered."""
 
 Scores = Sequence[float] | np.ndarray
 
 
 def effect_size(first: Scores, second: Scores) -> float:
-    """Return the mean of the second less that of the first, over their pooled standard deviation: Cohen's d.
+    """Return Cohen's d: the mean of the second minus that of the first, divided by their pooled standard deviation.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def effect_size(first: Scores, second: Scores) -> float:
     Returns
     -------
     float
-        0 for equal means; infinite for means that differ where no score varies.
+        0 for equal means; infinite if means differ but no score varies.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def effect_size(first: Scores, second: Scores) -> float:
 
 
 def pooled_deviation(cells: Sequence[Scores]) -> float:
-    """Return the standard deviation within cells, each weighed by its number of scores less one.
+    """Return the standard deviation within cells, weighted by their numbers of scores minus one.
 
     >>> round(pooled_deviation([[0.0, 2.0], [5.0, 7.0]]), 3)
     1.414
@@ -63,7 +63,19 @@ def pooled_deviation(cells: Sequence[Scores]) -> float:
 
 
 def effect_interval(effect: float, first: int, second: int) -> tuple[float, float]:
-    """Return the 95 % interval of an effect that was measured from these numbers of seeds.
+    """Return the 95 % interval of an effect.
+
+    Parameters
+    ----------
+    effect
+        The effect that was measured, as by `effect_size`.
+    first, second
+        The number of seeds of each cell.
+
+    Returns
+    -------
+    tuple
+        low and high.
 
     Examples
     --------
@@ -84,7 +96,19 @@ def effect_interval(effect: float, first: int, second: int) -> tuple[float, floa
 
 
 def power_of(effect: float, seeds: int) -> float:
-    """Return the chance that a two-sided t test at 5 % finds an effect, with this many seeds of each of two cells.
+    """Return the probability that a two-sided t test at 5 % finds an effect.
+
+    Parameters
+    ----------
+    effect
+        The difference of the means in standard deviations over seeds.
+    seeds
+        The number of seeds of each of two cells.
+
+    Returns
+    -------
+    float
+        The power of the test.
 
     Examples
     --------
@@ -100,7 +124,7 @@ def power_of(effect: float, seeds: int) -> float:
     free, shift = 2 * seeds - 2, abs(effect) * sqrt(seeds / 2)
     critical = float(stdtrit(free, 1 - LEVEL / 2))
     beyond = 1 - float(nctdtr(free, shift, critical)) + float(nctdtr(free, shift, -critical))
-    return 1.0 if isnan(beyond) else min(max(beyond, 0.0), 1.0)  # nan: so far out that the series ends
+    return 1.0 if isnan(beyond) else min(max(beyond, 0.0), 1.0)  # nan: so large that the series fails
 
 
 def seeds_for_power(effect: float, wanted: float = 0.8, most: int = MOST_SEEDS) -> int | None:
@@ -111,14 +135,14 @@ def seeds_for_power(effect: float, wanted: float = 0.8, most: int = MOST_SEEDS) 
     effect
         The difference of the means in standard deviations over seeds.
     wanted
-        The chance to find it.
+        The power to reach.
     most
-        Where to stop.
+        The largest number of seeds to consider.
 
     Returns
     -------
     int or None
-        At least 2; None where more than `most` would be needed, as they are of no effect at all.
+        At least 2; None if more than `most` would be needed, as for an effect of 0.
 
     Examples
     --------
@@ -140,21 +164,21 @@ def seeds_for_power(effect: float, wanted: float = 0.8, most: int = MOST_SEEDS) 
 def rows_for_noise(noise: float, rows: int, spread: float, share: float = 1 / 3) -> int | None:
     """Return how many rows bring the noise of scoring below a share of the spread over seeds.
 
-    The noise at other numbers of rows is not measured: it is taken to fall as one over the root of their number.
+    The noise is assumed to fall as one over the root of the number of rows.
 
     Parameters
     ----------
     noise, rows
-        The standard deviation of a score from one draw of rows to the next, and how many rows that is of.
+        The standard deviation of a score over draws of rows, and the number of rows in a draw.
     spread
         The standard deviation over training seeds.
     share
-        Of the spread.
+        The share of the spread that the noise may have.
 
     Returns
     -------
     int or None
-        None where the score has no spread.
+        The number of rows; None if the score has no spread.
 
     Examples
     --------
@@ -167,7 +191,7 @@ def rows_for_noise(noise: float, rows: int, spread: float, share: float = 1 / 3)
 
 
 def _root(difference: Callable[[float], float], start: float) -> float:
-    """Return where a falling function of the noncentrality is zero, near `start`."""
+    """Return the zero of a decreasing function of the noncentrality, near `start`."""
     from scipy.optimize import brentq
 
     reach = 1.0

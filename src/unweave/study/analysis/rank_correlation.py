@@ -1,6 +1,6 @@
 r"""Spearman's rank correlation of two scores over the runs of a study, with its interval over training seeds.
 
-The cells of a study are given and its seeds are drawn; runs of one seed share their initial weights and batches. The
+The cells of a study are fixed and its seeds are random; runs of one seed share their initial weights and batches. The
 interval is therefore a jackknife that leaves out one seed at a time, in all cells [Efron1981]_: of Fisher's
 :math:`z = \operatorname{artanh} \rho`, so that it ends before -1 and 1, with Student's t of n - 1 degrees of freedom.
 """
@@ -16,13 +16,13 @@ import polars
 from unweave.study.analysis.seeds import FEW_SEEDS, Scores
 
 FEW_RUNS = 10
-"""With fewer runs a rank correlation is a point, and has no interval."""
+"""With fewer runs a rank correlation has no interval."""
 CLOSE_TO_ONE = 1 - 1e-9
 
 
 @dataclass(frozen=True)
 class RankCorrelation:
-    """A rank correlation with its 95 % interval over seeds; None where it is not defined, or there are too few."""
+    """A rank correlation with its 95 % interval over seeds; None if it is undefined or there are too few seeds."""
 
     correlation: float | None
     low: float | None
@@ -37,14 +37,14 @@ def rank_correlation(first: Scores, second: Scores, seeds: Sequence[int] | np.nd
     Parameters
     ----------
     first, second
-        One score for each run. Runs where one of them is no finite number are left out.
+        One score for each run. Runs in which one of them is not finite are left out.
     seeds
         The training seed of each run.
 
     Returns
     -------
     RankCorrelation
-        Without a correlation where a score is constant, and without an interval for fewer than five seeds or ten runs.
+        Without a correlation if a score is constant, and without an interval for fewer than five seeds or ten runs.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def correlations(
 
 
 def _spearman(pairs: np.ndarray) -> float | None:
-    """Return the correlation of the ranks of two rows of scores (2, runs), None where one of them is constant."""
+    """Return the correlation of the ranks of two rows of scores (2, runs); None if one of them is constant."""
     from scipy.stats import rankdata
 
     if pairs.shape[1] < 3 or not (np.ptp(pairs, axis=1) > 0).all():
@@ -84,7 +84,7 @@ def _spearman(pairs: np.ndarray) -> float | None:
 
 
 def _jackknife(value: float, left_out: Sequence[float | None]) -> tuple[float | None, float | None]:
-    """Return the interval of a correlation from those without one seed each."""
+    """Return the interval of a correlation from the correlations that leave out one seed each."""
     from scipy.special import stdtrit
 
     known = [found for found in left_out if found is not None]

@@ -1,7 +1,7 @@
 r"""Statistics over training seeds, with intervals that hold for few seeds.
 
 The bootstrap resamples the seeds of a cell. Its plain percentiles are too narrow for few seeds [Hesterberg2015]_: for a
-mean by :math:`\sqrt{(n-1)/n}`, and for want of Student's t. Their distances from the value are therefore stretched by
+mean by :math:`\sqrt{(n-1)/n}`, and because they ignore Student's t. Their distances from the value are multiplied by
 :math:`\sqrt{n/(n-1)}\; t_{n-1,\,0.975} / z_{0.975}`, which gives Student's interval for normal scores.
 """
 
@@ -19,7 +19,7 @@ import polars
 from unweave.study.analysis.tidy import cells_of, settings_of_cells
 
 FEW_SEEDS = 5
-"""With fewer seeds a cell has points, and no interval."""
+"""With fewer seeds a cell has points but no interval."""
 RESAMPLES = 10_000
 LEVEL = 0.95
 NORMAL = NormalDist().inv_cdf((1 + LEVEL) / 2)
@@ -31,7 +31,7 @@ Statistic = Callable[[np.ndarray], np.ndarray]
 
 @dataclass(frozen=True)
 class Interval:
-    """A value, and its 95 % interval over seeds; None where there are fewer than five."""
+    """A value, and its 95 % interval over seeds; low and high are None for fewer than five."""
 
     value: float
     low: float | None
@@ -49,6 +49,18 @@ def interquartile_mean(scores: np.ndarray) -> np.ndarray:
 
     A quarter of the weight is cut off at each end; a score that the cut goes through counts in part.
 
+    Parameters
+    ----------
+    scores
+        Scores (…, n).
+
+    Returns
+    -------
+    ndarray
+        The means (…).
+
+    Examples
+    --------
     >>> float(interquartile_mean(np.array([0.0, 1.0, 2.0, 100.0])))
     1.5
     """
@@ -74,7 +86,7 @@ def over_seeds(scores: Scores, statistic: Statistic = mean, *, seed: int = 0) ->
     Returns
     -------
     Interval
-        Without `low` and `high` where there are fewer than five seeds.
+        Without `low` and `high` for fewer than five seeds.
 
     Examples
     --------
@@ -93,10 +105,10 @@ def over_seeds(scores: Scores, statistic: Statistic = mean, *, seed: int = 0) ->
 
 
 def improvement(ours: Scores, theirs: Scores) -> Interval:
-    r"""Return the chance that a run of ours scores higher than one of theirs, a tie counting one half [Agarwal2021]_.
+    r"""Return the probability that a run of ours beats one of theirs; a tie counts one half [Agarwal2021]_.
 
-    A bootstrap of five wins out of five knows no loss, and its interval would be a point. This one holds all chances p
-    that are at most 1.96 standard errors away, the standard error being that at p ([Newcombe2006]_, method 5).
+    After five wins out of five, a bootstrap interval would be a point. This interval holds all probabilities p that are
+    at most 1.96 standard errors away, with the standard error at p ([Newcombe2006]_, method 5).
 
     Parameters
     ----------
@@ -123,7 +135,7 @@ def improvement(ours: Scores, theirs: Scores) -> Interval:
 
 
 def _largest_chance(value: float, m: int, n: int) -> float:
-    """Return the largest chance of winning at which this share of m × n wins is within 1.96 standard errors."""
+    """Return the largest winning probability at which this share of m × n wins is within 1.96 standard errors."""
     from scipy.optimize import brentq
     from scipy.special import ndtri
 
@@ -167,7 +179,7 @@ def _finite(scores: Scores) -> np.ndarray:
 
 
 def stretch(n: int) -> float:
-    """Return by how much the spread of a statistic over n resampled seeds is too narrow.
+    """Return the factor by which the spread of a statistic over n resampled seeds is too narrow.
 
     >>> round(stretch(5), 2), round(stretch(1000), 2)
     (1.58, 1.0)
@@ -179,8 +191,8 @@ def stretch(n: int) -> float:
 def student(df: int) -> float:
     r"""Return the 97.5 % quantile of Student's t, by the finite sums of [Abramowitz1964]_, 26.7.3 and 26.7.4.
 
-    With :math:`\theta = \arctan(t / \sqrt{\nu})` they give the probability of :math:`|T| < t`. scipy has it too, and
-    takes a quarter of a second to import.
+    With :math:`\theta = \arctan(t / \sqrt{\nu})` they give the probability of :math:`|T| < t`. scipy has this function
+    too, but takes a quarter of a second to import.
 
     >>> round(student(4), 4), round(student(1), 4)
     (2.7764, 12.7062)
@@ -202,6 +214,6 @@ def _within(theta: float, df: int) -> float:
 
 
 def stretched(resampled: np.ndarray, value: float, n: int) -> tuple[float, float]:
-    """Return the 95 % percentiles of a resampled statistic, as far from its value as n seeds ask for."""
+    """Return the 95 % percentiles of a resampled statistic, widened for n seeds."""
     low, high = value + stretch(n) * (np.quantile(resampled, [0.025, 0.975]) - value)
     return float(low), float(high)

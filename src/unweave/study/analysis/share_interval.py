@@ -3,7 +3,7 @@ r"""The interval of a share of variance, from the noncentral F distribution.
 For :math:`N` runs in :math:`G` groups, :math:`F = \frac{R^2}{1 - R^2} \frac{N - G}{G - 1}` has a noncentral F
 distribution whose noncentrality :math:`\lambda` is :math:`N \rho^2 / (1 - \rho^2)` for groups that explain the share
 :math:`\rho^2`. The two :math:`\lambda` under which :math:`F` is the 97.5th and the 2.5th percentile are the ends
-[Steiger2004]_. Resampling would not do: runs drawn twice make a cell look less varied than it is.
+[Steiger2004]_. Resampling would not work: runs drawn twice make a cell look less varied than it is.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def share_interval(share: float, runs: int, groups: int) -> tuple[float, float]:
     Returns
     -------
     tuple
-        low and high, within [0, 1]; nan where each run is a group, or there is one group.
+        low and high, within [0, 1]; nan if each run is a group, or there is one group.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def share_interval(share: float, runs: int, groups: int) -> tuple[float, float]:
 
 
 def _noncentrality(found: float, inner: int, within: int, chance: float) -> float:
-    """Return the noncentrality under which a value of F as small as the one found has this chance; 0 if none has."""
+    """Return the noncentrality under which F is at most the value found with this probability; 0 if there is none."""
     from scipy.optimize import brentq
     from scipy.special import ncfdtr
     from scipy.stats import f as central

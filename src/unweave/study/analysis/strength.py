@@ -1,4 +1,4 @@
-"""How the total correlation of codes moves with a method's strength."""
+"""How the total correlation of codes changes with a method's strength."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def correlation_by_strength(table: polars.DataFrame) -> polars.DataFrame:
 
 
 def _strength(runs: polars.DataFrame, settings: list[str]) -> str | None:
-    """Return the first numeric setting of one method that differs, and that other methods do not have by nature."""
+    """Return the first numeric setting of one method that differs, and that not every method has."""
     for name in settings:
         own = name not in ("data", "method", "step", "training_steps", *SHARED)
         if own and runs[name].dtype.is_numeric() and runs[name].drop_nulls().n_unique() > 1:

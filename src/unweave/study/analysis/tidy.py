@@ -1,4 +1,4 @@
-"""The shapes in which analyses need the table: runs as rows, and cells of replicates."""
+"""Reshaping the table for analyses: runs as rows, and cells of replicates."""
 
 from __future__ import annotations
 
@@ -10,11 +10,22 @@ import polars
 from unweave.errors import UsageError
 
 NOT_SETTINGS = ("run", "seed", "metric", "value", "low", "high", "floor", "ceiling")
-"""Columns that do not say what was run; all others are a cell's settings."""
+"""Columns that are not settings; all others define a cell."""
 
 
 def settings_of_cells(table: polars.DataFrame) -> list[str]:
-    """Return the columns that make up a cell: everything but the seed, and what was measured."""
+    """Return the columns that define a cell: everything except the seed and what was measured.
+
+    Parameters
+    ----------
+    table
+        A table of scores, as `Study.scores` returns it.
+
+    Returns
+    -------
+    list
+        The names of the columns.
+    """
     return [name for name in table.columns if name not in NOT_SETTINGS]
 
 
@@ -27,6 +38,11 @@ def cells_of(table: polars.DataFrame, metric: str) -> dict[tuple[object, ...], p
         A table of scores, as `Study.scores` returns it.
     metric
         The metric.
+
+    Returns
+    -------
+    dict
+        The scores of each cell as a series, by the values of its settings.
     """
     rows = scores_of(table, metric)
     groups = rows.group_by(settings_of_cells(table), maintain_order=True)
@@ -34,7 +50,7 @@ def cells_of(table: polars.DataFrame, metric: str) -> dict[tuple[object, ...], p
 
 
 def scores_of(table: polars.DataFrame, metric: str) -> polars.DataFrame:
-    """Return the rows of a metric that have a value; a metric that is not there is refused."""
+    """Return the rows of a metric that have a value; a metric that is not in the table is an error."""
     known = table["metric"].unique().sort().to_list()
     if metric not in known:
         raise UsageError(f"the table has no metric '{metric}' (it has: {', '.join(known)})")
@@ -42,7 +58,20 @@ def scores_of(table: polars.DataFrame, metric: str) -> polars.DataFrame:
 
 
 def one_row_a_run(table: polars.DataFrame, metrics: Sequence[str] | None = None) -> polars.DataFrame:
-    """Return one row for each run and step, with a column for each metric: settings, seed, then the scores."""
+    """Return one row for each run and step, with a column for each metric: settings, seed, then the scores.
+
+    Parameters
+    ----------
+    table
+        A table of scores, as `Study.scores` returns it.
+    metrics
+        The metrics; by default all of the table.
+
+    Returns
+    -------
+    polars.DataFrame
+        The wide table.
+    """
     wanted = table["metric"].unique(maintain_order=True).to_list() if metrics is None else list(metrics)
     for metric in wanted:
         scores_of(table, metric)

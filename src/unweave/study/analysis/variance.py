@@ -2,7 +2,7 @@ r"""How much of the variance of a score is due to the method, to its strength, a
 
 As in [Locatello2019]_, the share explained by a grouping is the :math:`R^2` of a regression on indicators of its
 groups, :math:`1 - \sum_g \sum_{i \in g} (y_i - \bar y_g)^2 / \sum_i (y_i - \bar y)^2`. It grows with the number of
-groups even where they mean nothing; the adjusted share, :math:`1 - (1 - R^2)(N - 1)/(N - G)`, does not.
+groups even if they mean nothing; the adjusted share, :math:`1 - (1 - R^2)(N - 1)/(N - G)`, does not.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Shares:
     cell: float
     """Explained by the method and all its settings: method × strength."""
     seed: float
-    """Left: the same cell with another seed."""
+    """The rest: the same cell with another seed."""
     method_adjusted: float
     cell_adjusted: float
 
@@ -41,6 +41,11 @@ def variance_shares(table: polars.DataFrame, metric: str) -> list[Shares]:
         A table of scores, as `Study.scores` returns it.
     metric
         The metric.
+
+    Returns
+    -------
+    list[Shares]
+        One for each data set.
     """
     cell = [name for name in settings_of_cells(table) if name != "data"]
     found = []
@@ -77,5 +82,5 @@ def r_squared(scores: np.ndarray, groups: np.ndarray) -> float:
 
 
 def adjusted(share: float, runs: int, groups: int) -> float:
-    """Return a share of variance corrected for the number of groups; nan where each run is a group."""
+    """Return a share of variance corrected for the number of groups; nan if each run is a group."""
     return 1 - (1 - share) * (runs - 1) / (runs - groups) if runs > groups else float("nan")

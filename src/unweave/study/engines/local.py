@@ -1,6 +1,6 @@
 """Worker processes on this machine, one thread each, that stay warm from run to run.
 
-A worker that dies costs the attempt it was at, not the study: its task is tried again, from its last checkpoint.
+If a worker dies, only its attempt is lost: the task is tried again, from its last checkpoint.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from unweave.study.engines.threads import ONE_THREAD, environment
 from unweave.study.work import Job, Outcome, attempt
 
 ATTEMPTS = 3
-"""Times that a task is begun if its worker dies each time."""
+"""Number of attempts at a task whose worker keeps dying."""
 PATIENCE = 60.0
 """Seconds that workers have to save a checkpoint when they are stopped."""
 SPAWN = multiprocessing.get_context("spawn")
@@ -45,11 +45,11 @@ class Worker:
     def give(self, job: Job) -> None:
         """Start a job."""
         self.job = job
-        with suppress(OSError):  # a worker that has just died is noticed by its closed pipe
+        with suppress(OSError):  # a worker that has just died has a closed pipe
             self.pipe.send(job)
 
     def result(self) -> Outcome:
-        """Return how the job ended, once the pipe has something to say."""
+        """Return how the job ended, once the pipe has a message."""
         assert self.job is not None, "the worker has a job"
         try:
             return self.pipe.recv()
@@ -77,9 +77,9 @@ class Worker:
 def run_local(
     jobs: Iterable[Job], workers: int, started: Callable[[list[str]], object], work: Work = attempt
 ) -> Generator[Outcome]:
-    """Perform jobs in so many processes, and yield how each ended, in the order in which they end.
+    """Perform jobs in this many processes, and yield how each ended, in the order in which they end.
 
-    `started` is called with the names of the tasks under way whenever they change. Closing the iterator, or an
+    `started` is called with the names of the running tasks whenever they change. Closing the iterator, or an
     interrupt, stops the workers, which save checkpoints first.
     """
     waiting = iter(jobs)
@@ -102,7 +102,7 @@ def run_local(
             for worker in [worker for worker in busy if worker.pipe in ready]:
                 outcome, job = worker.result(), worker.job
                 assert job is not None
-                if outcome.kind in ("died", "interrupted"):  # by a signal from elsewhere
+                if outcome.kind in ("died", "interrupted"):  # by an external signal
                     pool[pool.index(worker)] = replacement = Worker(work)
                     worker.end(0)
                     worker = replacement
@@ -150,7 +150,7 @@ def _end_with_parent() -> None:
 
 @contextmanager
 def printing_to(path: Path) -> Iterator[None]:
-    """Send what this process prints, crashes included, to a file; one that stays empty is removed."""
+    """Redirect what this process prints, including crashes, to a file; remove the file if it stays empty."""
     sys.stdout.flush()
     sys.stderr.flush()
     kept = os.dup(1), os.dup(2)
@@ -171,7 +171,7 @@ def printing_to(path: Path) -> Iterator[None]:
 
 
 def _opened(path: Path) -> IO[bytes]:
-    """Return a file to write to; on a disk that refuses it what is printed is lost, which must not cost the run."""
+    """Return a file to write to; if the disk cannot be written, output is discarded, so that the run continues."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         return path.open("ab")
@@ -181,7 +181,7 @@ def _opened(path: Path) -> IO[bytes]:
 
 @contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """Let processes that start now ignore Ctrl-C from their first moment; one that comes meanwhile is not lost."""
+    """Let processes that start now ignore Ctrl-C from the beginning; a Ctrl-C in the meantime is not lost."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

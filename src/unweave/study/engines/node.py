@@ -1,4 +1,4 @@
-"""A run on another node: its log, and a folder that a lost worker may still hold."""
+"""Performing a run on another node: its log, and waiting for a folder that a lost worker may still hold."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from unweave.study.work import Job, Outcome
 
 
 def for_node(job: Job, cpus: float) -> Job:
-    """Return a job that means the same from every working directory, with as many threads as it has CPUs."""
+    """Return a job with absolute paths, and with as many threads as it has CPUs."""
     return replace(job, folder=job.folder.absolute(), threads=max(1, int(cpus)))
 
 
 def perform_on_node(job: Job, work: Work) -> Outcome:
-    """Perform a job, once no other process has its folder; what it prints goes to the study's logs.
+    """Perform a job once no other process holds its folder; what it prints goes to the study's logs.
 
     A worker whose node is lost, or whose Slurm job is stopped, takes a moment to end.
     """

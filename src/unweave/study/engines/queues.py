@@ -1,4 +1,4 @@
-"""Where submitit sends jobs: Slurm, or processes on this machine; how they are watched and stopped."""
+"""Queues to which submitit sends jobs, Slurm or local processes, and how jobs are monitored and stopped."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from unweave.study.engines.threads import ONE_THREAD, environment
 ARRAY = 1000
 """Jobs in an array; Slurm's own limit is 1001, unless a site sets another."""
 NOTICE = 90
-"""Seconds before its time is up at which a job is told."""
+"""Seconds before its time limit at which a job is notified."""
 ENDED = frozenset(
     ["COMPLETED", "FAILED", "OUT_OF_MEMORY", "CANCELLED", "TIMEOUT", "DEADLINE", "PREEMPTED", "NODE_FAIL", "BOOT_FAIL"]
 ) | {"REVOKED", "GONE"}
@@ -26,12 +26,12 @@ ENDED = frozenset(
 
 
 class Queue(Protocol):
-    """What takes jobs, and says what has become of them."""
+    """A queue takes jobs and reports their states."""
 
     pause: float
-    """Seconds between two questions."""
+    """Seconds between two queries."""
     grace: float
-    """Seconds that the file of a job that has ended may take to be seen."""
+    """Seconds until the file of a finished job must be visible."""
     size: int
     """Jobs that are submitted at once."""
 
@@ -40,7 +40,7 @@ class Queue(Protocol):
         ...
 
     def states(self, ids: Iterable[str]) -> Mapping[str, str]:
-        """Return the states of jobs; those that are not known now are left out."""
+        """Return the states of jobs, without those that are unknown at present."""
         ...
 
     def cancel(self, ids: Sequence[str]) -> None:
@@ -73,7 +73,7 @@ class SlurmQueue:
         from submitit.core.utils import FailedJobError, FailedSubmissionError
 
         try:
-            with environment(ONE_THREAD):  # which sbatch hands on
+            with environment(ONE_THREAD):  # sbatch passes it on
                 jobs = self._executor.map_array(function, *zip(*arguments, strict=True))
         except (FailedJobError, FailedSubmissionError) as error:
             raise UsageError(f"Slurm refused the jobs: {' '.join(str(error).split())}") from error
@@ -84,7 +84,7 @@ class SlurmQueue:
         command = ["squeue", "--noheader", "--array", "--states=all", "--format=%i %T", f"--user={getpass.getuser()}"]
         asked = subprocess.run(command, capture_output=True, text=True, check=False)
         if asked.returncode:
-            return {}  # the controller is away for a moment
+            return {}  # the controller is temporarily unavailable
         found = dict(line.split() for line in asked.stdout.splitlines() if line.strip())
         return {each: found.get(each, "GONE") for each in ids}
 
@@ -126,7 +126,7 @@ class LocalQueue:
         return {each: words.get(state, state) for each, state in known.items()}
 
     def cancel(self, ids: Sequence[str]) -> None:
-        """Send SIGTERM, which submitit hands on; its own way leaves a second for a checkpoint."""
+        """Send SIGTERM, which submitit passes on; its own cancellation leaves only a second for a checkpoint."""
         for each in ids:
             with suppress(ProcessLookupError):
                 os.kill(int(each), signal.SIGTERM)
@@ -158,7 +158,7 @@ def _parameters(options: Slurm, workers: int | None) -> dict[str, Any]:
         "mem": None if options.memory is None else f"{int(1024 * options.memory)}M",
         "array_parallelism": workers or ARRAY,
         "signal_delay_s": min(NOTICE, 15 * options.time),
-        # Slurm would requeue a job with its pickle; what is not done is submitted again from the study's state.
+        # Slurm would requeue a job with its pickle; the study submits unfinished jobs again instead.
         "additional_parameters": {"no-requeue": True, **further},
     }
     return {name: value for name, value in parameters.items() if value is not None}

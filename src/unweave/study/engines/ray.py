@@ -1,7 +1,7 @@
 """Tasks on a Ray cluster: an existing one, or one that is started on this machine.
 
-A worker that dies costs its task an attempt, as on this machine. A lost node costs none: its tasks are begun again on
-other nodes, from their last checkpoints where all nodes see the study's folder.
+If a worker dies, its task loses an attempt, as on this machine. If a node is lost, no attempt is lost: its tasks start
+again on other nodes, from their last checkpoints if all nodes see the study's folder.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from unweave.study.engines.tries import Tries
 from unweave.study.work import NO_ROOM, Job, Outcome, attempt
 
 POLL = 5.0
-"""Seconds after which the nodes are counted again, though no run has ended."""
+"""Seconds after which nodes are counted again, even if no run has ended."""
 STORE = 256 * 2**20
 """Bytes of the object store of a cluster that is started here."""
 
@@ -79,9 +79,9 @@ def run_ray(
 
 
 def _perform(job: Job, files: Files | None, work: Work) -> tuple[Outcome, Files, bytes]:
-    """Perform a job on a node: in its folder, or, where the run's files are given, in a folder of the node's own.
+    """Perform a job on a node: in its folder or, if the run's files are given, in a temporary folder of the node.
 
-    Returns how it ended, and of a run in a folder of the node's own the files and what it printed.
+    Returns how it ended and, for a run in a temporary folder, its files and what it printed.
     """
     if files is None:
         return perform_on_node(job, work), {}, b""
@@ -97,7 +97,7 @@ def _perform(job: Job, files: Files | None, work: Work) -> tuple[Outcome, Files,
 
 
 def _result(ray: Any, reference: Any, job: Job, tries: Tries) -> Outcome | None:
-    """Return how a task ended, its folder brought home; None where it is to be begun again."""
+    """Return how a task ended, after copying its folder back; None if it must start again."""
     errors = ray.exceptions
     try:
         outcome, files, log = ray.get(reference)
@@ -106,15 +106,15 @@ def _result(ray: Any, reference: Any, job: Job, tries: Tries) -> Outcome | None:
         return Outcome(job.task.name, "failed", f"{type(cause).__name__}: {' '.join(str(cause).split())}", str(error))
     except (errors.WorkerCrashedError, errors.OutOfMemoryError) as error:
         return tries.after_death(job, _first_line(error))
-    except errors.RayError as error:  # the node, its object store, or the task by another's hand
+    except errors.RayError as error:  # the node or its object store failed, or someone cancelled the task
         return tries.after_loss(job, _first_line(error))
-    if outcome.kind == "interrupted":  # by a signal from elsewhere, such as that of a node that is shut down
+    if outcome.kind == "interrupted":  # by an external signal, as when a node is shut down
         return tries.after_loss(job, outcome.summary)
     return _bring_home(job, outcome, files, log)
 
 
 def _bring_home(job: Job, outcome: Outcome, files: Files, log: bytes) -> Outcome:
-    """Put the files of a run, and what it printed, where they belong."""
+    """Write the files of a run and what it printed into the study's folder."""
     try:
         if files:
             unpack(files, job.folder)
@@ -151,7 +151,7 @@ def _fits(resources: Mapping[str, float], options: Ray) -> int:
 def _say_that_nothing_fits(options: Ray) -> None:
     wanted = f"{options.cpus:g} CPUs and {options.gpus:g} GPUs"
     if options.address is None:
-        raise UsageError(f"this machine does not have the {wanted} that a run is to have")
+        raise UsageError(f"this machine does not have the {wanted} that each run needs; ask for fewer")
     warn_user(f"no node of the cluster has {wanted}; the study waits until one comes", NoRoom)
 
 
@@ -165,7 +165,7 @@ def _ray() -> Any:
 
 @contextmanager
 def _connected(ray: Any, options: Ray, workers: int | None) -> Iterator[None]:
-    """Be connected to the cluster, or start one; a connection that the caller has made is used, and stays."""
+    """Connect to the cluster, or start one; an existing connection is used and kept open."""
     if ray.is_initialized():
         yield
         return
@@ -196,9 +196,7 @@ def _connect(ray: Any, options: Ray, workers: int | None) -> None:
 
 @contextmanager
 def _loopback(ray: Any) -> Iterator[None]:
-    """Let a cluster that starts now listen on this machine only, and report nothing to anyone: Ray asks nobody who
-    connects for a password.
-    """
+    """Let a cluster that starts now listen on this machine only and send no usage reports: Ray has no passwords."""
     private = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_USAGE_STATS_ENABLED": "0"}
     with environment(private), _changed(ray._private.ray_constants, "ENABLE_RAY_CLUSTER", False):
         yield
@@ -206,14 +204,14 @@ def _loopback(ray: Any) -> Iterator[None]:
 
 @contextmanager
 def _silent(ray: Any) -> Iterator[None]:
-    """Keep Ray's own words about dead workers and nodes from stdout: results go there."""
+    """Keep Ray's messages about dead workers and nodes away from stdout, where results go."""
     with _changed(ray._private.worker, "_worker_logs_enabled", False):
         yield
 
 
 @contextmanager
 def _changed(module: Any, name: str, value: object) -> Iterator[None]:
-    """Give a module's variable another value for a while, where it has one of that name."""
+    """Set a module's variable temporarily, if it exists."""
     before = getattr(module, name, None)
     if before is not None:
         setattr(module, name, value)

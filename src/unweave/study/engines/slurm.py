@@ -1,6 +1,6 @@
-"""Arrays of Slurm jobs through submitit, one run a job.
+"""Arrays of Slurm jobs through submitit, one run per job.
 
-How a run ends is written as JSON into the study's folder. What is not done is submitted again from the study's own
+The outcome of a run is written as JSON into the study's folder. Unfinished runs are submitted again from the study's
 plan: submitit's pickles carry a job to its node, and are never read here.
 """
 
@@ -29,9 +29,9 @@ from unweave.study.work import Job, Outcome, attempt
 FOLDER = "slurm"
 """Below the study's folder: what submitit writes, and how jobs ended."""
 JOBS = "jobs.json"
-"""The ids of the jobs that are submitted, by task: a driver that was killed leaves them to the next one."""
+"""The ids of submitted jobs, by task, so that the next driver finds the jobs of one that was killed."""
 DIED = frozenset(("COMPLETED", "FAILED", "OUT_OF_MEMORY"))
-"""States of a job whose process ended by itself; the other ones are Slurm's or a person's doing."""
+"""States of a job whose process ended by itself; all others are caused by Slurm or a person."""
 
 
 def run_slurm(
@@ -39,9 +39,9 @@ def run_slurm(
 ) -> Generator[Outcome]:
     """Perform jobs as Slurm jobs, an array at a time, and yield how each ended.
 
-    A job that somebody cancels is not done, and stays so until the study is run again. One that is preempted, loses
-    its node or reaches its time limit is submitted again, and goes on from its checkpoint. Closing the iterator, or an
-    interrupt, cancels the jobs, which save checkpoints first.
+    A job that somebody cancels stays to do until the study is run again. One that is preempted, loses its node or
+    reaches its time limit is submitted again, and continues from its checkpoint. Closing the iterator, or an interrupt,
+    cancels the jobs, which save checkpoints first.
     """
     waiting, again, tries = iter(jobs), list[Job](), Tries()
     kind = SlurmQueue if options.executor == "slurm" else LocalQueue
@@ -66,7 +66,7 @@ def run_slurm(
 
 
 def _submit(batch: Sequence[Job], folder: Path, queue: Queue, work: Work) -> dict[str, Job]:
-    """Return jobs by the ids of their Slurm jobs; those that an earlier driver left in the queue are not repeated."""
+    """Submit jobs and return them by Slurm id; those that an earlier driver left in the queue are not repeated."""
     names = {job.task.name: job for job in batch}
     left = {name: identity for name, identity in (read_object(folder / JOBS) or {}).items() if name in names}
     states = queue.states(left.values()) if left else {}
@@ -82,7 +82,7 @@ def _submit(batch: Sequence[Job], folder: Path, queue: Queue, work: Work) -> dic
 
 
 def _ended(under_way: dict[str, Job], folder: Path, queue: Queue, started: Started) -> Iterator[tuple[str, str]]:
-    """Yield the jobs that end, with their last states; they are taken out of `under_way` elsewhere."""
+    """Yield the jobs that end, with their last states; the caller removes them from `under_way`."""
     since: dict[str, float] = {}
     while under_way:
         states = queue.states(list(under_way))
@@ -97,7 +97,7 @@ def _ended(under_way: dict[str, Job], folder: Path, queue: Queue, started: Start
 
 
 def _outcome(job: Job, identity: str, state: str, folder: Path, queue: Queue, tries: Tries) -> Outcome | None:
-    """Return how a task ended; None where it is to be begun again."""
+    """Return how a task ended; None if it must start again."""
     name = job.task.name
     found = read_object(_file_of(job, folder))
     outcome = Outcome(**found) if found else None
@@ -112,7 +112,7 @@ def _outcome(job: Job, identity: str, state: str, folder: Path, queue: Queue, tr
 
 
 def _cancel(identities: list[str], queue: Queue) -> bool:
-    """Stop jobs, and wait until they have saved checkpoints; tell whether all have ended."""
+    """Stop jobs, wait until they have saved checkpoints, and return whether all have ended."""
     queue.cancel(identities)
     deadline = time.monotonic() + PATIENCE
     while identities and time.monotonic() < deadline:
@@ -130,7 +130,7 @@ def _file_of(job: Job, folder: Path) -> Path:
 def serve(job: Job, file: Path, work: Work) -> None:
     """Perform a job on its node, and write how it ended."""
     signal.signal(signal.SIGTERM, _interrupt)  # submitit ignores it; scancel and preemption send it
-    signal.signal(signal.SIGUSR2, _pass_on)  # submitit's word that the time is up
+    signal.signal(signal.SIGUSR2, _pass_on)  # submitit's signal that the time is up
     with suppress(KeyboardInterrupt):
         outcome = perform_on_node(job, work)
         write_json(file, asdict(outcome))

@@ -11,14 +11,14 @@ from unweave.hardware import cores
 from unweave.study.work import Job, Outcome
 
 Started = Callable[[list[str]], object]
-"""Called with the names of the tasks under way."""
+"""Called with the names of the running tasks."""
 
 
 class Engine(Protocol):
     """Where tasks are performed."""
 
     def run(self, jobs: Iterable[Job], workers: int | None, started: Started) -> Generator[Outcome]:
-        """Perform jobs, so many at a time, and yield how each ended; closing the iterator stops what is under way."""
+        """Perform jobs, `workers` at a time, and yield how each ended; closing the iterator stops running jobs."""
         ...
 
 
@@ -27,7 +27,7 @@ class Local:
     """Processes on this machine."""
 
     def run(self, jobs: Iterable[Job], workers: int | None, started: Started) -> Generator[Outcome]:
-        """Perform jobs; by default as many at a time as there are cores."""
+        """Perform jobs; by default one per core at a time."""
         from unweave.study.engines.local import run_local
 
         return run_local(jobs, workers or cores(), started)
@@ -38,21 +38,21 @@ class Ray:
     """Tasks on a Ray cluster."""
 
     address: str | None = None
-    """The cluster: host:port, ray://host:port, or "auto"; none: one is started on this machine."""
+    """The cluster: host:port, ray://host:port, or "auto"; None: start one on this machine."""
     cpus: float = 1
-    """CPUs of each run; above one it uses so many threads."""
+    """CPUs per run; a run uses as many threads."""
     gpus: float = 0
-    """GPUs of each run, or a fraction of one."""
+    """GPUs per run, or a fraction of one."""
     shared: bool = True
-    """Whether all nodes see the study's folder; if not, runs come home through Ray's object store."""
+    """Whether all nodes see the study's folder; if not, runs are returned through Ray's object store."""
 
     def __post_init__(self) -> None:
         _refuse_too_little(self.cpus, self.gpus)
         if self.gpus > 1 and self.gpus != int(self.gpus):
-            raise UsageError(f"gpus is a fraction of one, or a whole number, not {self.gpus:g}")
+            raise UsageError(f"gpus must be a fraction of one or a whole number, not {self.gpus:g}")
 
     def run(self, jobs: Iterable[Job], workers: int | None, started: Started) -> Generator[Outcome]:
-        """Perform jobs; by default as many at a time as the cluster has room for."""
+        """Perform jobs; by default as many at a time as fit on the cluster."""
         from unweave.study.engines.ray import run_ray
 
         return run_ray(jobs, self, workers, started)
@@ -60,22 +60,22 @@ class Ray:
 
 @dataclass(frozen=True)
 class Slurm:
-    """Arrays of Slurm jobs, one run a job."""
+    """Arrays of Slurm jobs, one run per job."""
 
     executor: Literal["slurm", "local"] = "slurm"
-    """slurm, or local: the same as processes on this machine, to try it."""
+    """slurm, or local: local processes instead, to try a study out."""
     partition: str | None = None
     """Slurm's partition."""
     account: str | None = None
     """Slurm's account."""
     time: int = 60
-    """Minutes that a job may take; a run that needs more goes on in a further job."""
+    """Time limit of a job in minutes; a run that needs longer continues in another job."""
     cpus: int = 1
-    """CPUs of each run; above one it uses so many threads."""
+    """CPUs per run; a run uses as many threads."""
     gpus: int = 0
-    """GPUs of each run."""
+    """GPUs per run."""
     memory: float | None = None
-    """GB of memory of each run."""
+    """Memory per run in GB."""
     sbatch: tuple[str, ...] = ()
     """Further options of sbatch, such as qos=high."""
 
@@ -84,9 +84,9 @@ class Slurm:
         if self.executor not in ("slurm", "local"):
             raise unknown("executor", self.executor, ("slurm", "local"))
         if self.time < 1:
-            raise UsageError(f"time is in minutes, 1 or more, not {self.time}")
+            raise UsageError(f"time is in minutes and must be 1 or more, not {self.time}")
         if self.cpus != int(self.cpus) or self.gpus != int(self.gpus):
-            raise UsageError("Slurm gives out whole CPUs and GPUs")
+            raise UsageError("Slurm allocates whole CPUs and GPUs; give whole numbers")
 
     def run(self, jobs: Iterable[Job], workers: int | None, started: Started) -> Generator[Outcome]:
         """Perform jobs; by default as many at a time as Slurm allows."""
@@ -99,7 +99,7 @@ ENGINES: dict[str, type[Local | Ray | Slurm]] = {"local": Local, "ray": Ray, "sl
 
 
 def engine_of(name: str, options: Mapping[str, Any]) -> Engine:
-    """Return an engine with these options; one that it does not have is refused."""
+    """Return an engine with these options, or raise a `UsageError` for one that it does not have."""
     if name not in ENGINES:
         raise unknown("engine", name, ENGINES)
     own = [spec.name for spec in fields(ENGINES[name])]
@@ -112,6 +112,6 @@ def engine_of(name: str, options: Mapping[str, Any]) -> Engine:
 
 def _refuse_too_little(cpus: float, gpus: float) -> None:
     if cpus <= 0:
-        raise UsageError(f"a run needs CPUs, not {cpus:g}")
+        raise UsageError(f"cpus must be above 0, not {cpus:g}")
     if gpus < 0:
         raise UsageError(f"gpus must be 0 or more, not {gpus:g}")

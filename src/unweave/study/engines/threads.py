@@ -1,4 +1,4 @@
-"""One thread a process: several runs share the cores of a machine, and a sum over threads has other last digits."""
+"""One thread per process: runs share the cores of a machine, and more threads would change last digits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ONE_THREAD: dict[str, str] = dict.fromkeys(
 
 @contextmanager
 def environment(values: dict[str, str]) -> Iterator[None]:
-    """Let processes that start now have these variables."""
+    """Set environment variables for processes that start now."""
     before = {name: os.environ.get(name) for name in values}
     os.environ.update(values)
     try:

@@ -14,15 +14,15 @@ Files = dict[str, bytes]
 
 
 def pack(folder: Path) -> Files:
-    """Return the files of a run; hidden ones, such as locks, stay."""
+    """Return the files of a run, without hidden ones such as locks."""
     found = (path for path in sorted(folder.rglob("*")) if path.is_file() and not path.name.startswith("."))
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
 
 
 def unpack(files: Files, folder: Path) -> None:
-    """Put a folder with these files in the place of the one that is there; it appears whole or not at all."""
+    """Replace a folder by one with these files, atomically."""
     fresh = folder.with_name(f".{folder.name}.incoming")
-    shutil.rmtree(fresh, ignore_errors=True)  # of a process that was killed
+    shutil.rmtree(fresh, ignore_errors=True)  # left by a killed process
     try:
         fresh.mkdir(parents=True)
         for name, content in files.items():
@@ -36,7 +36,7 @@ def unpack(files: Files, folder: Path) -> None:
 
 
 def move_paths(folder: Path, before: Path, after: Path) -> None:
-    """Make the run in `folder`, whose configuration names its data as seen from `before`, name it from `after`."""
+    """Rewrite the data path in the configuration of the run in `folder` from relative to `before` to `after`."""
     config = read_object(folder / "config.json")
     if config and config.get("data", {}).get("path"):
         data = with_relative_path(with_absolute_path(config["data"], before), after)

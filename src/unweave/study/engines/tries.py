@@ -1,4 +1,4 @@
-"""Which tasks are begun again on a cluster: those whose process died, and those whose node or job was lost."""
+"""Which tasks start again on a cluster: those whose process died, and those whose node or job was lost."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from unweave.study.folder import SCORED, read_object
 from unweave.study.work import Job, Outcome
 
 LOSSES = 10
-"""Times in a row that a run may be lost without having got further."""
+"""Number of times in a row that a run may be lost without progress."""
 
 
 class Tries:
-    """How often tasks have been begun in vain."""
+    """How often tasks have started without success."""
 
     def __init__(self) -> None:
         self._deaths: Counter[str] = Counter()
@@ -21,17 +21,17 @@ class Tries:
         self._reached: dict[str, object] = {}
 
     def after_death(self, job: Job, reason: str, traceback: str = "") -> Outcome | None:
-        """Return the failure of a task whose process has died too often; None: begin it again."""
+        """Return the failure of a task whose process has died too often; None: start it again."""
         name = job.task.name
         self._deaths[name] += 1
         count = self._deaths[name]
         return None if count < ATTEMPTS else Outcome(name, "failed", f"{reason}, {count} times", traceback)
 
     def after_loss(self, job: Job, reason: str) -> Outcome | None:
-        """Return that a task is not done, where it is lost again and again; None: begin it again.
+        """Return an outcome for a task that has been lost too often; None: start it again.
 
-        The loss of a node is not the task's fault, and so no failure; one that gets further each time is never given
-        up.
+        A lost node is not the task's fault and does not count as a failure. A task that progresses each time always
+        starts again.
         """
         name, reached = job.task.name, _reached(job)
         self._losses[name] = self._losses[name] + 1 if self._reached.get(name) == reached else 1
@@ -42,6 +42,6 @@ class Tries:
 
 
 def _reached(job: Job) -> object:
-    """Return how far a run has got: its last checkpoint, and its scores."""
+    """Return the progress of a run: its last checkpoint, and its scores."""
     status = read_object(job.folder / "status.json") or {}
     return status.get("step"), read_object(job.folder / SCORED)

@@ -14,7 +14,7 @@ import { chosenRun, pickerLater } from "#lib/runs.js";
 export const title = "Matrix";
 const KINDS = [
   { value: "mi", label: "Mutual information", note: "Share of a factor's entropy that is known from the latent alone, from 0 to 1." },
-  { value: "importance", label: "Importance", note: "How much boosted trees that predict the factor from all latents use this one, as in DCI." },
+  { value: "importance", label: "Importance", note: "How much boosted trees use this latent to predict the factor from all latents, as in DCI." },
   { value: "correlation", label: "Correlation", note: "Pearson's correlation of code and factor, from −1 (orange) to 1 (blue)." },
 ];
 

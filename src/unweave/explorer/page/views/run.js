@@ -61,7 +61,7 @@ function wrongEntries(state, run) {
   else if (state.image !== undefined && !inRange(state.image, run)) found.push(`There is no image ${state.image}: images are numbered from 0 to ${number(run.of - 1)}. Shown is the code of image ${run.start_image ?? run.image ?? 0}.`);
   const given = (state.z ?? "").split(",");
   if (state.z && given.length !== run.latents.length) found.push(`The link has a code of ${counted(given.length, "number")}, and this run has ${counted(run.latents.length, "latent")}: it is left out.`);
-  else if (state.z && !codeOf(state.z, run.latents.length)) found.push("The code in the link has something else than numbers: it is left out.");
+  else if (state.z && !codeOf(state.z, run.latents.length)) found.push("The codes in the link are not numbers and are ignored.");
   return moves(run) ? found : [];
 }
 
@@ -133,7 +133,7 @@ function desk(context, run, base) {
   below.follow(wanted || state.image !== undefined ? sliders.code : null);
   const carry = `Latents by what they carry (${carriedBy(run).name}${carriedBy(run).unit ? ", in nats" : ""}), most first, and the factor each follows.`;
   const spans = `A slider spans the codes of ${number(run.sampled)} of ${counted(run.of, "image")}, drawn at random; above it their histogram.`;
-  const note = run.sampled ? `${carry} ${spans}` : "The data set is not there, so that there are no codes: a slider spans 98 % of the prior.";
+  const note = run.sampled ? `${carry} ${spans}` : "The data set is missing, so there are no codes: each slider spans 98 % of the prior.";
   const alone = isStatic() ? " In this export a slider shows the nearest of the images computed beforehand, one latent at a time." : "";
   const side = el("div", {}, el("h2", {}, "Latents"), el("p", { class: "note" }, note + alone), sliders.element);
   return [el("div", { class: "desk" }, stage.element, side), below.element];
@@ -193,7 +193,7 @@ function reconstructions(context, run) {
   const draw = () => {
     const params = isStatic() ? { run: run.id } : { run: run.id, n: 6, seed: state.draw ?? "0" };
     picture.src = address("run/reconstructions", params);
-    picture.alt = "Random images, and below each what the model makes of its code";
+    picture.alt = "Random images, each with its reconstruction below";
   };
   const others = () => {
     context.set({ draw: String(Number(state.draw ?? "0") + 1) });
@@ -203,6 +203,6 @@ function reconstructions(context, run) {
   draw();
   const button = isStatic() ? null : el("div", { class: "controls" }, el("button", { type: "button", onclick: others }, "Other images"));
   const labels = el("div", { class: "row-labels" }, el("div", {}, "images"), el("div", {}, "from codes"));
-  return section("Reconstructions", "Random images above, what the model makes of them below.", button, el("div", { class: "grid-picture" }, labels, picture));
+  return section("Reconstructions", "Random images above, their reconstructions below.", button, el("div", { class: "grid-picture" }, labels, picture));
 }
 

@@ -13,7 +13,7 @@ export class Stage {
   constructor(context, run) {
     this.context = context;
     this.run = run;
-    this.canvas = el("canvas", { class: "pixels big", role: "img", width: 1, height: 1, "aria-label": "Image of the code" });
+    this.canvas = el("canvas", { class: "pixels big", role: "img", width: 1, height: 1, "aria-label": "Decoded image" });
     this.vector = el("div", { class: "vector" });
     this.below = el("div");
     this.element = el("div", { class: "stage" }, run.kind === "images" ? this.canvas : this.vector, this.below);
@@ -52,7 +52,7 @@ export class Stage {
       return;
     }
     this.paint(answer, 0, answer.width, answer.height);
-    this.canvas.setAttribute("aria-label", `Image of the code ${code.map((value) => fixed(value, 2)).join(", ")}`);
+    this.canvas.setAttribute("aria-label", `Decoded image ${code.map((value) => fixed(value, 2)).join(", ")}`);
     this.canvas.dataset.code = code.join(",");
     answer.close();
   }

@@ -115,7 +115,7 @@ function filterField(context, onchange) {
     onchange();
   });
   const input = el("input", { type: "search", value: context.state.filter ?? "", placeholder: "beta>1 data=shapes2d seed!=0", size: "34", spellcheck: "false", "aria-describedby": id, oninput: changed });
-  const help = "Words that all must hold: column=value, !=, <, >, <=, >=, or a part of a name.";
+  const help = "All conditions must hold: column=value, !=, <, >, <=, >=, or a part of a name.";
   return el("label", { class: "field" }, el("span", { id }, `Filter. ${help}`), input);
 }
 

@@ -25,7 +25,7 @@ export function filesPart(index) {
     ...codes.map((file) => [file.id, "codes", size(file.rows, file.latents), pages([["Run", link("run", { run: file.id })], ["Matrix", link("matrix", { run: file.id })]], file.id)]),
     ...points.map((file) => [file.id, "points", size(file.rows, file.dim), pages([["Geometry", link("geometry", { points: file.id })]], file.id)]),
   ];
-  return section("Codes and points", "Files of the folder that are no runs.", plainTable("Codes and points", ["file", "what", "rows × columns", "pages"], rows, { hideCaption: true }));
+  return section("Codes and points", "Files in the folder that are not runs.", plainTable("Codes and points", ["file", "what", "rows × columns", "pages"], rows, { hideCaption: true }));
 }
 
 /** @param {number | undefined} rows @param {number | undefined} columns */

@@ -27,7 +27,7 @@ export function drawTable(panel, model, context, signal) {
     view = new View(model, state);
     table.setColumns(view.columns(), view.sort);
     table.setRows(view.lines.length, (place) => view.row(view.lines[place], toggle));
-    note.textContent = view.grouped ? `A row is a cell: runs that differ in the seed alone. Scores are means over seeds ± half the interval: ${model.groups.interval}.${lostNote(model)}` : "A row is a run. Scores are those of its last step.";
+    note.textContent = view.grouped ? `A row is a cell: runs that differ in the seed alone. Scores are means over seeds ± half the interval: ${model.groups.interval}.${lostNote(model)}` : "Each row is a run, with the scores of its last step.";
   };
   const toggle = (/** @type {number} */ group) => {
     const open = new Set(view.open);
@@ -40,7 +40,7 @@ export function drawTable(panel, model, context, signal) {
     redraw();
   };
   const table = new VirtualTable({ label: "Runs of the study", columns: view.columns(), sort: view.sort, signal, onsort: (sort) => set({ sort }) });
-  const rowKind = oneOf("Rows", [{ value: "", label: "Grouped by all but the seed" }, { value: "0", label: "Every run" }], state.group ?? "", (value) => set({ group: value }));
+  const rowKind = oneOf("Rows", [{ value: "", label: "Grouped by everything but the seed" }, { value: "0", label: "Every run" }], state.group ?? "", (value) => set({ group: value }));
   const all = check("All columns", state.all === "1", (checked) => set({ all: checked ? "1" : null }));
   panel.append(el("div", { class: "controls" }, rowKind, all), table.element, note);
   redraw();
