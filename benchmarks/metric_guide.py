@@ -53,13 +53,13 @@ FAMILIES = {
         "mcc": "MCC",
         "mcc-rank": "MCC by ranks",
     },
-    "Is each factor there at all?": {
+    "Is it there at all?": {
         "dci-informativeness": "DCI: I",
         "info-mec-explicitness": "InfoMEC: E",
         "explicitness": "explicitness",
         "r2": "R²",
     },
-    "For many latents: the best one for each factor": {
+    "For many latents": {
         "dci-matched-disentanglement": "matched DCI: D",
         "dci-matched-completeness": "matched DCI: C",
         "dci-matched-informativeness": "matched DCI: I",
@@ -122,13 +122,13 @@ def metric_map(table: polars.DataFrame) -> Figure:
             axes.imshow(shades[row : row + 1, start:end], cmap=BLUES, vmin=0, vmax=1, aspect="auto")
             for place, (value, shade) in enumerate(zip(values[row, start:end], shades[row, start:end], strict=True)):
                 colour = "white" if shade > 0.7 else LIGHT["ink"]
-                axes.text(place, 0, f"{value:.2f}", ha="center", va="center", fontsize=8.5, color=colour)
+                axes.text(place, 0, decimals(value), ha="center", va="center", fontsize=8.5, color=colour)
             if not row:
                 axes.xaxis.tick_top()
                 titles = list(metrics.values())
                 axes.set_xticks(range(len(titles)), titles, rotation=40, ha="left", fontsize=9, color=LIGHT["ink"])
                 axes.tick_params(length=0)
-                axes.set_title(family.replace(": ", ":\n"), fontsize=9.5, color=LIGHT["muted"], loc="left", wrap=True)
+                axes.set_title(family, fontsize=10, color=LIGHT["muted"], loc="left", y=3.6)
     return figure
 
 
@@ -182,9 +182,14 @@ def score_table(table: polars.DataFrame) -> str:
     values = grid(table, "value")
     heads = " | ".join(world.title for world in WORLDS.values())
     lines = [f"| metric | {heads} |", f"|---|{'--:|' * len(WORLDS)}"]
-    for place, (name, _) in enumerate(TITLES.items()):
-        lines.append(f"| `{name}` | {' | '.join(f'{value:.2f}' for value in values[:, place])} |")
+    for place, name in enumerate(TITLES):
+        lines.append(f"| `{name}` | {' | '.join(map(decimals, values[:, place]))} |")
     return "\n".join(lines)
+
+
+def decimals(value: float) -> str:
+    """Return a score with two decimals, and no minus before a zero."""
+    return f"{round(value, 2) + 0.0:.2f}"
 
 
 def world_list(table: polars.DataFrame) -> str:

@@ -131,7 +131,7 @@ def effects_table() -> str:
     return f"| of each cell | {heads} |\n|---|{'--:|' * len(counts)}\n| smallest effect (Cohen's d) | {cells} |"
 
 
-def noise_table(spread: polars.DataFrame) -> str:
+def noise_table() -> str:
     """Return the deviation over seeds beside that over rows, from the stored audit of metrics, as Markdown."""
     audit = {row["metric"]: row for row in polars.read_csv(RESULTS / "metric-audit.csv").iter_rows(named=True)}
     lines = ["| metric | over seeds | over 1,000 rows | over 5,000 rows | seeds / 5,000 rows |", "|---|--:|--:|--:|--:|"]
@@ -148,10 +148,15 @@ def picture(table: polars.DataFrame) -> Figure:
     figure = Figure(figsize=(6.8, 3.6), layout="constrained")
     axes = plain(figure.subplots())
     seeds = np.arange(3, 51)
-    chosen = {"mig": LIGHT["accent"], "dci-disentanglement": "#2f7d4f", "factor-vae-score": LIGHT["alert"], "sap": "#7a4fa3"}
-    for name, colour in chosen.items():
+    looks = {
+        "factor-vae-score": (LIGHT["alert"], "-"),
+        "mig": (LIGHT["accent"], "-"),
+        "dci-disentanglement": ("#2f7d4f", "--"),
+        "sap": ("#7a4fa3", "-"),
+    }
+    for name, (colour, line) in looks.items():
         (spread,) = table.filter(study="challenging-assumptions", metric=name)["spread"]
-        axes.plot(seeds, [half_width(spread, int(count)) for count in seeds], color=colour, linewidth=1.8, label=name)
+        axes.plot(seeds, [half_width(spread, int(count)) for count in seeds], color=colour, linewidth=1.8, label=name, ls=line)
     axes.set(xlabel="training seeds of a cell", ylabel="half of the 95 % interval", ylim=(0, None), xlim=(3, 50))
     axes.set_xticks([3, 5, 10, 20, 30, 40, 50])
     axes.axvline(5, color=LIGHT["line"], linewidth=1)
@@ -163,7 +168,7 @@ def blocks() -> dict[str, str]:
     """Return what stands between the marks of the page."""
     spread = polars.read_csv(SEEDS_STORE)
     rows = rows_table(polars.read_csv(ROWS_STORE), polars.read_csv(RESULTS / "dci-rows.csv"))
-    return {"seeds": seeds_table(spread), "effects": effects_table(), "noise": noise_table(spread), "rows": rows}
+    return {"seeds": seeds_table(spread), "effects": effects_table(), "noise": noise_table(), "rows": rows}
 
 
 def main() -> None:
