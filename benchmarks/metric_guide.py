@@ -158,7 +158,9 @@ def pictures() -> Figure:
     for axes, (name, world) in zip(panels, WORLDS.items(), strict=True):
         codes, factors = draw(world, 1_500, 0)
         first, second = shown(name, codes.shape[1])
-        jitter = 0.025 * np.random.default_rng(0).normal(size=(len(codes), 2)) * np.ptp(codes[:, [first, second]], axis=0)
+        jitter = (
+            0.025 * np.random.default_rng(0).normal(size=(len(codes), 2)) * np.ptp(codes[:, [first, second]], axis=0)
+        )
         x, y = (codes[:, [first, second]] + jitter).T
         axes.scatter(x, y, c=factors[:, 0], cmap="viridis", s=5, linewidths=0, alpha=0.8)
         _bare(axes)

@@ -134,7 +134,10 @@ def effects_table() -> str:
 def noise_table() -> str:
     """Return the deviation over seeds beside that over rows, from the stored audit of metrics, as Markdown."""
     audit = {row["metric"]: row for row in polars.read_csv(RESULTS / "metric-audit.csv").iter_rows(named=True)}
-    lines = ["| metric | over seeds | over 1,000 rows | over 5,000 rows | seeds / 5,000 rows |", "|---|--:|--:|--:|--:|"]
+    lines = [
+        "| metric | over seeds | over 1,000 rows | over 5,000 rows | seeds / 5,000 rows |",
+        "|---|--:|--:|--:|--:|",
+    ]
     for name in (metric for metric in SCORES if metric in audit):
         row = audit[name]
         cells = [row["spread"], row["few_noise"], row["many_noise"]]
@@ -156,7 +159,9 @@ def picture(table: polars.DataFrame) -> Figure:
     }
     for name, (colour, line) in looks.items():
         (spread,) = table.filter(study="challenging-assumptions", metric=name)["spread"]
-        axes.plot(seeds, [half_width(spread, int(count)) for count in seeds], color=colour, linewidth=1.8, label=name, ls=line)
+        axes.plot(
+            seeds, [half_width(spread, int(count)) for count in seeds], color=colour, linewidth=1.8, label=name, ls=line
+        )
     axes.set(xlabel="training seeds of a cell", ylabel="half of the 95 % interval", ylim=(0, None), xlim=(3, 50))
     axes.set_xticks([3, 5, 10, 20, 30, 40, 50])
     axes.axvline(5, color=LIGHT["line"], linewidth=1)
