@@ -34,7 +34,7 @@ def draw(world: World, rows: int, seed: int) -> tuple[Array, NDArray[np.int64]]:
     if world.correlated:  # the second of a pair is the first, moved by up to two values, in two rows of three
         moved = np.clip(factors[:, ::2] + rng.integers(-2, 3, size=(rows, 2)), 0, VALUES - 1)
         factors[:, 1::2] = np.where(rng.random((rows, 2)) < 2 / 3, moved, factors[:, 1::2])
-    return world.codes(factors - VALUES // 2.0, rng), factors
+    return world.codes(factors.astype(float) - VALUES // 2, rng), factors
 
 
 def aligned(v: Array, rng: np.random.Generator) -> Array:
