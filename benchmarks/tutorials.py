@@ -29,7 +29,7 @@ from pathlib import Path
 
 BLOCK = re.compile(r"^```(python|console|toml|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"# ([\w-]+\.\w+)\n")
-TIME = re.compile(r"[\d.,]+ (s|ms|min|minutes|seconds|steps/s|steps|MB|GB|KB)\b")
+TIME = re.compile(r"[\d.,]+ ?(s|ms|min|minutes|seconds|steps/s|steps|MB|GB|KB)\b")
 NUMBER = re.compile(r"(?<![\w.])[-+−]?\d[\d,]*(?:\.\d+)?(?![\w])")
 NEAR, SHARE = 0.08, 0.25
 """Two numbers are the same if they differ by at most this, or by this share."""
@@ -43,17 +43,32 @@ def walk(page: str) -> Iterator[tuple[str, str]]:
     """Do what a page says in the working directory; yield what each step should print, and what it printed."""
     names: dict[str, object] = {"__name__": "__tutorial__"}
     printed = ""
-    for kind, body in BLOCK.findall(page):
-        file = FILE.match(body)
-        if file:
-            Path(file[1]).write_text(body[file.end() :] if kind != "toml" else body, encoding="utf-8")
-        elif kind == "python":
-            printed = run_python(body, names)
-        elif kind == "text":
-            yield body, printed
-        elif kind == "console":
-            for command, expected in commands(body):
-                yield expected, run_command(command)
+    with imports_from_here():
+        for kind, body in BLOCK.findall(page):
+            file = FILE.match(body)
+            if file:
+                Path(file[1]).write_text(body[file.end() :], encoding="utf-8")
+            elif kind == "python":
+                printed = run_python(body, names)
+            elif kind == "text":
+                yield body, printed
+            elif kind == "console":
+                for command, expected in commands(body):
+                    yield expected, run_command(command)
+
+
+@contextlib.contextmanager
+def imports_from_here() -> Iterator[None]:
+    """Find modules in the working directory, as Python does when a user starts it there, and forget them at the end."""
+    here, before = os.getcwd(), set(sys.modules)
+    sys.path.insert(0, here)
+    try:
+        yield
+    finally:
+        sys.path.remove(here)
+        for name in set(sys.modules) - before:
+            if str(getattr(sys.modules[name], "__file__", "")).startswith(here):
+                del sys.modules[name]
 
 
 def commands(body: str) -> list[tuple[str, str]]:
