@@ -144,7 +144,7 @@ def rewritten(page: str) -> str:
             compare(expected, printed)
         elif expected:
             kept = "\n".join(line.rstrip() for line in printed.strip("\n").splitlines()) + "\n"
-            page = page.replace(expected, kept + ("\n" if expected.endswith("\n\n") else ""), 1)
+            page = page.replace(f"\n{expected}", f"\n{kept}" + "\n" * expected.endswith("\n\n"), 1)
     return page
 
 
