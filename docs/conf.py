@@ -25,10 +25,15 @@ exclude_patterns = [".*", "benchmarks", "build", "dist", "runs", "src", "tests",
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 6
 
+suppress_warnings = ["ref.python"]  # two classes of one name, as unweave.Study and unweave.study.Study
+
+smartquotes = False  # options begin with two dashes
+
 html_theme = "furo"
 html_title = "unweave"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
+html_show_copyright = False
 html_copy_source = False
 html_show_sourcelink = False
 html_math_renderer = "mathml"

@@ -31,7 +31,8 @@ def expanded(docname: str, text: str) -> str:
     """Return the Markdown of a page as Sphinx reads it: with its generated parts, its papers and its branch."""
     if text.startswith("{"):
         text = notebooks.markdown(text)
-    text = ASKED.sub(lambda asked: PARTS[asked[1]](asked[2]), text)
+    text = tree.without_folders(TOP, docname, text)
+    text = bibliography.cited(ASKED.sub(lambda asked: PARTS[asked[1]](asked[2]), text))
     return "\n\n".join(filter(None, [text, bibliography.definitions(text), tree.toctree(TOP, docname, text)]))
 
 

@@ -60,7 +60,8 @@ def module_page(name: str) -> str:
     """Return the docstring of a module and the entries of all its public names."""
     module = import_module(name)
     entries = [entry(module, public) for public in sorted(public_names(module), key=str.lower)]
-    return "\n\n".join([markdown(inspect.getdoc(module) or ""), *entries])
+    about = markdown(inspect.getdoc(module) or "")
+    return "\n\n".join([about, f"```{{py:currentmodule}} {name}\n```", *entries])
 
 
 def public_names(module: ModuleType) -> list[str]:

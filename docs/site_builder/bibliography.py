@@ -50,10 +50,19 @@ def papers() -> str:
     return "\n\n".join(f"({_target(key)})=\n**{key}** {_reference(entries()[key])}" for key in sorted(entries()))
 
 
+def cited(text: str) -> str:
+    """Return a text in which the key of `[Key2018, eq. 6]` stands in brackets of its own, as a link does."""
+    return re.sub(r"\[(\w+\d{4}[a-z]?)(, [^]\[]+)\](?!\()", _split, text)
+
+
 def definitions(text: str) -> str:
     """Return Markdown's link definitions for the papers that a text cites, by which `[Key2018]` becomes a link."""
     cited = sorted(key for key in entries() if f"[{key}]" in text)
     return "\n".join(f"[{key}]: #{_target(key)}" for key in cited)
+
+
+def _split(found: re.Match[str]) -> str:
+    return f"[[{found[1]}]{found[2]}]" if found[1] in entries() else found[0]
 
 
 def _target(key: str) -> str:

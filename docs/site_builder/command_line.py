@@ -56,7 +56,7 @@ def _prose(text: str) -> Iterator[str]:
             yield f"```text\n{part.removeprefix('usage: ')}\n```"
         elif "\n  " in part:
             title, lines = part.split("\n", 1)
-            yield f"{title.capitalize()}\n\n```text\n{textwrap.dedent(lines)}\n```"
+            yield f"{_title(title)}\n\n```text\n{textwrap.dedent(lines)}\n```"
         else:
             yield part
 
@@ -66,9 +66,7 @@ def _box(title: str, text: str) -> str:
     lines = [line[2:-1].rstrip() for line in text.splitlines()]
     rule = next((number for number, line in enumerate(lines) if RULE.fullmatch(line)), -1)
     about, entries = " ".join(lines[: max(rule, 0)]), _entries(lines[rule + 1 :])
-    return "\n\n".join(
-        filter(None, [f"**{title.capitalize()}**", _escaped(about), *(_entry(*entry) for entry in entries)])
-    )
+    return "\n\n".join(filter(None, [f"**{_title(title)}**", _escaped(about), *(_entry(*entry) for entry in entries)]))
 
 
 def _entries(lines: list[str]) -> list[tuple[str, str]]:
@@ -87,6 +85,10 @@ def _entries(lines: list[str]) -> list[tuple[str, str]]:
 
 def _entry(option: str, words: str) -> str:
     return f"`{option}`\n: {_escaped(words) or '–'}"
+
+
+def _title(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 def _escaped(text: str) -> str:

@@ -1,6 +1,7 @@
 """The tree of pages: the site's navigation, from one table and one rule.
 
-The rule: the README.md of a folder is the parent of the folder's other pages, in the order in which it links to them.
+The rule: the README.md of a folder is the parent of the folder's other pages. Pages come in the order in which their
+parent links to them.
 """
 
 from __future__ import annotations
@@ -49,25 +50,24 @@ BRANCHES = {
         "docs/penalties",
         "docs/presets",
         "docs/cli",
-        "docs/reference/command-line",
         "docs/reference/api/README",
-        "docs/reference/papers",
     ],
     "docs/reproduce/README": ["docs/results/methods", "docs/results/guardians"],
     "docs/inside/README": ["ARCHITECTURE", "CONTRIBUTING", "CHANGELOG"],
 }
-"""The pages below a page that are not in its folder, or whose order its links do not give."""
+"""The pages below a page that are not in its folder."""
+TITLES = {"docs/reproduce/README": "Results"}
+"""What the navigation calls a page, where its heading is too long."""
 
 
 def children(top: Path, docname: str, text: str) -> list[str]:
     """Return the pages directly below a page, as paths from the top of the repository, without their suffix."""
-    branch = BRANCHES.get(docname, [])
-    if Path(docname).name == "README":
-        folder = Path(docname).parent
-        linked = [(top / folder / target).resolve() for target in LINK.findall(text)]
-        pages = [page for page in linked if page.parent == top / folder] + sorted((top / folder).glob("*.md"))
-        branch = [*(str(page.relative_to(top).with_suffix("")) for page in pages), *branch]
-    return [page for page in dict.fromkeys(branch) if page != docname and _exists(top, page)]
+    folder = (top / docname).parent
+    beside = sorted(folder.glob("*.md")) if Path(docname).name == "README" else []
+    below = {*(str(page.relative_to(top).with_suffix("")) for page in beside), *BRANCHES.get(docname, [])}
+    linked = [(folder / target).resolve().relative_to(top).with_suffix("") for target in LINK.findall(text)]
+    in_order = dict.fromkeys([*map(str, linked), *BRANCHES.get(docname, []), *sorted(below)])
+    return [page for page in in_order if page in below and page != docname and _exists(top, page)]
 
 
 def toctree(top: Path, docname: str, text: str) -> str:
@@ -75,7 +75,19 @@ def toctree(top: Path, docname: str, text: str) -> str:
     own = (line for block in TOCTREE.findall(text) for line in block.split("\n") if not line.startswith(":"))
     shown = {str((Path(docname).parent / line).with_suffix("")) for line in own}
     pages = [page for page in children(top, docname, text) if page not in shown]
-    return "\n".join(["```{toctree}", ":hidden:", "", *(f"/{page}" for page in pages), "```"]) if pages else ""
+    return "\n".join(["```{toctree}", ":hidden:", "", *map(_entry, pages), "```"]) if pages else ""
+
+
+def without_folders(top: Path, docname: str, text: str) -> str:
+    """Return a text in which a link to a folder leads to its README.md, and is plain text where there is none."""
+
+    def page(found: re.Match[str]) -> str:
+        folder = (top / docname).parent / found[2]
+        if not folder.is_dir():
+            return found[0]
+        return f"[{found[1]}]({found[2]}/README.md)" if (folder / "README.md").exists() else found[1]
+
+    return re.sub(r"\[([^]\n]+)\]\(([^)#:\s]+)\)", page, text)
 
 
 def reachable(top: Path) -> set[str]:
@@ -89,6 +101,10 @@ def reachable(top: Path) -> set[str]:
             page = top / f"{docname}.md"
             waiting += children(top, docname, page.read_text(encoding="utf-8")) if page.exists() else []
     return found
+
+
+def _entry(docname: str) -> str:
+    return f"{TITLES[docname]} </{docname}>" if docname in TITLES else f"/{docname}"
 
 
 def _exists(top: Path, docname: str) -> bool:
