@@ -3,6 +3,7 @@
 # make test-all  the tests and the long checks
 # make test-lowest  the tests on the lowest versions that pyproject.toml allows
 # make lint      ruff and the type checker
+# make docs      build the documentation site: build/docs/index.html
 # make notebooks  execute the notebooks and store their outputs
 # make clean     remove the virtual environment and the demo's run
 
@@ -10,7 +11,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test test-all test-lowest lint notebooks clean
+.PHONY: demo test test-all test-lowest lint docs notebooks clean
 
 # One thread: the same picture on every run. In two minutes a β-TCVAE with learnt pixel variances tells hues, scale and shape.
 demo: .venv/installed
@@ -34,6 +35,11 @@ lint: .venv/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/basedpyright
+
+# The source folder is the repository itself, so that links between pages are the same here and on GitHub.
+docs: .venv/installed-dev
+	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going -c docs . build/docs
+	@echo "built: build/docs/index.html"
 
 notebooks: .venv/installed-dev
 	$(BIN)/python benchmarks/notebooks.py

@@ -1,0 +1,232 @@
+"""The documentation site: links and anchors lead somewhere, every page, public name and command is in it, it builds."""
+
+from __future__ import annotations
+
+import json
+import re
+import runpy
+import subprocess
+import sys
+import unicodedata
+from importlib import import_module
+from pathlib import Path
+
+import documents_docs
+import pytest
+from site_builder import PARTS, api, bibliography, command_line, expanded, notebooks, tree
+from site_builder.docstrings import attribute_docstrings, markdown
+from site_builder.formulas import mathml
+
+import unweave
+from unweave.cli.commands import COMMANDS
+
+TOP = Path(__file__).parents[1]
+PAGES = [*sorted(TOP.glob("*.md")), *sorted((TOP / "docs").rglob("*.md"))]
+NOTEBOOKS = sorted((TOP / "examples" / "notebooks").glob("*.ipynb"))
+FENCE = re.compile(r"^(`{3,}|:{3,}).*?^\1", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"(?<!\\)\]\((?!https?:|mailto:)([^)\s#]*)(?:#([^)\s]*))?\)")
+
+
+def name_of(page: Path) -> str:
+    return str(page.relative_to(TOP))
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the anchors that GitHub gives to the headings of a page: lower case, no punctuation, dashes for spaces."""
+    found: dict[str, int] = {}
+    for heading in re.findall(r"^#{1,6} +(.+?)\s*#*$", FENCE.sub("", page.read_text(encoding="utf-8")), re.MULTILINE):
+        words = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).replace("*", "").lower()
+        kept = (letter for letter in words if letter in "-_ " or unicodedata.category(letter)[0] in "LNM")
+        slug = "".join(kept).replace(" ", "-")
+        found[slug] = found.get(slug, -1) + 1
+        if found[slug]:
+            found[f"{slug}-{found[slug]}"] = 0
+    return set(found)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_no_link_or_anchor_of_a_page_is_dead(page):
+    text = re.sub(r"`[^`\n]*`", "", FENCE.sub("", page.read_text(encoding="utf-8")))
+    for target, anchor in LINK.findall(text):
+        path = (page.parent / target).resolve() if target else page
+        assert path.exists(), target
+        assert path.is_relative_to(TOP), target
+        if anchor:
+            assert anchor in anchors(path), f"{target}#{anchor}"
+
+
+def test_anchors_are_those_of_github(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("# I_m, *of* groups\n## `a.b` & β²\n## Twice\n## Twice\n```\n# no heading\n```\n## [link](x.md)s\n")
+    assert anchors(page) == {"i_m-of-groups", "ab--β²", "twice", "twice-1", "links"}
+
+
+def test_every_page_is_in_the_tree_of_the_site():
+    pages = {str(page.relative_to(TOP).with_suffix("")) for page in [*PAGES, *NOTEBOOKS]}
+    assert pages - tree.reachable(TOP) == {"README"}  # what GitHub shows; docs/index.md is the site's own start page
+
+
+def test_every_page_can_be_reached_by_links_from_the_start_page():
+    seen: set[Path] = set()
+    waiting = [TOP / "docs" / "index.md"]
+    while waiting:
+        page = waiting.pop()
+        if page not in seen:
+            seen.add(page)
+            targets = LINK.findall(page.read_text(encoding="utf-8")) if page.suffix == ".md" else []
+            linked = [(page.parent / target).resolve() for target, _ in targets if target.endswith((".md", ".ipynb"))]
+            folders = [(page.parent / target).resolve() / "README.md" for target, _ in targets]
+            waiting += [path for path in (*linked, *folders) if path.exists()]
+            if "<!-- generated: modules -->" in page.read_text(encoding="utf-8"):
+                waiting += [page.parent / api.page_name(module) for module in api.MODULES]
+    assert {*PAGES, *NOTEBOOKS} - seen - {TOP / "README.md"} == set()
+
+
+def test_a_toctree_of_a_page_is_not_repeated(tmp_path):
+    (tmp_path / "docs").mkdir()
+    for name in ("README", "first", "second"):
+        (tmp_path / "docs" / f"{name}.md").write_text("# A page\n")
+    text = "# A page\n\n[second](second.md)\n\n```{toctree}\n:hidden:\n\nfirst\n```\n"
+    assert tree.children(tmp_path, "docs/README", text) == ["docs/second", "docs/first"]
+    assert tree.toctree(tmp_path, "docs/README", text) == "```{toctree}\n:hidden:\n\n/docs/second\n```"
+
+
+def test_every_public_module_has_a_page_that_asks_for_it():
+    public = {f"unweave.{name}" for name in dir(unweave) if name in unweave._MODULES}
+    assert public <= set(api.MODULES)
+    pages = {page.name: page.read_text() for page in (TOP / "docs" / "reference" / "api").glob("*.md")}
+    assert set(pages) == {"README.md", *map(api.page_name, api.MODULES)}
+    for module in api.MODULES:
+        assert f"<!-- generated: api {module} -->" in pages[api.page_name(module)]
+
+
+@pytest.mark.parametrize("name", api.MODULES)
+def test_every_public_name_is_in_the_api_with_a_text(name):
+    module = import_module(name)
+    page = api.module_page(name)
+    assert api.public_names(module)
+    for public in api.public_names(module):
+        entry = re.search(rf"^:+\{{py:\w+\}} {re.escape(name)}\.{public}\b.*\n(.*)", page, re.MULTILINE)
+        assert entry, public
+
+
+def test_the_api_shows_signature_parameters_and_fields():
+    page = api.entry(unweave.metrics, "mig")
+    assert page.startswith(
+        "::::{py:function} unweave.metrics.mig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20"
+    )
+    assert "**Parameters**\n\n- `codes`\n\n  Codes (n, d)." in page
+    assert "[Chen2018], eq. 6" in page
+    assert "```pycon\n>>> from unweave.metrics import mig" in page
+    page = api.entry(unweave.methods, "BetaVAE")
+    assert "{py:attribute} beta\nWeight of the KL term" in page
+    assert "`mig`" in api.entry(unweave.metrics, "METRICS")
+
+
+def test_docstrings_become_markdown():
+    text = "Do it [Chen2018]_, :math:`x^2`.\n\nReturns\n-------\nint, str\n    One.\n\n    Two.\nfloat\n    Three.\n"
+    assert markdown(text) == (
+        "Do it [Chen2018], $x^2$.\n\n**Returns**\n\n- `int, str`\n\n  One.\n\n  Two.\n\n- `float`\n\n  Three."
+    )
+    source = 'class A:\n    """About."""\n    x: int = 1\n    """The\n    x."""\n    y = 2\n'
+    assert attribute_docstrings(source) == {"x": "The x."}
+
+
+def test_every_command_and_every_option_is_in_the_reference():
+    for command in ("evaluate", "study run", "train beta-vae", "reproduce list"):
+        text = command_line.command_help(command)
+        shown = set(re.findall(r"--[a-z][a-z-]+", command_line.printed([*command.split(), "--help"])))
+        assert shown <= set(re.findall(r"--[a-z][a-z-]+", text))
+        assert "│" not in text
+    assert "`--metrics NAME ...`\n: The metrics to compute" in command_line.command_help("evaluate")
+
+
+@pytest.mark.slow
+def test_the_reference_has_every_command():
+    text = command_line.reference()
+    headings = re.findall(r"^## unweave (.*)$", text, re.MULTILINE)
+    assert [name for name in headings if name != f"train {command_line.METHOD}"] == list(COMMANDS)
+    assert all(f"`{word}`" in text or word in text for word in ("-h, --help", "--json", "--plugin FILE|MODULE"))
+
+
+def test_what_pages_ask_for_is_there():
+    asked = {kind for page in PAGES for kind in re.findall(r"<!-- generated: ([\w-]+)", page.read_text())}
+    assert asked == set(PARTS)
+
+
+def test_the_papers_are_those_of_the_bibliography():
+    keys = re.findall(r"^@\w+\{(\w+),", (TOP / "docs" / "references.bib").read_text(), re.MULTILINE)
+    assert sorted(bibliography.entries()) == sorted(keys)
+    listed = bibliography.papers()
+    for key in keys:
+        assert f"(paper-{key.lower()})=\n**{key}** " in listed
+    assert not re.search(r"[{}]|\\[a-zA-Z\"'`^]", listed.replace(r"$\beta$", ""))
+    assert "Gunnar Rätsch, Sylvain Gelly" in listed
+    assert "https://arxiv.org/abs/1910.05587" in listed
+    assert bibliography.definitions("As in [Chen2018] and [Nobody1999].") == "[Chen2018]: #paper-chen2018"
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=name_of)
+def test_a_notebook_is_shown_with_its_outputs(path):
+    text = notebooks.markdown(path.read_text(encoding="utf-8"))
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    code = [cell for cell in cells if cell["cell_type"] == "code"]
+    assert text.count("```python\n") == len(code)
+    pictures = sum("image/png" in output.get("data", {}) for cell in code for output in cell["outputs"])
+    assert text.count('src="data:image/png;base64,') >= pictures
+    assert expanded(str(path), path.read_text(encoding="utf-8")).startswith(text.splitlines()[0])
+
+
+def test_formulas_need_no_script():
+    assert mathml(r"\tfrac12 \textstyle\sum_j \bigl( x_j \big)", True).startswith("<math")
+
+
+@pytest.mark.parametrize("page", documents_docs.pages(), ids=lambda page: page.stem)
+def test_the_pages_of_the_five_documents_quote_the_results(page):
+    """If not: `python benchmarks/documents_docs.py` writes the rows; then read whether the sentences still hold."""
+    text = page.read_text(encoding="utf-8")
+    assert text == documents_docs.written(page)
+    if page.stem == "README":
+        return
+    titles = re.findall(r"^## (.*)$", text, re.MULTILINE)
+    assert titles == ["What it claims", "What you can run", "What came out", "Why they differ"]
+    outcome = text.partition("## What came out")[2].partition("## Why")[0]
+    quoted = [line for line in outcome.splitlines() if documents_docs.QUOTED.match(line)]
+    assert quoted
+    prose = "\n".join(line for line in outcome.splitlines() if line not in quoted and not line.startswith("|"))
+    assert not re.search(r"\d\.\d|\d %", prose)  # numbers of ours are in what is quoted
+
+
+def test_the_sentences_about_the_thesis_follow_its_claims():
+    text = (TOP / "docs" / "reproduce" / "thesis.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| \d\.\d+ \| .*? \| (holds|does not hold|holds in part|[^|]*?) \| \d+ of", text, re.MULTILINE)
+    assert rows.count("holds") > len(rows) / 2  # "most of its claims hold"
+
+
+def test_the_settings_of_the_site_can_be_read():
+    settings = runpy.run_path(str(TOP / "docs" / "conf.py"))
+    assert settings["version"] == unweave.__version__
+    assert {"myst_parser", "site_builder"} <= set(settings["extensions"])
+
+
+@pytest.mark.slow
+def test_the_site_builds_without_a_warning(tmp_path):
+    command = [
+        sys.executable,
+        "-m",
+        "sphinx",
+        "--quiet",
+        "--fail-on-warning",
+        "-c",
+        "docs",
+        ".",
+        str(tmp_path / "site"),
+    ]
+    done = subprocess.run(command, cwd=TOP, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    pages = {str(path.relative_to(tmp_path / "site").with_suffix("")) for path in (tmp_path / "site").rglob("*.html")}
+    assert tree.reachable(TOP) <= pages
+    start = (tmp_path / "site" / "docs" / "index.html").read_text(encoding="utf-8")
+    assert not re.findall(r'<(?:script|link|img)[^>]+(?:src|href)="https?:', start)  # it works offline
+    found = (tmp_path / "site" / "objects.inv").stat().st_size
+    assert found > 0
