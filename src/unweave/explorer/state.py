@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections import Counter
@@ -17,6 +16,7 @@ from unweave.explorer.opened import SAMPLES, Kept, Opened
 from unweave.explorer.places import HERE, PLAN, Index
 from unweave.explorer.refusals import Missing
 from unweave.explorer.studies import planned, under_way
+from unweave.explorer.table_json import table_json, to_json
 
 if TYPE_CHECKING:
     from unweave.runs import Run
@@ -166,14 +166,14 @@ class Explorer:
         from unweave.explorer.answers_study import table
 
         if self.index is None:
-            return (found := self._given()), _json(found)
+            return (found := self._given()), table_json(found)
         study = self._same(study)
         look, running, failed = self._look(study)
         stamp = f"{look.stamp}-{abs(hash((frozenset(running), frozenset(failed)))):x}"[:32]
         with self._lock:
             if self._tables.get(study, ("",))[0] != stamp:
                 found = {**table(look, running, failed), "stamp": stamp}
-                self._tables[study] = (stamp, found, _json(found))
+                self._tables[study] = (stamp, found, table_json(found))
             return self._tables[study][1:]
 
     def _same(self, study: str) -> str:
@@ -196,7 +196,7 @@ class Explorer:
         study = self._same(study)
         with self._grouping:
             if self._groups.get(study, ("",))[0] != found["stamp"]:
-                self._groups[study] = (found["stamp"], _json(groups(found)))
+                self._groups[study] = (found["stamp"], to_json(groups(found)).encode())
             return self._groups[study][1]
 
     def changes(self, study: str, stamp: str) -> dict[str, Any]:
@@ -216,11 +216,6 @@ class Explorer:
         with self._lock:
             self._reader = self._reader or Reader()
         return self._reader.look(study, runs), *self._under_way(study)
-
-
-def _json(found: dict[str, Any]) -> bytes:
-    """Return a table as JSON; its numbers are finite already."""
-    return json.dumps(found, separators=(",", ":"), allow_nan=False).encode()
 
 
 def _state(path: Path) -> tuple[Any, ...]:

@@ -13,6 +13,7 @@ from unweave.metrics import METRICS, Metric
 from unweave.metrics.dci_es import LIMITS as DCI_ES
 from unweave.metrics.downstream import LIMITS as DOWNSTREAM
 from unweave.metrics.metric import KIND
+from unweave.report.directions import NOT_SCORES, higher_is_better
 from unweave.report.style import decimals, number
 
 Score = Mapping[str, Any]
@@ -39,8 +40,6 @@ PARTS = {"disentanglement": "modularity", "completeness": "compactness", "inform
 """The group of a part that goes by another name than what it measures."""
 PART_LIMITS = {"downstream": DOWNSTREAM, "dci_es": DCI_ES}
 """The least and the largest values of the parts, by the metric's function, where they differ from part to part."""
-NOT_SCORES = ("encoding", "compilation")
-"""Rows that only say how long something took."""
 SLACK = 0.02
 """How far beside a scale from 0 to 1 something may be and still be drawn there: floors that are 0 but for noise."""
 ENDS = '<span class="ends"><span>0</span><span>1</span></span>'
@@ -138,13 +137,8 @@ def _row(score: Score, apart: str, columns: int) -> str:
 
 def _direction(score: Score) -> str:
     """Return whether higher or lower is better, where either is."""
-    higher = _higher_is_better(score)
+    higher = higher_is_better(score["metric"])
     return "" if higher is None else "↑ higher" if higher else "↓ lower"
-
-
-def _higher_is_better(score: Score) -> bool | None:
-    origin = origin_of(score["metric"])
-    return getattr(origin.metric, "higher_is_better", True) if origin else None
 
 
 def _scale(score: Score) -> str:
@@ -184,7 +178,7 @@ def _span(score: Score) -> tuple[float, float] | None:
 
 def _inverted(score: Score) -> str:
     """Say of a ceiling that is not better than the floor that it is not."""
-    floor, ceiling, higher = _number(score, "floor"), _number(score, "ceiling"), _higher_is_better(score)
+    floor, ceiling, higher = _number(score, "floor"), _number(score, "ceiling"), higher_is_better(score["metric"])
     if not isfinite(floor + ceiling) or higher is None or (ceiling > floor if higher else ceiling < floor):
         return ""
     return ": the ceiling is not better than the floor here, so that neither says how good the value is"
