@@ -48,7 +48,6 @@ def higher_is_better(score: str) -> bool | None:
     """
     if score in KNOWN:
         return KNOWN[score]
-    from unweave.report.scores import origin_of
+    from unweave.report.scores import direction_of
 
-    origin = origin_of(score)
-    return getattr(origin.metric, "higher_is_better", True) if origin else None
+    return direction_of(score)

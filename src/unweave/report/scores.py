@@ -13,7 +13,7 @@ from unweave.metrics import METRICS, Metric
 from unweave.metrics.dci_es import LIMITS as DCI_ES
 from unweave.metrics.downstream import LIMITS as DOWNSTREAM
 from unweave.metrics.metric import KIND
-from unweave.report.directions import NOT_SCORES, higher_is_better
+from unweave.report.directions import NOT_SCORES
 from unweave.report.style import decimals, number
 
 Score = Mapping[str, Any]
@@ -82,6 +82,12 @@ def origin_of(name: str) -> Origin | None:
     return ORIGINS.get(name) or _origins(KIND.own).get(name)
 
 
+def direction_of(name: str) -> bool | None:
+    """Return what the metric of a score says of its direction: whether higher is better, or None."""
+    origin = origin_of(name)
+    return getattr(origin.metric, "higher_is_better", True) if origin else None
+
+
 def score_table(scores: Sequence[Score]) -> str:
     """Return a <table> with a row for every score, in groups by what they measure.
 
@@ -137,7 +143,7 @@ def _row(score: Score, apart: str, columns: int) -> str:
 
 def _direction(score: Score) -> str:
     """Return whether higher or lower is better, where either is."""
-    higher = higher_is_better(score["metric"])
+    higher = direction_of(score["metric"])
     return "" if higher is None else "↑ higher" if higher else "↓ lower"
 
 
@@ -178,7 +184,7 @@ def _span(score: Score) -> tuple[float, float] | None:
 
 def _inverted(score: Score) -> str:
     """Say of a ceiling that is not better than the floor that it is not."""
-    floor, ceiling, higher = _number(score, "floor"), _number(score, "ceiling"), higher_is_better(score["metric"])
+    floor, ceiling, higher = _number(score, "floor"), _number(score, "ceiling"), direction_of(score["metric"])
     if not isfinite(floor + ceiling) or higher is None or (ceiling > floor if higher else ceiling < floor):
         return ""
     return ": the ceiling is not better than the floor here, so that neither says how good the value is"
