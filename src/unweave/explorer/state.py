@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 OWN = "your model"
 PAUSE = 1.0
-"""Seconds from reading the first table to loading what models need."""
+"""Seconds from the answer with the first table to loading what models need: the page is being drawn."""
+ALONE = 20.0
+"""Seconds until that is loaded though nobody has asked for a table."""
 
 
 class Explorer:
@@ -50,6 +52,7 @@ class Explorer:
         self._groups: dict[str, tuple[str, bytes]] = {}
         self._planned: dict[Path, tuple[int, int]] = {}
         self._lock, self._grouping = threading.Lock(), threading.Lock()
+        self._answered = threading.Event()
         self._reader: Any = None
 
     def open(self, identity: str, step: int | None = None) -> Opened:
@@ -87,8 +90,9 @@ class Explorer:
 
         with suppress(Exception):  # what is wrong is said when it is asked for
             studies = self.about()["studies"]
-            self.groups(studies[0]["id"] if studies else HERE)
-            time.sleep(PAUSE)  # loading keeps the interpreter busy, and the page is perhaps being drawn
+            self._grouped(studies[0]["id"] if studies else HERE)
+            self._answered.wait(ALONE)  # loading keeps the interpreter busy
+            time.sleep(PAUSE)
             heavy()
             import_module("unweave.runs")
 
@@ -190,6 +194,11 @@ class Explorer:
 
     def groups(self, study: str) -> bytes:
         """Return the groups of a study's runs, as JSON."""
+        found = self._grouped(study)
+        self._answered.set()
+        return found
+
+    def _grouped(self, study: str) -> bytes:
         from unweave.explorer.answers_study import groups
 
         found, _ = self.table(study)
