@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import subprocess
@@ -31,6 +32,12 @@ ARGUMENTS = [
 ]
 PATIENCE = 120.0
 """Seconds that Debian's package may take to install."""
+SLOWED = float(os.environ.get("UNWEAVE_SLOW_BROWSER", "0"))
+"""How many times slower pages run, and whether answers come late; see `open_page`."""
+WAIT = 300_000 if SLOWED else 90_000
+"""Milliseconds that a page may take for anything: the cores may have much else to do."""
+DELAY = 0.3 if SLOWED else 0.0
+"""Seconds that an answer then waits."""
 WITHOUT_WEBGL = """
 const before = HTMLCanvasElement.prototype.getContext;
 HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {
@@ -118,11 +125,12 @@ class Served:
     def __init__(self, app: Any) -> None:
         import uvicorn
 
-        settings = uvicorn.Config(app, host="127.0.0.1", port=0, log_level="critical", ws="none", lifespan="off")
+        late = Late(app) if DELAY else app
+        settings = uvicorn.Config(late, host="127.0.0.1", port=0, log_level="critical", ws="none", lifespan="off")
         self._server = uvicorn.Server(settings)
         self._thread = threading.Thread(target=self._server.run, daemon=True)
         self._thread.start()
-        until = time.monotonic() + 30
+        until = time.monotonic() + 60
         while not self._server.started:
             assert self._thread.is_alive(), "the server has ended"
             assert time.monotonic() < until, "the server does not start"
@@ -139,6 +147,18 @@ class Served:
         """Stop answering."""
         self._server.should_exit = True
         self._thread.join(10)
+
+
+class Late:
+    """An application whose answers from `/api/` wait a moment first, each on its own."""
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope.get("path", "").startswith("/api/"):
+            await asyncio.sleep(DELAY)
+        await self._app(scope, receive, send)
 
 
 @pytest.fixture(scope="session")
@@ -222,8 +242,9 @@ def _of_debian() -> str | None:
 @pytest.fixture(scope="module")
 def browser(chromium: str) -> Iterator[Browser]:
     """Return a Chromium. One for each module: while Playwright runs, no other code of this thread can use asyncio."""
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=WAIT)
     with sync_playwright() as playwright:
         started = launch(playwright, chromium)
         yield started
@@ -235,23 +256,37 @@ def launch(playwright: Playwright, chromium: str) -> Browser:
     return playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
 
 
+def open_page(browser: Browser, **options: Any) -> Page:
+    """Open an empty page of 1280 × 800 in a context of its own.
+
+    A test that reads a page before it is done may still pass on a fast machine. To find such tests, set
+    `UNWEAVE_SLOW_BROWSER=8`: scripts then run 8 times slower (by the browser's own throttling), and each answer of the
+    server, or of a test in its place, comes 0.3 s late.
+
+        UNWEAVE_SLOW_BROWSER=8 python -m pytest tests/explorer -k browser
+    """
+    context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
+    page = context.new_page()
+    page.set_default_timeout(WAIT)
+    if SLOWED:
+        context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": SLOWED})
+    return page
+
+
 @pytest.fixture
 def new_page(browser: Browser) -> Iterator[Callable[..., Page]]:
     """Return a function that opens an empty page; at the end no page may have logged an error or lacked a file."""
     troubles: list[str] = []
-    contexts = []
+    pages: list[Page] = []
 
-    def open_page(**options: Any) -> Page:
-        context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(90_000)  # the two cores may have much else to do
-        watch(page, troubles)
-        return page
+    def opened(**options: Any) -> Page:
+        pages.append(open_page(browser, **options))
+        watch(pages[-1], troubles)
+        return pages[-1]
 
-    yield open_page
-    for context in contexts:
-        context.close()
+    yield opened
+    for page in pages:
+        page.context.close()
     assert troubles == []
 
 
@@ -259,6 +294,36 @@ def new_page(browser: Browser) -> Iterator[Callable[..., Page]]:
 def page(new_page: Callable[..., Page]) -> Page:
     """Return an empty page of 1280 × 800."""
     return new_page()
+
+
+@pytest.fixture
+def failing_page(browser: Browser) -> Iterator[Page]:
+    """Return a page that may log errors: the browser itself logs an answer of status 404."""
+    page = open_page(browser)
+    yield page
+    page.context.close()
+
+
+def eventually(read: Callable[[], object], expected: object) -> None:
+    """Wait until what is read of a page is what is expected; what is read must not wait itself."""
+    until = time.monotonic() + WAIT / 1000
+    while (found := read()) != expected and time.monotonic() < until:
+        time.sleep(0.05)
+    assert found == expected
+
+
+def drawn(page: Page) -> None:
+    """Wait until all charts of a page are drawn, and what followed from the last event has been done."""
+    page.wait_for_function(
+        "() => [...document.querySelectorAll('.chart')].every((each) => each.querySelector('.main-svg'))"
+    )
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
+
+
+def fits(page: Page) -> None:
+    """Check that a page is no wider than its window, once its charts are drawn."""
+    drawn(page)
+    eventually(lambda: page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), True)
 
 
 def watch(page: Page, troubles: list[str]) -> None:
@@ -280,6 +345,7 @@ def axe() -> Callable[[Page], list[str]]:
     from axe_playwright_python.sync_playwright import Axe
 
     def violations(page: Page) -> list[str]:
+        drawn(page)
         found = Axe().run(page).response["violations"]
         grave = [each for each in found if each["impact"] in ("serious", "critical")]
         return [f"{each['id']}: {node['target']} {node['failureSummary']}" for each in grave for node in each["nodes"]]

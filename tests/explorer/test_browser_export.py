@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from base64 import b64decode
 from collections.abc import Callable
 from io import BytesIO
@@ -12,16 +11,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from PIL import Image
+from playwright.sync_api import expect
 
 from unweave.errors import UsageError
 from unweave.explorer.export import Exported, write_export
 from unweave.explorer.export_files import MARK
+
+from .conftest import drawn, eventually
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 PAGES = ("study", "run", "matrix", "compare", "geometry", "data")
 CANVAS = "document.querySelector('.stage canvas').toDataURL()"
+STARTED = "() => document.querySelector('.view.run[data-ready] .stage canvas')?.dataset.code !== undefined"
+"""The image of a code is drawn; which code is noted beside it."""
 
 
 @pytest.fixture(scope="module")
@@ -43,53 +47,52 @@ def test_every_page_works_from_disk(page: Page, exported: Exported, axe: Callabl
     for view in PAGES:
         page.goto(f"{exported.page.as_uri()}#/{view}")
         page.wait_for_selector(f".view.{view}[data-ready]")
-        assert page.inner_text("#fault") == "", view
         page.wait_for_function(
             "() => [...document.images].every((each) => each.loading === 'lazy' || each.naturalWidth)"
         )
+        drawn(page)
+        assert page.inner_text("#fault") == "", view
     page.wait_for_selector("#perceived strong")
-    assert page.evaluate(
-        "[...document.querySelectorAll('.strips img')].every((image) => image.src.startsWith('data:image/png'))"
-    )
+    sources = "[...document.querySelectorAll('.strips img')].map((image) => image.src.slice(0, 14))"
+    eventually(lambda: set(page.evaluate(sources)), {"data:image/png"})
     assert axe(page) == []
 
 
 def test_a_slider_moves_the_image_to_the_nearest_that_was_computed(page: Page, exported: Exported, runs: list[str]):
     page.goto(f"{exported.page.as_uri()}#/run?run={runs[1]}")
-    page.wait_for_selector(".view.run[data-ready]")
-    page.wait_for_function("() => document.querySelector('.stage canvas').width === 32")
-    assert "computed beforehand" in page.inner_text(".view")
+    page.wait_for_function(STARTED)
+    eventually(lambda: page.evaluate("document.querySelector('.stage canvas').width"), 32)
+    expect(page.locator(".view")).to_contain_text("computed beforehand")
     slider = page.locator(".sliders input[type=range]").first
-    seen = set()
-    for value in ("min", "max"):
-        page.evaluate(
-            f"(s) => {{ s.value = s.{value}; s.dispatchEvent(new Event('input', {{bubbles: true}})); }}",
-            slider.element_handle(),
+    seen = []
+    for end in ("min", "max"):
+        at = slider.evaluate(
+            "(range, end) => (range.value = range[end], range.dispatchEvent(new Event('input')), range.value)",
+            end,
         )
-        page.wait_for_function(f"() => !{json.dumps(sorted(seen))}.includes({CANVAS})")
-        page.wait_for_timeout(200)
-        seen.add(page.evaluate(CANVAS))
-    assert len(seen) == 2
-    page.wait_for_url("**z=*")
-    moved = page.evaluate(CANVAS)
+        page.wait_for_function(
+            "(at) => document.querySelector('.stage canvas').dataset.code.split(',').map(Number).includes(Number(at))",
+            arg=at,
+        )
+        seen.append(page.evaluate(CANVAS))
+    assert seen[0] != seen[1]
+    page.wait_for_function("(at) => location.hash.includes(String(Number(Number(at).toFixed(4))))", arg=at)
     page.reload()  # a link shows the image too, though it rounds the code
-    page.wait_for_selector(".view.run[data-ready]")
-    page.wait_for_function(f"() => document.querySelector('.stage canvas').width === 32 && {CANVAS} === '{moved}'")
+    page.wait_for_function(STARTED)
+    eventually(lambda: page.evaluate(CANVAS), seen[1])
 
 
 def test_points_of_a_manifold_are_turned_from_disk(page: Page, exported: Exported):
     page.goto(f"{exported.page.as_uri()}#/geometry")
     page.wait_for_selector("#cloud .chart.js-plotly-plot", timeout=180_000)
-    shown = "document.querySelector('#cloud .chart').data[0]"
-    assert page.evaluate(f"[{shown}.type, {shown}.x.length]") == ["scatter3d", 600]
-    assert "600 of 600 points in 6 dimensions" in page.inner_text(".view")
+    shown = "document.querySelector('#cloud .chart')?.data?.[0]"
+    eventually(lambda: page.evaluate(f"[{shown}.type, {shown}.x.length]"), ["scatter3d", 600])
+    expect(page.locator(".view")).to_contain_text("600 of 600 points in 6 dimensions")
     before = page.evaluate(f"{shown}.x[0]")
     page.get_by_role("group", name="Seen along").get_by_text("factor 2").click()
     page.wait_for_function(f"() => {shown}.x[0] !== {before}", timeout=180_000)
     page.reload()
-    page.wait_for_function(
-        f"() => document.querySelector('#cloud .chart')?.data && {shown}.x[0] !== {before}", timeout=180_000
-    )
+    page.wait_for_function(f"() => {shown} && {shown}.x[0] !== {before}", timeout=180_000)
 
 
 def test_traversals_are_saved_with_names(page: Page, exported: Exported, runs: list[str]):
@@ -111,22 +114,20 @@ def saved(page: Page, element: str, attribute: str) -> bytes:
 
 def test_the_sliders_start_from_other_images_too(page: Page, exported: Exported, runs: list[str]):
     page.goto(f"{exported.page.as_uri()}#/run?run={runs[0]}")
-    page.wait_for_selector(".view.run[data-ready]")
-    page.wait_for_function("() => document.querySelector('.stage canvas').width === 32")
-    page.wait_for_timeout(200)
+    page.wait_for_function(STARTED)
+    eventually(lambda: page.evaluate("document.querySelector('.stage canvas').width"), 32)
     before = page.evaluate(CANVAS)
     page.get_by_role("button", name="Another image").click()
-    page.wait_for_url("**image=*")
-    page.wait_for_function(
-        f"() => document.querySelector('.view.run[data-ready] .stage canvas') && {CANVAS} !== '{before}'"
-    )
+    page.wait_for_function("() => location.hash.includes('image=')")
+    page.wait_for_function(f"(before) => ({STARTED})() && {CANVAS} !== before", arg=before)
+    drawn(page)
     assert page.inner_text("#fault") == ""
 
 
 def test_a_run_without_images_says_so(page: Page, exported: Exported, runs: list[str]):
     page.goto(f"{exported.page.as_uri()}#/run?run={runs[3]}")
     page.wait_for_selector("#fault:not([hidden])")
-    assert "not in the export" in page.inner_text("#fault")
+    expect(page.locator("#fault")).to_contain_text("not in the export")
 
 
 def test_what_is_no_export_is_not_replaced(world: Path, tmp_path: Path):

@@ -75,7 +75,7 @@ def test_distances_are_those_of_the_library(asker: Asker, world: Path, runs: lis
 
 
 def wait(asker: Asker, run: str) -> dict[str, Any]:
-    until = time.monotonic() + 90
+    until = time.monotonic() + 300
     while (found := asker.json("data/perceive", {"run": run}))["state"] == "computing":
         assert time.monotonic() < until
         time.sleep(0.05)
@@ -90,9 +90,8 @@ def test_the_answer_of_perceive_comes_in_the_background_and_is_kept(asker: Asker
     assert found["state"] == "done"
     assert found["sentence"] == truth.sentence
     assert [row["factor"] for row in found["table"]] == truth.table()["factor"].to_list()
-    start = time.monotonic()
-    assert asker.json("data/perceive", {"run": runs[1]})["sentence"] == truth.sentence  # the same data and loss
-    assert time.monotonic() - start < 5
+    again = asker.json("data/perceive", {"run": runs[1]})  # the same data and loss: nothing is computed
+    assert (again["state"], again.get("sentence")) == ("done", truth.sentence)
 
 
 class Odd:
@@ -105,7 +104,7 @@ class Odd:
 def test_what_cannot_be_measured_ends_in_one_line():
     perceiving = Perceiving()
     perceiving.ask(Odd(0), "mse", False)  # pyright: ignore[reportArgumentType]
-    until = time.monotonic() + 60
+    until = time.monotonic() + 300
     while (found := perceiving.ask(Odd(0), "mse", False))["state"] == "computing":  # pyright: ignore[reportArgumentType]
         assert time.monotonic() < until
         time.sleep(0.02)

@@ -28,7 +28,7 @@ def decode(codes: np.ndarray) -> np.ndarray:
 
 def fetch(url: str) -> tuple[int, bytes]:
     try:
-        with urllib.request.urlopen(url, timeout=20) as answer:
+        with urllib.request.urlopen(url, timeout=120) as answer:
             return answer.status, answer.read()
     except urllib.error.HTTPError as error:
         return error.code, error.read()
@@ -95,7 +95,7 @@ def test_closing_frees_the_port_and_can_be_done_twice():
     assert "closed" in repr(page)
     assert "<iframe" not in page._repr_html_()
     with pytest.raises(urllib.error.URLError):
-        urllib.request.urlopen(page.url, timeout=5)
+        urllib.request.urlopen(page.url, timeout=60)
     port = int(page.url.rstrip("/").rsplit(":", 1)[1])
     with unweave.explore(decode=decode, codes=CODES, port=port) as again:
         assert again.url == page.url

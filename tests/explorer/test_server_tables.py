@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +16,7 @@ from unweave.explorer.answers_matrix import KINDS, followed, matrix
 from unweave.explorer.answers_study import STUDENT, groups, last_scores, table
 from unweave.explorer.opened import Opened, surveyed
 from unweave.explorer.records import Look
+from unweave.explorer.table_json import table_json
 from unweave.study.analysis import over_seeds
 from unweave.study.table import Records
 
@@ -172,3 +176,35 @@ def test_a_seed_of_something_else_is_no_seed_of_training():
     assert found["rows"]["data"] == ["shapes2d", "shapes2d:seed=7", "shapes2d"]
     assert found["rows"]["note"] == [None, None, '"seed": 5, or "seed": 6']
     assert [group["runs"] for group in groups(found)["groups"]] == [["a"], ["b"], ["c"]]
+
+
+def test_a_table_is_the_same_as_json_whether_a_column_has_few_values_or_many():
+    columns = {
+        "id": [f'run "{place}" é' for place in range(40)],
+        "beta": [0.5, 1, None, 4.0] * 10,
+        "state": ["finished", 'of "quotes", and é'] * 20,
+        "mig": [place / 7 for place in range(40)],
+        "none": [None] * 40,
+    }
+    found = {"columns": [{"name": name, "differs": True} for name in columns], "rows": columns, "total": 40}
+    assert json.loads(table_json(found)) == found
+    assert json.loads(table_json({"rows": {"id": []}, "total": 0})) == {"rows": {"id": []}, "total": 0}
+    with pytest.raises(ValueError, match="JSON"):
+        table_json({"rows": {"mig": [float("nan")]}})
+
+
+LOADED = """
+import sys
+from pathlib import Path
+from unweave.explorer.app import create_app
+from unweave.explorer.state import Explorer
+explorer = Explorer(Path(sys.argv[1]))
+create_app(explorer)
+assert b'"mig"' in explorer.groups("study")
+print([name for name in ("unweave.metrics", "unweave.runs", "scipy", "torch", "matplotlib") if name in sys.modules])
+"""
+
+
+def test_the_first_table_does_not_wait_for_what_only_other_pages_need(world: Path):
+    done = subprocess.run([sys.executable, "-c", LOADED, str(world)], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

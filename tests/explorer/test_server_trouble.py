@@ -151,7 +151,7 @@ def test_new_runs_and_scores_are_noticed(folder):
     client = TestClient(create_app(explorer), base_url="http://localhost:8000")
     stamp = get(client, "/api/table")["stamp"]
     shutil.copytree(folder / "run", folder / "third")
-    until = time.monotonic() + 20
+    until = time.monotonic() + 120
     while not (found := get(client, "/api/changes", stamp=stamp))["changed"]:
         assert time.monotonic() < until
         time.sleep(0.1)

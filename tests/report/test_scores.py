@@ -11,6 +11,7 @@ import polars
 import pytest
 
 from unweave.metrics import METRICS
+from unweave.report.directions import KNOWN, higher_is_better
 from unweave.report.saved import saved_scores
 from unweave.report.scores import ORIGINS, QUESTIONS, score_table
 
@@ -156,3 +157,11 @@ def test_the_reader_is_told_what_intervals_floors_and_ceilings_are(run):
     assert "factors shuffled" in reading
     for mark, place in (("floor", "from below is the floor"), ("ceiling", "from above the ceiling")):
         assert f'<u class="{mark}"></u></span> {place}' in reading
+
+
+def test_directions_by_name_are_those_of_the_metrics():
+    assert {name: higher_is_better(name) for name in ORIGINS} == {
+        name: origin.metric.higher_is_better for name, origin in ORIGINS.items()
+    }
+    assert set(KNOWN) <= set(ORIGINS)  # none that has another name by now
+    assert higher_is_better("nobody's score") is None

@@ -12,8 +12,8 @@ import polars
 
 from unweave.explorer.places import HERE
 from unweave.explorer.records import Look
-from unweave.report.scores import NOT_SCORES
-from unweave.report.study.cells import cell_name, higher_is_better, setting
+from unweave.report.directions import NOT_SCORES, higher_is_better
+from unweave.report.study.cells import cell_name, setting
 from unweave.study.analysis.seeds import FEW_SEEDS, over_seeds, student
 from unweave.study.task import differing, settings_of
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections import Counter
@@ -17,13 +16,16 @@ from unweave.explorer.opened import SAMPLES, Kept, Opened
 from unweave.explorer.places import HERE, PLAN, Index
 from unweave.explorer.refusals import Missing
 from unweave.explorer.studies import planned, under_way
+from unweave.explorer.table_json import table_json, to_json
 
 if TYPE_CHECKING:
     from unweave.runs import Run
 
 OWN = "your model"
 PAUSE = 1.0
-"""Seconds from reading the first table to loading what models need."""
+"""Seconds from the answer with the first table to loading what models need: the page is being drawn."""
+ALONE = 20.0
+"""Seconds until that is loaded though nobody has asked for a table."""
 
 
 class Explorer:
@@ -50,6 +52,7 @@ class Explorer:
         self._groups: dict[str, tuple[str, bytes]] = {}
         self._planned: dict[Path, tuple[int, int]] = {}
         self._lock, self._grouping = threading.Lock(), threading.Lock()
+        self._answered = threading.Event()
         self._reader: Any = None
 
     def open(self, identity: str, step: int | None = None) -> Opened:
@@ -87,8 +90,9 @@ class Explorer:
 
         with suppress(Exception):  # what is wrong is said when it is asked for
             studies = self.about()["studies"]
-            self.groups(studies[0]["id"] if studies else HERE)
-            time.sleep(PAUSE)  # loading keeps the interpreter busy, and the page is perhaps being drawn
+            self._grouped(studies[0]["id"] if studies else HERE)
+            self._answered.wait(ALONE)  # loading keeps the interpreter busy
+            time.sleep(PAUSE)
             heavy()
             import_module("unweave.runs")
 
@@ -166,14 +170,14 @@ class Explorer:
         from unweave.explorer.answers_study import table
 
         if self.index is None:
-            return (found := self._given()), _json(found)
+            return (found := self._given()), table_json(found)
         study = self._same(study)
         look, running, failed = self._look(study)
         stamp = f"{look.stamp}-{abs(hash((frozenset(running), frozenset(failed)))):x}"[:32]
         with self._lock:
             if self._tables.get(study, ("",))[0] != stamp:
                 found = {**table(look, running, failed), "stamp": stamp}
-                self._tables[study] = (stamp, found, _json(found))
+                self._tables[study] = (stamp, found, table_json(found))
             return self._tables[study][1:]
 
     def _same(self, study: str) -> str:
@@ -190,13 +194,18 @@ class Explorer:
 
     def groups(self, study: str) -> bytes:
         """Return the groups of a study's runs, as JSON."""
+        found = self._grouped(study)
+        self._answered.set()
+        return found
+
+    def _grouped(self, study: str) -> bytes:
         from unweave.explorer.answers_study import groups
 
         found, _ = self.table(study)
         study = self._same(study)
         with self._grouping:
             if self._groups.get(study, ("",))[0] != found["stamp"]:
-                self._groups[study] = (found["stamp"], _json(groups(found)))
+                self._groups[study] = (found["stamp"], to_json(groups(found)).encode())
             return self._groups[study][1]
 
     def changes(self, study: str, stamp: str) -> dict[str, Any]:
@@ -216,11 +225,6 @@ class Explorer:
         with self._lock:
             self._reader = self._reader or Reader()
         return self._reader.look(study, runs), *self._under_way(study)
-
-
-def _json(found: dict[str, Any]) -> bytes:
-    """Return a table as JSON; its numbers are finite already."""
-    return json.dumps(found, separators=(",", ":"), allow_nan=False).encode()
 
 
 def _state(path: Path) -> tuple[Any, ...]:

@@ -13,6 +13,7 @@ from unweave.metrics import METRICS, Metric
 from unweave.metrics.dci_es import LIMITS as DCI_ES
 from unweave.metrics.downstream import LIMITS as DOWNSTREAM
 from unweave.metrics.metric import KIND
+from unweave.report.directions import NOT_SCORES
 from unweave.report.style import decimals, number
 
 Score = Mapping[str, Any]
@@ -39,8 +40,6 @@ PARTS = {"disentanglement": "modularity", "completeness": "compactness", "inform
 """The group of a part whose name differs from what it measures."""
 PART_LIMITS = {"downstream": DOWNSTREAM, "dci_es": DCI_ES}
 """The least and the largest values of the parts, by the metric's function, if they differ between parts."""
-NOT_SCORES = ("encoding", "compilation")
-"""Rows that only hold times."""
 SLACK = 0.02
 """How far outside a scale from 0 to 1 a value is still drawn: floors that are 0 up to noise."""
 ENDS = '<span class="ends"><span>0</span><span>1</span></span>'
@@ -81,6 +80,12 @@ ORIGINS = _origins(METRICS)
 def origin_of(name: str) -> Origin | None:
     """Return where a row of this name comes from, if known: a user's metric is known once it is defined."""
     return ORIGINS.get(name) or _origins(KIND.own).get(name)
+
+
+def direction_of(name: str) -> bool | None:
+    """Return what the metric of a score says of its direction: whether higher is better, or None."""
+    origin = origin_of(name)
+    return getattr(origin.metric, "higher_is_better", True) if origin else None
 
 
 def score_table(scores: Sequence[Score]) -> str:
@@ -138,13 +143,8 @@ def _row(score: Score, apart: str, columns: int) -> str:
 
 def _direction(score: Score) -> str:
     """Return whether higher or lower is better, if either is."""
-    higher = _higher_is_better(score)
+    higher = direction_of(score["metric"])
     return "" if higher is None else "↑ higher" if higher else "↓ lower"
-
-
-def _higher_is_better(score: Score) -> bool | None:
-    origin = origin_of(score["metric"])
-    return getattr(origin.metric, "higher_is_better", True) if origin else None
 
 
 def _scale(score: Score) -> str:
@@ -184,7 +184,7 @@ def _span(score: Score) -> tuple[float, float] | None:
 
 def _inverted(score: Score) -> str:
     """Return a note if the ceiling is not better than the floor."""
-    floor, ceiling, higher = _number(score, "floor"), _number(score, "ceiling"), _higher_is_better(score)
+    floor, ceiling, higher = _number(score, "floor"), _number(score, "ceiling"), direction_of(score["metric"])
     if not isfinite(floor + ceiling) or higher is None or (ceiling > floor if higher else ceiling < floor):
         return ""
     return ": the ceiling is not better than the floor here, so that neither says how good the value is"

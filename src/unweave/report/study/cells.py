@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import polars
 
-from unweave.report.scores import origin_of
+from unweave.report.directions import higher_is_better
 from unweave.report.style import LIGHT, number
 from unweave.study.analysis.tidy import scores_of, settings_of_cells
 
@@ -95,12 +95,6 @@ def styles_of(methods: Iterable[str]) -> dict[str, Style]:
         name: Style(COLOURS[place % len(COLOURS)], MARKERS[(place + place // len(COLOURS)) % len(MARKERS)])
         for place, name in enumerate(names)
     }
-
-
-def higher_is_better(metric: str) -> bool | None:
-    """Return whether higher scores are better; None if neither direction is, or if it is unknown."""
-    origin = origin_of(metric)
-    return getattr(origin.metric, "higher_is_better", True) if origin else None
 
 
 def direction(metric: str) -> str:

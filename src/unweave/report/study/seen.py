@@ -11,7 +11,8 @@ from typing import Any
 
 import polars
 
-from unweave.report.scores import NOT_SCORES, origin_of
+from unweave.report.directions import NOT_SCORES
+from unweave.report.scores import origin_of
 from unweave.report.study.cells import CELL, finite, named
 from unweave.study import Study
 from unweave.study.sessions import read_sessions

@@ -9,7 +9,8 @@ from math import inf
 
 import polars
 
-from unweave.report.study.cells import CELL, arrow, direction, higher_is_better
+from unweave.report.directions import higher_is_better
+from unweave.report.study.cells import CELL, arrow, direction
 from unweave.report.study.words import counted
 from unweave.report.style import decimals, number
 from unweave.study.analysis import FEW_SEEDS, Best, Interval, best_cell, cells_of, over_seeds

@@ -5,20 +5,83 @@ The seed is the unit of replication: every interval here is over training seeds,
 
 from __future__ import annotations
 
-from unweave.study.analysis.agreement import Transfer, metric_agreement, transfer
-from unweave.study.analysis.compare import Best, best_cell, compare_cells, holm
-from unweave.study.analysis.components import Components, variance_components
-from unweave.study.analysis.downstream import downstream_agreement
-from unweave.study.analysis.growth import Curve, Growth, best_curve, growth
-from unweave.study.analysis.label_free import label_free_agreement
-from unweave.study.analysis.noise import noise_robustness
-from unweave.study.analysis.power import effect_interval, effect_size, power_of, seeds_for_power
-from unweave.study.analysis.rank_correlation import RankCorrelation, rank_correlation
-from unweave.study.analysis.seeds import FEW_SEEDS, Interval, improvement, interquartile_mean, over_seeds, summary
-from unweave.study.analysis.share_interval import share_interval
-from unweave.study.analysis.strength import correlation_by_strength
-from unweave.study.analysis.tidy import cells_of, one_row_a_run, settings_of_cells
-from unweave.study.analysis.variance import Shares, variance_shares
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from unweave.study.analysis.agreement import Transfer as Transfer
+    from unweave.study.analysis.agreement import metric_agreement as metric_agreement
+    from unweave.study.analysis.agreement import transfer as transfer
+    from unweave.study.analysis.compare import Best as Best
+    from unweave.study.analysis.compare import best_cell as best_cell
+    from unweave.study.analysis.compare import compare_cells as compare_cells
+    from unweave.study.analysis.compare import holm as holm
+    from unweave.study.analysis.components import Components as Components
+    from unweave.study.analysis.components import variance_components as variance_components
+    from unweave.study.analysis.downstream import downstream_agreement as downstream_agreement
+    from unweave.study.analysis.growth import Curve as Curve
+    from unweave.study.analysis.growth import Growth as Growth
+    from unweave.study.analysis.growth import best_curve as best_curve
+    from unweave.study.analysis.growth import growth as growth
+    from unweave.study.analysis.label_free import label_free_agreement as label_free_agreement
+    from unweave.study.analysis.noise import noise_robustness as noise_robustness
+    from unweave.study.analysis.power import effect_interval as effect_interval
+    from unweave.study.analysis.power import effect_size as effect_size
+    from unweave.study.analysis.power import power_of as power_of
+    from unweave.study.analysis.power import seeds_for_power as seeds_for_power
+    from unweave.study.analysis.rank_correlation import RankCorrelation as RankCorrelation
+    from unweave.study.analysis.rank_correlation import rank_correlation as rank_correlation
+    from unweave.study.analysis.seeds import FEW_SEEDS as FEW_SEEDS
+    from unweave.study.analysis.seeds import Interval as Interval
+    from unweave.study.analysis.seeds import improvement as improvement
+    from unweave.study.analysis.seeds import interquartile_mean as interquartile_mean
+    from unweave.study.analysis.seeds import over_seeds as over_seeds
+    from unweave.study.analysis.seeds import summary as summary
+    from unweave.study.analysis.share_interval import share_interval as share_interval
+    from unweave.study.analysis.strength import correlation_by_strength as correlation_by_strength
+    from unweave.study.analysis.tidy import cells_of as cells_of
+    from unweave.study.analysis.tidy import one_row_a_run as one_row_a_run
+    from unweave.study.analysis.tidy import settings_of_cells as settings_of_cells
+    from unweave.study.analysis.variance import Shares as Shares
+    from unweave.study.analysis.variance import variance_shares as variance_shares
+
+_HOME = {
+    "FEW_SEEDS": "seeds",
+    "Best": "compare",
+    "Components": "components",
+    "Curve": "growth",
+    "Growth": "growth",
+    "Interval": "seeds",
+    "RankCorrelation": "rank_correlation",
+    "Shares": "variance",
+    "Transfer": "agreement",
+    "best_cell": "compare",
+    "best_curve": "growth",
+    "cells_of": "tidy",
+    "compare_cells": "compare",
+    "correlation_by_strength": "strength",
+    "downstream_agreement": "downstream",
+    "effect_interval": "power",
+    "effect_size": "power",
+    "growth": "growth",
+    "holm": "compare",
+    "improvement": "seeds",
+    "interquartile_mean": "seeds",
+    "label_free_agreement": "label_free",
+    "metric_agreement": "agreement",
+    "noise_robustness": "noise",
+    "one_row_a_run": "tidy",
+    "over_seeds": "seeds",
+    "power_of": "power",
+    "rank_correlation": "rank_correlation",
+    "seeds_for_power": "power",
+    "settings_of_cells": "tidy",
+    "share_interval": "share_interval",
+    "summary": "seeds",
+    "transfer": "agreement",
+    "variance_components": "components",
+    "variance_shares": "variance",
+}
 
 __all__ = [
     "FEW_SEEDS",
@@ -57,3 +120,10 @@ __all__ = [
     "variance_components",
     "variance_shares",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name on first use: who needs one analysis does not wait for all."""
+    if name not in _HOME:
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

@@ -44,7 +44,7 @@ export function hasWebGL() {
  * @returns {Promise<{update: (spec: Spec) => Promise<void>}>}
  */
 export async function chart(host, spec, signal) {
-  const figure = el("div", { class: "chart", role: "img" });
+  const figure = el("div", { class: "chart", role: "img", "aria-label": spec.label });
   const numbers = el("div");
   const waiting = el("p", { class: "quiet" }, "Drawing …");
   figure.append(waiting);
