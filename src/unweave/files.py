@@ -59,8 +59,7 @@ def is_temporary(path: Path) -> bool:
 
 
 def write_json(path: Path, value: object) -> None:
-    """Write `value` as readable JSON, with keys in their order; NaN and infinities, which JSON lacks, are refused.
-    """
+    """Write `value` as readable JSON, with keys in their order; NaN and infinities, which JSON lacks, are refused."""
     text = json.dumps(value, indent=2, allow_nan=False, ensure_ascii=False)
     write_atomically(path, f"{text}\n".encode())
 
