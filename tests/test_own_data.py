@@ -56,7 +56,7 @@ def test_every_method_trains_on_unlabelled_images_or_says_that_it_needs_factors(
     if method not in SUPERVISED:
         assert train(method, data=IMAGES, out=tmp_path / "run", **{**BRIEF, "net": "conv"}).state == "finished"
         return
-    with pytest.raises(UsageError, match="needs factors, and table has none"):
+    with pytest.raises(UsageError, match="needs factors, but table has none"):
         train(method, data=IMAGES, out=tmp_path / "run", **BRIEF)
 
 
@@ -72,7 +72,7 @@ def test_photographs_of_mixed_sizes_are_trained_on_scored_and_drawn(tmp_path: Pa
     }
     assert scores["floor"].is_null().all()
     assert json.loads(scores.row(0, named=True)["options"])["rows"] == 30
-    with pytest.raises(UsageError, match="the metric 'mig' needs factors, and folder has none"):
+    with pytest.raises(UsageError, match="the metric 'mig' needs factors, but folder has none"):
         run.evaluate("mig")
     page = write_page(run).read_text()
     assert all(f"<h2>{title}</h2>" in page for title in ("Reconstructions", "Traversals", "Training curve"))

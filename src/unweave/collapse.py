@@ -1,4 +1,4 @@
-"""Whether a model uses any of its latents, and what to say where it does not or hardly does."""
+"""Detect a model that uses none of its latents, or hardly any, and the message for it."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from collections.abc import Sequence
 import numpy as np
 
 UNUSED_KL = 0.01
-"""Mean KL in nats below which a latent carries nothing worth looking at."""
+"""Mean KL in nats below which a latent counts as unused."""
 UNUSED_VARIANCE = 1e-6
-"""The same of a latent that is a point, and has no KL: the variance of its code over images."""
+"""The same for point codes, which have no KL: the variance of the latent over images."""
 ACTIVE_VARIANCE = 0.01
 """Variance of its posterior mean over images above which a latent is an active unit [Burda2016]_; the prior's is 1."""
 
 
 def carried(means: np.ndarray, log_variances: np.ndarray | None, categories: Sequence[int] = ()) -> np.ndarray:
-    """Return what each latent carries, (latents,), over images: its mean KL in nats or, of a point, its variance.
+    """Return the information in each latent, (latents,): its mean KL in nats or, for point codes, its variance.
 
-    The KL divergence of a posterior N(m, v) from the prior N(0, 1) is (m² + v - log v - 1) / 2 nats. A categorical
-    latent carries the entropy of its category over images, in nats; `categories` says which are, as a run does.
+    The KL divergence of a posterior N(m, v) from the prior N(0, 1) is (m² + v - log v - 1) / 2 nats. For a categorical
+    latent it is the entropy of its category over images, in nats; `categories` is as in `Run.categories`.
     """
     means = means.astype(np.float64)
     if log_variances is None:
@@ -33,30 +33,30 @@ def carried(means: np.ndarray, log_variances: np.ndarray | None, categories: Seq
 
 
 def used(carries: np.ndarray, points: bool, categories: Sequence[int] = ()) -> np.ndarray:
-    """Return which latents carry anything."""
+    """Return which latents are used."""
     least = np.full(len(carries), UNUSED_VARIANCE if points else UNUSED_KL)
     least[np.flatnonzero(categories)] = UNUSED_KL
     return carries >= least
 
 
 def collapse(means: np.ndarray, carries: np.ndarray, points: bool, categories: Sequence[int] = ()) -> str | None:
-    """Return what to say of a model none of whose latents is used or active, with what to try; else None.
+    """Return a message for a model with no used or no active latent, with what to try; otherwise None.
 
     Parameters
     ----------
     means
         Posterior means (n, latents) of images, or codes that are points.
     carries
-        What each latent carries, (latents,): see `carried`.
+        The information in each latent, (latents,): see `carried`.
     points
-        Whether the codes are points. Of these, any that varies is active.
+        Whether the codes are points. A point code that varies is active.
     categories
-        How many categories each latent has, 0 for a number; by default all are numbers. One that is used is active.
+        The number of categories of each latent, 0 for a numeric one (the default). A used categorical latent is active.
 
     Returns
     -------
     str or None
-        A sentence or two.
+        One or two sentences.
     """
     in_use = used(carries, points, categories)
     if in_use.any():
@@ -75,7 +75,7 @@ def collapse(means: np.ndarray, carries: np.ndarray, points: bool, categories: S
 
 
 def _any_active(means: np.ndarray) -> bool:
-    """Return whether any latent is active; a single image does not tell."""
+    """Return whether any latent is active; True for a single image, which cannot show it."""
     return len(means) < 2 or bool((means.astype(np.float64).var(axis=0, ddof=1) > ACTIVE_VARIANCE).any())
 
 

@@ -1,6 +1,6 @@
-"""Functions compiled by numba: lightly optimised, cached where a folder can be written, and the time it takes noted.
+"""Functions compiled by numba: lightly optimised, cached if a folder is writable, with a record of the time.
 
-numba is imported by the first of them, so a module that has any is imported only when they are called.
+The first compiled function imports numba, so a module with such functions is imported only when they are called.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from time import perf_counter
 from typing import Any
 
 LEVEL = 1
-"""LLVM's optimisation: loops are vectorised from here on, and higher levels only take longer to compile."""
+"""LLVM's optimisation level: loops are vectorised from this level on; higher levels only take longer to compile."""
 
 on_compile: list[Callable[[], object]] = []
-"""Called whenever a kernel begins to compile, which takes seconds; not where it is found in the cache."""
+"""Called whenever a kernel starts to compile, which takes seconds; not if it is found in the cache."""
 
 _seconds = 0.0
 _functions: set[Callable[..., Any]] = set()
 
 
 def seconds() -> float:
-    """Return how long this process has compiled so far: 0 where every kernel came from the cache."""
+    """Return the compile time of this process so far: 0 if every kernel came from the cache."""
     return _seconds
 
 

@@ -1,4 +1,4 @@
-"""Where tensors live, and how many threads compute them."""
+"""Devices of tensors, and the number of threads."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def choose_device(name: str) -> torch.device:
     """Return the device called `name`; "auto" is CUDA, else Apple's GPU, else the CPU."""
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
-    absent = UsageError(f"the device '{name}' is not there; use {', '.join(DEVICES[:-1])} or {DEVICES[-1]}")
+    absent = UsageError(f"the device '{name}' is not available; use {', '.join(DEVICES[:-1])} or {DEVICES[-1]}")
     try:
         device = torch.device(name)
         torch.empty(1, device=device)
@@ -29,7 +29,7 @@ def choose_device(name: str) -> torch.device:
 
 @contextmanager
 def torch_threads(count: int | None) -> Iterator[None]:
-    """Let torch compute in so many threads, None for as many as now, and in as many as before afterwards."""
+    """Set the number of torch's threads (None: no change), and restore it afterwards."""
     before = torch.get_num_threads()
     torch.set_num_threads(count or before)
     try:

@@ -1,4 +1,4 @@
-"""What the fields of a dataclass of settings say: their types, and which came after the first runs were recorded."""
+"""The fields of a dataclass of settings: their types, and which of them were added later."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ EARLIER = "earlier"
 
 
 class OneOf:
-    """Which names a field can have: `net: Annotated[str, OneOf(NETS)]`.
+    """The names that a field accepts: `net: Annotated[str, OneOf(NETS)]`.
 
-    Completion offers them, and help shows them, unless there are too many to be `listed`.
+    Completion offers them, and help shows them unless `listed` is False.
     """
 
     def __init__(self, *tables: Iterable[str], listed: bool = True) -> None:
@@ -25,26 +25,26 @@ class OneOf:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names, as the tables have them now: one may have grown."""
+        """The names now in the tables, which may have grown."""
         return tuple(chain(*self._tables))
 
 
 def later(default: Any, *, earlier: Any = ...) -> Any:
-    """Return a field that came later: a record without it has the value `earlier`, by default its default.
+    """Return a field that was added later: in a record without it, it has the value `earlier`, by default its default.
 
-    At that value it is not written either, so that earlier runs keep their identity.
+    A field with that value is not written, so earlier runs keep their identity.
     """
     return field(default=default, metadata={EARLIER: default if earlier is ... else earlier})
 
 
 def earlier_values(kind: type) -> dict[str, Any]:
-    """Return the fields that came later, and the values that records without them have."""
+    """Return the fields that were added later, with their values for records without them."""
     return {spec.name: spec.metadata[EARLIER] for spec in fields(kind) if EARLIER in spec.metadata}
 
 
 @cache
 def types_of(kind: type) -> dict[str, frozenset[type]]:
-    """Return for each field the types it takes, whether or not its module postpones annotations.
+    """Return the types of each field, whether or not its module postpones annotations.
 
     >>> from dataclasses import make_dataclass
     >>> types_of(make_dataclass("Settings", [("size", float | None)]))["size"] == {float, type(None)}
@@ -72,7 +72,7 @@ def _members(hint: Any) -> Iterator[type]:
 
 
 def fits(value: object, types: frozenset[type]) -> bool:
-    """Tell whether a value is of one of these types, as JSON has them: 4 is a float too, true is no number."""
+    """Return whether a value has one of these types in the sense of JSON: 4 is also a float, true is not a number."""
     if isinstance(value, bool):
         return bool in types
     return isinstance(value, tuple(types)) or (isinstance(value, int) and float in types)

@@ -1,4 +1,4 @@
-"""Files that are either the old one or the new one, never half of one, in folders that one process writes at a time."""
+"""Write files atomically, and lock folders so that only one process writes at a time."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from zipfile import BadZipFile, ZipFile
 from unweave.errors import UsageError
 
 TEMPORARY = re.compile(r"\.([^/\\]+)\.[0-9a-f]{12}\.tmp$")
-"""The name under which a file is written before it is whole."""
+"""The temporary name of a file that is not complete yet."""
 
 
 def write_atomically(path: Path, content: bytes) -> None:
     """Write `content` to `path` so that a crash or a full disk leaves the old file or the new one.
 
     The bytes go to a temporary name in the same folder, are flushed to the disk, and the file is then
-    renamed over `path`. On any error the temporary file is removed and `path` is as it was. A link is followed; what
-    is no file, such as a folder or a device, is refused.
+    renamed over `path`. On any error the temporary file is removed and `path` does not change. Links are followed;
+    folders and devices are refused.
     """
     if path.is_dir():
         raise UsageError(f"'{path}' is a folder; choose another name")
@@ -43,35 +43,32 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 
 def refuse_special(path: Path) -> None:
-    """Refuse a pipe or a device, which may never end, or never begin; a file, a folder and nothing at all pass."""
+    """Raise a `UsageError` for a pipe or a device, which may block or never end; other paths pass."""
     if path.exists() and not path.is_file() and not path.is_dir():
         raise UsageError(f"'{path}' is not a regular file; choose another name")
 
 
 def temporary_name(path: Path) -> Path:
-    """Return the name in the same folder under which a file is written before it is whole."""
+    """Return the temporary name, in the same folder, of a file that is not complete yet."""
     return path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
 
 
 def is_temporary(path: Path) -> bool:
-    """Tell whether a killed process has left a file behind that it had begun to write: by its name, which is ours."""
+    """Return whether a file was left incomplete by a killed process, from its name."""
     return bool(TEMPORARY.match(path.name)) and path.is_file()
 
 
 def write_json(path: Path, value: object) -> None:
-    """Write `value` as readable JSON, keys in their own order; NaN and infinities are refused.
-
-    JSON has no NaN, and a file that only Python can read is no JSON file.
-    """
+    """Write `value` as readable JSON, with keys in their order; NaN and infinities, which JSON lacks, are refused."""
     text = json.dumps(value, indent=2, allow_nan=False, ensure_ascii=False)
     write_atomically(path, f"{text}\n".encode())
 
 
 @contextmanager
 def locked(folder: Path, taken: Callable[[], None]) -> Iterator[None]:
-    """Keep other processes out of a folder, and remove temporary files that a killed one left there.
+    """Lock a folder, and remove temporary files of killed processes.
 
-    Where another has it, `taken` is called: it raises, or else this waits.
+    If another process holds the lock, call `taken`, which may raise; otherwise wait.
     """
     with exclusive(folder / ".lock", taken):
         for left_over in filter(is_temporary, folder.iterdir()):
@@ -81,12 +78,12 @@ def locked(folder: Path, taken: Callable[[], None]) -> Iterator[None]:
 
 @contextmanager
 def exclusive(path: Path, taken: Callable[[], None] = lambda: None) -> Iterator[None]:
-    """Hold the lock file `path`, or wait for it; the system frees the lock even of a process that is killed.
+    """Hold the lock file `path`, or wait for it; the system also frees the lock of a killed process.
 
-    Where another has it, `taken` is called first, and may raise.
+    If another process holds the lock, call `taken` first, which may raise.
     """
     with path.open("a") as file:
-        with suppress(ImportError):  # no such locks on Windows: there, two processes are not told apart
+        with suppress(ImportError):  # Windows has no such locks: two processes are not kept apart there
             import fcntl
 
             try:
@@ -98,8 +95,8 @@ def exclusive(path: Path, taken: Callable[[], None] = lambda: None) -> Iterator[
 
 
 def is_held(path: Path) -> bool:
-    """Tell whether a process holds the lock file `path` now."""
-    with suppress(FileNotFoundError, ImportError), path.open("rb") as file:  # for reading: it may be somebody else's
+    """Return whether a process holds the lock file `path` now."""
+    with suppress(FileNotFoundError, ImportError), path.open("rb") as file:  # read-only: it may belong to another user
         import fcntl
 
         try:
@@ -110,8 +107,8 @@ def is_held(path: Path) -> bool:
 
 
 def _flush_folder(folder: Path) -> None:
-    """Make a rename in `folder` survive a power cut, where the platform lets a folder be flushed."""
-    with suppress(OSError):  # Windows opens no folders, some network file systems flush none
+    """Make a rename in `folder` survive a power cut, if the platform can flush folders."""
+    with suppress(OSError):  # Windows cannot open folders, and some network file systems cannot flush them
         descriptor = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(descriptor)
@@ -120,7 +117,7 @@ def _flush_folder(folder: Path) -> None:
 
 
 def is_whole_archive(path: Path) -> bool:
-    """Tell whether there is a zip archive, as torch's checkpoints are, and nothing in it is damaged."""
+    """Return whether the file is an undamaged zip archive, as torch's checkpoints are."""
     try:
         with ZipFile(path) as archive:
             return archive.testzip() is None

@@ -1,4 +1,4 @@
-"""The machine at hand: what a run records of where it was made, beside its time."""
+"""The machine: what a run records about the hardware."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ CPU_INFO = Path("/proc/cpuinfo")
 
 
 def cores() -> int:
-    """Return how many cores this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @cache
 def machine() -> dict[str, str | int]:
-    """Return the processor's name, the cores that this process may use, and the memory in bytes where it is known."""
+    """Return the name of the processor, the number of usable cores, and the memory in bytes if it is known."""
     found: dict[str, str | int] = {"cpu": _cpu(), "cores": cores()}
     if memory := _memory():
         found["memory"] = memory
@@ -26,7 +26,7 @@ def machine() -> dict[str, str | int]:
 
 
 def _cpu() -> str:
-    """Return the processor's name as its maker has it, or else its architecture."""
+    """Return the name of the processor, or else its architecture."""
     with suppress(OSError):
         lines = CPU_INFO.read_text(errors="replace").splitlines()
         names = [line.partition(":")[2].strip() for line in lines if line.lower().startswith("model name")]

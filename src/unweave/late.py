@@ -1,4 +1,4 @@
-"""Imports that wait until they are needed, since they take long: how long they took is noted."""
+"""Late imports of slow modules, with a record of the time they took."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ _seconds = 0.0
 
 
 def seconds() -> float:
-    """Return how long late imports have taken in this process so far."""
+    """Return the time of late imports in this process so far."""
     return _seconds
 
 
 @contextmanager
 def importing() -> Iterator[None]:
-    """Note the time of the imports within; next to nothing where they were imported before."""
+    """Record the time of the imports within this context."""
     global _seconds
     start, before = perf_counter(), _seconds
     try:

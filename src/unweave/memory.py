@@ -1,4 +1,4 @@
-"""The memory allocator: what it must be told so that networks are fast."""
+"""Settings of the memory allocator that make networks fast."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ M_MMAP_THRESHOLD = -3
 
 
 def keep_freed_memory() -> bool:
-    """Tell glibc to keep freed memory for the next step instead of giving it back; True where that worked.
+    """Tell glibc to keep freed memory for the next step instead of returning it; True if that worked.
 
     By default every activation over 32 MB is returned to the system and faulted in again, page by page, at
     every step: half of the time of training at batch 256, two thirds of that of an EfficientNet that encodes 32 images

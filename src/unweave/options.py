@@ -1,4 +1,4 @@
-"""Names with options behind them, as users write data sets, losses and nets: name:option=value,option=value."""
+"""Names with options, as users write data sets, losses and nets: name:option=value,option=value."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from unweave.errors import UsageError
 
 
 def split_options(text: str, lists: Collection[str] = ()) -> tuple[str, dict[str, str]]:
-    """Return the name, and the text of every option; one of `lists` goes on to the next, so that it may have commas.
+    """Return the name, and the text of every option; the options in `lists` may contain commas.
 
     >>> split_options("xysquares:spacing=4, size=32")
     ('xysquares', {'spacing': '4', 'size': '32'})
@@ -34,7 +34,7 @@ def split_options(text: str, lists: Collection[str] = ()) -> tuple[str, dict[str
 
 
 def read_value(text: str) -> Any:
-    """Return a value as JSON has it, a number, true or false, or else the text itself.
+    """Return the JSON value of a text (a number, true or false), or else the text itself.
 
     >>> read_value("4"), read_value("true"), read_value("lasso")
     (4, True, 'lasso')

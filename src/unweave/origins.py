@@ -1,4 +1,4 @@
-"""Where a user's method, net or data set comes from: recorded with a run, beside what decides its result."""
+"""Where a user's method, net or data set comes from, as recorded with a run."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ Origin = dict[str, Any]
 
 
 class ChangedPlugin(UserWarning):
-    """The file that a run's method, net or data set comes from is not what it was."""
+    """The file that defines a run's method, net or data set has changed."""
 
 
 def origin_of(thing: type | Any, folder: Path) -> Origin | None:
-    """Return where a class or a function comes from: a package, or a file, named from the run's folder on.
+    """Return where a class or a function comes from: a package, or a file, relative to the run's folder.
 
-    What is unweave's own has no origin. The file's SHA-256 is information: it is no part of the run's identity.
+    Built-in parts have no origin. The file's SHA-256 is only information, not part of the run's identity.
     """
     if is_builtin(thing):
         return None
@@ -39,7 +39,7 @@ def origin_of(thing: type | Any, folder: Path) -> Origin | None:
 
 
 def how_to_load(origin: Mapping[str, Any], folder: Path) -> str:
-    """Return in words what makes a thing known that is not: the plugin to give, or the package to install."""
+    """Return text that says how to load an unknown part: the plugin to give, or the package to install."""
     if "package" in origin:
         return f"{origin['name']} of the package {origin['package']} {origin['version']}: install that"
     if "file" not in origin:
@@ -49,7 +49,7 @@ def how_to_load(origin: Mapping[str, Any], folder: Path) -> str:
 
 
 def plugin_path(origin: Mapping[str, Any], folder: Path) -> str:
-    """Return the path of a file that is recorded, as it is named from the current folder."""
+    """Return the path of a recorded file, relative to the current folder."""
     file = Path(os.path.normpath(folder.resolve() / str(origin["file"])))
     return _relative(file, Path.cwd()) if file.is_file() else str(origin["file"])
 
@@ -60,13 +60,13 @@ def plugins_of(origins: Mapping[str, Mapping[str, Any]], folder: Path) -> list[s
 
 
 def plugin_words(plugins: Iterable[str]) -> str:
-    """Return the words that a command needs to know these plugins, with a space before each; files from here on."""
+    """Return the options that a command needs for these plugins, each after a space; paths are relative."""
     near = (_relative(Path(plugin), Path.cwd()) if Path(plugin).is_absolute() else plugin for plugin in plugins)
     return "".join(f" --plugin {shlex.quote(plugin)}" for plugin in near)
 
 
 def warn_of_changes(origins: Mapping[str, Mapping[str, Any]], folder: Path) -> None:
-    """Warn, in one line, of every file that is not what it was when the run began."""
+    """Warn, in one line, about every file that has changed since the run began."""
     for origin in {str(origin.get("file")): origin for origin in origins.values() if "file" in origin}.values():
         file = Path(plugin_path(origin, folder))
         if file.is_file() and _sha256(file) != origin.get("sha256"):

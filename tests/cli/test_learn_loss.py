@@ -88,7 +88,7 @@ def test_an_interrupt_leaves_nothing_and_says_so(cli, monkeypatch):
             "unknown option --raduis for 'learn-loss'; did you mean --radius?",
         ),
         (("learn-loss", "xysquars", "--out", "my.loss"), "did you mean 'xysquares'?"),
-        (("learn-loss", "plain.npz", "--out", "my.loss"), "learning a loss needs factors, and npz has none"),
+        (("learn-loss", "plain.npz", "--out", "my.loss"), "learning a loss needs factors, but npz has none"),
     ],
     ids=str,
 )

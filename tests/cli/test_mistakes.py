@@ -52,8 +52,8 @@ MISTAKES = {
     (*TRAIN, "--threads", "two"): "--threads: 'two' is not a whole number",
     (*TRAIN, "--beta", "-1"): "beta must be a number that is not negative, not -1.0",
     (*TRAIN, "--steps", "0"): "steps and batch must be at least 1, not 0 and 64",
-    (*TRAIN, "--device", "abacus"): "the device 'abacus' is not there; use auto, cpu, cuda or mps",
-    (*TRAIN, "--device", "meta"): "the device 'meta' is not there; use auto, cpu, cuda or mps",
+    (*TRAIN, "--device", "abacus"): "the device 'abacus' is not available; use auto, cpu, cuda or mps",
+    (*TRAIN, "--device", "meta"): "the device 'meta' is not available; use auto, cpu, cuda or mps",
     ("data", "show", "xysquares", "--out", "grid.jpg"): "the picture is a PNG: write --out grid.png, not 'grid.jpg'",
     ("data", "show", "xysquares", "--seed", "-1"): "--seed must be 0 or more, not -1",
     # an option given twice; without steps, so that it never comes to a training

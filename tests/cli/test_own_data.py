@@ -40,7 +40,7 @@ def test_unlabelled_images_from_info_to_report(pictures: Path, tmp_path: Path, c
     assert scored.code == 0
     assert "folder has no factors: 9 metrics that compare codes with factors are left out" in scored.err
     assert cli("evaluate", run, "--metrics", "mig").err == (
-        "unweave: the metric 'mig' needs factors, and folder has none\n"
+        "unweave: the metric 'mig' needs factors, but folder has none\n"
     )
     assert cli("report", run).code == 0
     assert "needs factors" in cli("train", "gvae", "--data", name, "--out", again, *BRIEF).err

@@ -291,7 +291,7 @@ def test_help_shows_presets_and_what_they_set(cli):
     text = " ".join(out.replace("│", " ").split())
     assert "Number of updates. (default: 300000)" in text
     assert "--loss {auto,bce," in text
-    assert "else mse. (default: bce)" in text
+    assert "otherwise mse. (default: bce)" in text
 
 
 @pytest.mark.parametrize(

@@ -129,7 +129,7 @@ def test_what_is_held_out_is_in_no_group(rule):
         assert (cells[1:, :, 0] == 1).any()
     lonely = Restricted(GRID, keep="factor0=0&factor2=0&factor3=0")
     if rule in ("exact", "laplace"):
-        with pytest.raises(UsageError, match="finds no partner"):
+        with pytest.raises(UsageError, match="there is no partner"):
             draw_groups(lonely, 5, np.random.default_rng(0), Changes(rule=rule), 3)
 
 

@@ -189,7 +189,7 @@ def test_a_truncated_or_garbled_npz_is_refused_wherever_it_is_cut(tmp_path: Path
         ({"images": None}, "has no array 'images'; it has: factors"),
         ({"images": IMAGES / 255}, "my.npz': images must be uint8, not float64; convert"),
         ({"factors": FACTORS[:4]}, "6 images, but factors of 4"),
-        ({"factors": np.where(FACTORS == 2, np.nan, FACTORS)}, "factors must be finite numbers, but that in column 1"),
+        ({"factors": np.where(FACTORS == 2, np.nan, FACTORS)}, "factors must be finite numbers, but column 1"),
         ({"names": [1, 2]}, "'names' in '.*' must be a list of texts"),
         ({"names": ["x"]}, "names must be a list of 2"),
     ],

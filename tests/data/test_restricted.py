@@ -74,7 +74,7 @@ def test_a_correlated_pair_can_keep_uniform_marginals(strength: float):
 def test_marginals_that_cannot_be_made_uniform_are_refused():
     with pytest.raises(UsageError, match="choose a larger strength"):
         Correlated(small(), pair="x+y", strength=0.001, marginals="uniform")
-    with pytest.raises(UsageError, match="marginals is 'uniform' or left out, not 'flat'"):
+    with pytest.raises(UsageError, match="marginals must be 'uniform' or left out, not 'flat'"):
         Correlated(small(), pair="x+y", marginals="flat")
 
 

@@ -89,7 +89,7 @@ def test_no_image_is_its_partner_that_is_held_out():
         cells = CELLS[draw_pairs(kept, 2000, np.random.default_rng(0), rule=rule)]
         assert not ((cells[..., 0] == 1) & (cells[..., 4] >= 2)).any()
         assert (cells[1, :, 0] == 1).any()
-    with pytest.raises(UsageError, match="finds no partner"):
+    with pytest.raises(UsageError, match="there is no partner"):
         draw_pairs(Restricted(table(), keep="factor0=0"), 10, np.random.default_rng(0), changed=VARYING)
 
 

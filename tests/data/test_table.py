@@ -110,8 +110,8 @@ GOOD = np.zeros((2, 4, 4, 1), np.uint8)
         (np.zeros((2, 8, 8, 4), np.uint8), [[0], [1]], {}, "1 or 3 channels"),
         (np.zeros((2, 8), np.uint8), [[0], [1]], {}, "shape"),
         (np.zeros((0, 8, 8), np.uint8), np.zeros((0, 1), int), {}, "none of them 0"),
-        (np.ones((2, 4, 4), np.uint8), [[0], [1]], {}, r"nothing but 0 and 1.*255 \* images"),
-        (GOOD, [[0.5], [np.inf]], {}, "factors must be finite numbers, but that in column 0 of image 1 is not"),
+        (np.ones((2, 4, 4), np.uint8), [[0], [1]], {}, r"only 0 and 1.*255 \* images"),
+        (GOOD, [[0.5], [np.inf]], {}, "factors must be finite numbers, but column 0 of image 1 is not"),
         (GOOD, [["a"], ["b"]], {}, "factors must be integers"),
         (GOOD, [0, 1], {}, r"shape \(n, k\)"),
         (GOOD, np.zeros((2, 0), int), {}, r"shape \(n, k\)"),
@@ -145,13 +145,13 @@ def test_what_a_configuration_knows_of_a_table():
     ]
     for use in uses:
         with pytest.raises(
-            UsageError, match=f"table {options['digest']} are not stored anywhere; hand the same images"
+            UsageError, match=f"table {options['digest']} are not stored anywhere; pass the same images"
         ):
             use()
     assert not hasattr(table, "nothing")
     with pytest.raises(UsageError, match="64x64x3, or 20 for vectors, not 'square'"):
         AbsentTable(shape="square", digest="0")
-    with pytest.raises(UsageError, match=r"made of arrays, in Python: unweave\.data\.Table\(images, factors\)"):
+    with pytest.raises(UsageError, match=r"made from arrays in Python: unweave\.data\.Table\(images, factors\)"):
         AbsentTable()
 
 

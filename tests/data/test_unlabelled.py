@@ -44,7 +44,7 @@ def test_an_array_is_a_data_set():
 
 def test_what_needs_factors_says_so():
     for require in (require_factors, require_classes, require_grid):
-        with pytest.raises(UsageError, match=r"^this needs factors, and table has none$"):
+        with pytest.raises(UsageError, match=r"^this needs factors, but table has none$"):
             require(Table(IMAGES), "this")
     with pytest.raises(UsageError, match="a triplet ordered by factors needs factors"):
         draw_triplets(Table(IMAGES), 2, RNG)

@@ -96,12 +96,12 @@ def test_a_constant_feature_is_centred_and_not_scaled():
         (np.array([[1.0, 2.0], [np.inf, 0]]), "'x0' of row 1 is inf"),
         (np.array([[1.0, 2.0], [1e300, 0]]), "'x0' of row 1 is 1e"),
         (sparse.csr_array(np.array([[0.0, 2.0], [0, np.nan]])), "'x1' of row 1 is nan"),
-        ([["a", "b"], ["c", "d"]], "must be numbers, not texts"),
+        ([["a", "b"], ["c", "d"]], "must be numbers, not strings"),
         (np.ones((3, 2), complex), "must be numbers, not of type complex128"),
         ([[1.0, 2.0], [3.0]], "must be one array"),
         (np.ones(5), r"shape \(n, D\)"),
         (np.ones((5, 0)), "neither of them 0"),
-        (np.ones((1, 5)), "two rows or more"),
+        (np.ones((1, 5)), "at least two rows"),
     ],
 )
 def test_bad_arrays_are_refused_with_their_place(values, message):
@@ -208,7 +208,7 @@ def test_what_an_npz_lacks_and_a_file_that_is_not_there_are_named(tmp_path):
 
 def test_variants_of_images_refuse_vectors():
     for suffix in ("noisy", "color"):
-        with pytest.raises(UsageError, match=f"the variant '{suffix}' changes images, and table holds vectors"):
+        with pytest.raises(UsageError, match=f"the variant '{suffix}' needs images, but table holds vectors"):
             unweave.data.WRAPPERS[suffix](Vectors(VALUES))
 
 

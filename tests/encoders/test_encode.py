@@ -276,7 +276,7 @@ def test_bad_codes_are_refused(function, complaint, data):
         ({"indices": [40]}, "indices must be from 0 to 39"),
         ({"indices": "last"}, "indices are numbers or 'first'"),
         ({"indices": [0.5]}, "indices must be a list of whole numbers"),
-        ({"device": "nowhere"}, "the device 'nowhere' is not there"),
+        ({"device": "nowhere"}, "the device 'nowhere' is not available"),
     ],
 )
 def test_wrong_options_are_one_line(options, complaint, tiny, data):

@@ -122,7 +122,7 @@ def test_u_is_read_off_the_data_set_and_recorded(tmp_path):
 def test_what_cannot_be_u_is_refused():
     images = np.random.default_rng(0).integers(0, 255, (30, 16, 16, 1), dtype=np.uint8)
     real = Table(images, np.random.default_rng(1).normal(size=(30, 1)), names=["angle"])
-    with pytest.raises(UsageError, match="needs factors, and"):
+    with pytest.raises(UsageError, match="needs factors, but"):
         IVAE().resolve(Table(images), 1e-3)
     with pytest.raises(UsageError, match="'angle' is real-valued: bin it"):
         IVAE(auxiliary="angle").resolve(real, 1e-3)

@@ -123,7 +123,7 @@ def test_time_that_is_not_there_is_refused():
         require_consecutive(vectors, "walk")
     with pytest.raises(UsageError, match="in the order of its factors"):
         require_consecutive(load("xysquares:size=32"), "rows")
-    with pytest.raises(UsageError, match="none follows it"):
+    with pytest.raises(UsageError, match="no row follows another"):
         PCL().check(Table(np.zeros((1, 16, 16, 1), np.uint8)), 3)
     with pytest.raises(UsageError, match="source of time"):
         PCL(time="clock")

@@ -176,7 +176,7 @@ def test_images_without_factors_have_random_distances():
     table = importance(IMAGES, pairs=100)
     assert table["factor"].to_list() == ["random"]
     assert table["mean"][0] > 0
-    with pytest.raises(UsageError, match="needs factors, and table has none"):
+    with pytest.raises(UsageError, match="needs factors, but table has none"):
         correlations(IMAGES)
 
 

@@ -84,7 +84,7 @@ def test_codes_that_are_points_have_no_posteriors(tmp_path):
     [
         (lambda: distance_matrices(None), "need data, or a run"),
         (lambda: distance_matrices("xysquares", traversals=0), "traversals must be a whole number from 1 up"),
-        (lambda: distance_matrices(np.zeros((4, 8, 8, 1), dtype=np.uint8)), "needs factors, and table has none"),
+        (lambda: distance_matrices(np.zeros((4, 8, 8, 1), dtype=np.uint8)), "needs factors, but table has none"),
         (
             lambda: distance_matrices(Table(np.zeros((3, 8, 8, 1), dtype=np.uint8), [[0, 0], [0, 1], [1, 1]])),
             "needs every combination of factors; table is not a full grid",

@@ -448,7 +448,7 @@ def test_the_default_folder_is_named_after_the_run(quick_train, tmp_path, monkey
         ({"data": "xysqares"}, "did you mean 'xysquares'"),
         ({"net": "cnov"}, "did you mean 'conv'"),
         ({"precision": "fp16"}, "did you mean"),
-        ({"device": "gpu"}, "device 'gpu' is not there"),
+        ({"device": "gpu"}, "device 'gpu' is not available"),
         ({"steps": 0}, "at least 1"),
         ({"lr": float("nan")}, "learning rate must be positive"),
         ({"seed": -1}, "seed must be 0 or more"),

@@ -15,11 +15,11 @@ from unweave.errors import UsageError, unknown
 
 Integers = NDArray[np.int64]
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-"""What moves the cursor, or ends a line, instead of being printed."""
+"""Characters that move the cursor or end a line."""
 
 
 def integers(values: ArrayLike, what: str) -> Integers:
-    """Return `values` as int64, or raise the error that says they are not whole numbers."""
+    """Return `values` as int64, or raise a `UsageError` if they are not integers."""
     array = np.asarray(values)
     if array.size and not np.issubdtype(array.dtype, np.integer):
         raise UsageError(f"{what} must be integers, not {array.dtype}")
@@ -28,10 +28,12 @@ def integers(values: ArrayLike, what: str) -> Integers:
 
 @dataclass(frozen=True)
 class FactorSpace:
-    """A grid of factors. Cells are counted row by row: the last factor varies fastest.
+    """A grid of factors. Cells are numbered row by row: the last factor changes fastest.
 
     A data set without labels has a space without factors, `FactorSpace((), ())`.
 
+    Examples
+    --------
     >>> grid = FactorSpace(("shape", "x"), (3, 4))
     >>> grid.from_index(6)
     array([1, 2])
@@ -78,9 +80,21 @@ class FactorSpace:
         return self._vectors(factors) @ np.array(strides, dtype=np.int64)
 
     def sample(self, n: int, rng: np.random.Generator, fixed: Mapping[str | int, Any] | None = None) -> Integers:
-        """Draw n factor vectors (n, k) uniformly; `fixed` holds some factors at a value, or at n values.
+        """Draw factor vectors uniformly.
 
-        The free factors are the same draws whatever is fixed.
+        Parameters
+        ----------
+        n
+            Number of vectors.
+        rng
+            The random generator.
+        fixed
+            Factors that are fixed at a value, or at n values. The draws of the other factors do not depend on them.
+
+        Returns
+        -------
+        np.ndarray
+            Factors (n, k).
         """
         factors = rng.integers(0, self.sizes, size=(n, len(self.sizes)))
         for factor, value in (fixed or {}).items():
@@ -88,7 +102,7 @@ class FactorSpace:
         return self._vectors(factors)
 
     def traversal(self, factor: str | int, base: ArrayLike) -> Integers:
-        """Return (size, k) vectors: one factor runs through its values, the others stay as in `base`."""
+        """Return (size, k) vectors in which one factor takes all its values and the others stay as in `base`."""
         axis = self.axis(factor)
         factors = np.tile(self._vectors(base), (self.sizes[axis], 1))
         factors[:, axis] = np.arange(self.sizes[axis])
@@ -104,7 +118,7 @@ class FactorSpace:
         return math.lcm(*(size - 1 for size in self.sizes if size > 1))
 
     def scaled_distance(self, a: ArrayLike, b: ArrayLike) -> Integers:
-        r"""Return `denominator` times the distance in which every factor has length 1 [Michlo2022]_, eq. 5.11.
+        r"""Return `denominator` times the distance with every factor scaled to length 1 [Michlo2022]_, eq. 5.11.
 
             d(a, b) = sum_i |a_i - b_i| / (f_i - 1),    f_i the number of values of factor i.
 

@@ -1,4 +1,4 @@
-"""What a data set is, wherever it lies, and how a run names the place of one."""
+"""The identity of a data set, independent of its location, and how a run records the location."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from unweave.data.own import FORMATS
 
 PLACE = ("path",)
 READING = ("path", "size", "factors", "features", "ignore", "layer", "standardise", "corrupt", "shape")
-"""Options that say where own images lie and how they are read; what was read is known by its digest."""
+"""Options for the location and reading of own data; the result of reading is identified by its digest."""
 
 
 def data_identity(description: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the part of a description that decides the images and factors: of own data the digest, and no path.
+    """Return the part of a description that determines images and factors: for own data the digest, without a path.
 
     The same arrays are the same data set, whether they come from a table, an npz or a folder.
 
@@ -29,7 +29,7 @@ def data_identity(description: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def holds_arrays(description: Mapping[str, Any]) -> bool:
-    """Tell whether a description is that of arrays, which no file holds: the command line cannot load it."""
+    """Return whether a description is of arrays, which are in no file, so the command line cannot load them."""
     kind = str(description["name"]).partition("-")[0]
     return kind in FORMATS and "digest" in description and not description.get("path")
 
@@ -45,7 +45,7 @@ def with_relative_path(description: Mapping[str, Any], folder: Path) -> dict[str
 
 
 def with_absolute_path(description: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """Return the description that `with_relative_path` was given; an absolute path stays as it is."""
+    """Return the inverse of `with_relative_path`; an absolute path does not change."""
     if not description.get("path"):
         return dict(description)
     return {**description, "path": os.path.abspath(folder / str(description["path"]))}

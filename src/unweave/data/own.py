@@ -1,4 +1,4 @@
-"""The kinds of files and arrays that become data sets, and how a path tells its kind."""
+"""The kinds of files and arrays that can be loaded as data sets, and how the kind of a path is detected."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ FORMATS: dict[str, type[Dataset]] = {
     "vectors": VectorFile,
     "table": AbsentTable,
 }
-"""By name, as in `load("npz:path=my.npz")`; their factors are known once they are read."""
+"""Formats by name, as in `load("npz:path=my.npz")`; their factors are known after reading."""
 
 
 SUFFIXES = {".npz": "npz", ".parquet": "parquet", ".csv": "folder", ".txt": "attributes", ".h5ad": "vectors"}
 
 
 def data_of_path(path: str) -> str | None:
-    """Return the name in `FORMATS` that a file or folder of images and factors is read with, if there is one.
+    """Return the name in `FORMATS` for the path of a file or folder; None if it is not a path.
 
-    What can only be meant as a path, but is not there or of no known kind, is refused; any other name is None.
+    A name that can only be a path, but does not exist or has no known kind, raises a `UsageError`.
     """
-    if not path:  # which Path would take for the current folder
+    if not path:  # Path would treat it as the current folder
         return None
     place = Path(path).expanduser()
     kind = _of_folder(place) if place.is_dir() else _of_file(place)
@@ -51,7 +51,7 @@ def data_of_path(path: str) -> str | None:
 
 
 def _of_file(file: Path) -> str | None:
-    if file.suffix == ".npz" and file.is_file() and zipfile.is_zipfile(file):  # a pipe would be waited for
+    if file.suffix == ".npz" and file.is_file() and zipfile.is_zipfile(file):  # reading a pipe would block
         with zipfile.ZipFile(file) as archive:
             names = set(archive.namelist())
         return "vectors" if "images.npy" not in names and names & {"values.npy", "x.npy"} else "npz"
@@ -59,7 +59,7 @@ def _of_file(file: Path) -> str | None:
 
 
 def _of_folder(folder: Path) -> str | None:
-    """Tell the kind of a folder: by what lies in it, then by what lies below it."""
+    """Return the kind of a folder, from its files, then from those of its subfolders."""
     for pattern, kind in (("*.parquet", "parquet"), ("list_attr*", "attributes"), ("*.csv", "folder")):
         if next(folder.glob(pattern), None):
             return kind

@@ -1,4 +1,4 @@
-"""Sets that are drawn otherwise than uniformly: two factors correlated, combinations held out."""
+"""Sets that are not drawn uniformly: factors are correlated, or combinations held out."""
 
 from __future__ import annotations
 
@@ -32,21 +32,20 @@ COMPARE: dict[str, Callable[[Integers, int], Mask]] = {
 PARTS = ("train", "held-out")
 MARGINALS = ("", "uniform")
 ROUNDS, EVEN = 20_000, 1e-9
-"""Scalings of rows and columns at most, and the share of itself by which the probability of a value may be off."""
+"""Largest number of scalings of rows and columns, and the relative tolerance of the marginals."""
 
 
 class Reweighted(Wrapper):
     """The same images with the same indices, drawn for training with other probabilities.
 
-    The probability of an image is the one it has in `base`, times its weight, over the sum of all of these:
-    one such set may stand on another.
+    The probability of an image is its probability in `base` times its weight, normalised, so such sets can be nested.
     """
 
     def __init__(self, base: Dataset, weights: Floats, **options: Option) -> None:
         super().__init__(base, **options)
         weights = weights * probabilities(base)
         self.allowed: Integers = np.flatnonzero(weights)
-        """The indices that are ever drawn, in their order."""
+        """The indices that can be drawn, in order."""
         self._cumulative = np.cumsum(weights[self.allowed])
 
     @property
@@ -62,30 +61,30 @@ class Reweighted(Wrapper):
         return self.allowed[np.searchsorted(self._cumulative, places, side="right")]
 
     def inputs(self, indices: ArrayLike) -> Inputs:
-        """Return what a model is given of these indices (n,)."""
+        """Return the model's inputs for indices (n,)."""
         return self.base.inputs(indices)
 
     def statistics(self) -> Statistics:
-        """Return the mean and the deviation of each channel over all images, drawn or not."""
+        """Return the mean and standard deviation of each channel over all images, drawn or not."""
         return self.base.statistics()
 
     def scale(self) -> tuple[list[float], list[float]]:
-        """Return what models standardise by, over all images, drawn or not."""
+        """Return the constants for standardising, over all images, drawn or not."""
         return self.base.scale()
 
 
 class Correlated(Reweighted):
-    r"""Pairs of factors that go together [Trauble2021]_; all others stay independent.
+    r"""Correlates pairs of factors [Trauble2021]_; all others stay independent.
 
     With a and b the two factors scaled to [0, 1],
 
         p(a, b) ∝ exp(-(a - b)² / (2 strength²)).
 
-    A small `strength` ties them closely; a large one leaves them independent. Several pairs are joined
-    by "&": "x+y&shape+scale".
+    A small `strength` gives a strong correlation, a large one independence. Several pairs are joined by "&":
+    "x+y&shape+scale".
 
-    Each of the two is then drawn more rarely at its ends than in its middle. With `marginals` "uniform" rows and
-    columns of p are scaled (Sinkhorn) until every value of either factor is as probable as any other of it.
+    The ends of both factors are then drawn less often than their middle. With `marginals` "uniform", the rows and
+    columns of p are scaled (Sinkhorn) until all values of either factor are equally probable.
     """
 
     suffix = "correlated"
@@ -95,7 +94,7 @@ class Correlated(Reweighted):
         if isinstance(strength, bool) or not isinstance(strength, Real) or not 0 < float(strength) < math.inf:
             raise UsageError(f"strength must be a positive number, not {strength!r}")
         if marginals not in MARGINALS:
-            raise UsageError(f"marginals is 'uniform' or left out, not {marginals!r}")
+            raise UsageError(f"marginals must be 'uniform' or left out, not {marginals!r}")
         couples = [_couple(base.factors, text) for text in str(pair).split("&")]
         factors = base.factors.from_index(np.arange(len(base)))
         weights = np.ones(len(base))
@@ -109,10 +108,10 @@ class Correlated(Reweighted):
 
 
 class Restricted(Reweighted):
-    """Combinations of factors held out of training, or the held-out ones alone.
+    """Holds combinations of factors out of training, or draws only from these.
 
-    `keep` and `exclude` are conditions on factors, such as "shape=0&x>=16|scale!=5": "&" binds closer than "|".
-    Training draws from what is kept and not excluded; the part "held-out" is all the rest.
+    `keep` and `exclude` are conditions on factors, such as "shape=0&x>=16|scale!=5"; "&" binds more tightly than "|".
+    Training draws from images that are kept and not excluded; the part "held-out" contains the rest.
     """
 
     suffix = "restricted"
@@ -148,7 +147,7 @@ def probabilities(data: Dataset) -> Floats:
 
 
 def drawn_cells(data: Dataset) -> Integers:
-    """Return the indices that a set ever draws, in their order: all, unless some are held out."""
+    """Return the indices that a set can draw, in order: all, unless some are held out."""
     return np.flatnonzero(probabilities(data))
 
 
@@ -162,7 +161,7 @@ def _couple(space: FactorSpace, text: str) -> tuple[int, int]:
         raise UsageError(f"a pair needs two different factors, not {first} twice")
     for axis in axes:
         if space.sizes[axis] == 1:
-            raise UsageError(f"factor '{space.names[axis]}' has one value and correlates with nothing")
+            raise UsageError(f"factor '{space.names[axis]}' has one value, so it cannot be correlated")
     return axes
 
 
@@ -179,7 +178,7 @@ def _uniform(logs: Floats) -> Floats:
 
 
 def _evaluate(text: str, space: FactorSpace, factors: Integers) -> tuple[Mask, str]:
-    """Return which rows of factors meet a condition, and the condition as it is always written."""
+    """Return which rows of factors satisfy a condition, and the condition in normalised form."""
     found = np.zeros(len(factors), dtype=bool)
     alternatives = []
     for alternative in text.split("|"):

@@ -1,4 +1,4 @@
-"""Images drawn together: pairs and groups that share factors, and triplets ordered by their factors."""
+"""Draw images together: pairs and groups that share factors, and triplets ordered by their factors."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from unweave.data.wrapper import Wrapper
 from unweave.errors import UsageError, unknown
 
 TRIES = 1000
-"""How often a partner is drawn again where combinations are held out."""
+"""Number of attempts to draw a partner if combinations are held out."""
 
 Distance = Callable[[FactorSpace, Integers, Integers, int], NDArray[np.integer]]
-"""From the factors (n, k) of two images each, and the position of the factor that is their category, to (n,)."""
+"""Maps the factors (n, k) of two sets of images, and the position of the category, to distances (n,)."""
 
 ORDERS: dict[str, Distance] = {
     "difference": lambda space, a, b, category: (a != b).sum(axis=1),
@@ -28,20 +28,38 @@ ORDERS: dict[str, Distance] = {
     "distance-scaled": lambda space, a, b, category: space.scaled_distance(a, b),
     "category": lambda space, a, b, category: (a[:, category] != b[:, category]).astype(np.int64),
 }
-"""How far apart two images are [Michlo2022]_, section 5.2: integers all, so that ties are ties."""
+"""Distances of two images [Michlo2022]_, section 5.2: all are integers, so ties are exact."""
 
 
 def draw_pairs(data: Dataset, n: int, rng: np.random.Generator, **options: Any) -> Integers:
-    """Return the indices (2, n) of pairs that share some of their factors; the options are those of `Changes`."""
+    """Return the indices (2, n) of pairs that share some of their factors.
+
+    Parameters
+    ----------
+    data
+        A data set that is a full grid.
+    n
+        Number of pairs.
+    rng
+        The random generator.
+    **options
+        The fields of `Changes`.
+
+    Returns
+    -------
+    np.ndarray
+        Indices (2, n).
+    """
     return draw_groups(data, n, rng, Changes(**options))
 
 
 def draw_groups(data: Dataset, n: int, rng: np.random.Generator, changes: Changes, size: int = 2) -> Integers:
     """Return the indices (size, n) of groups whose images share some of their factors.
 
-    First images are drawn as the set draws them. For each, some factors are chosen; every further image of the group
-    takes new values of these, independently of the others, and has the first one's values of the rest. New values are
-    drawn by the rule of `changes`, even where factors are correlated; but what the set never draws is no partner.
+    First images are drawn as the set draws them. For each, some factors are chosen. Every further image of the group
+    takes new values of these factors, independently of the others, and keeps the first image's values of the rest. New
+    values follow the rule of `changes`, even if factors are correlated, but images that the set never draws are not
+    used.
     """
     changes.check(data)
     space, allowed = data.factors, _allowed(data)
@@ -55,12 +73,12 @@ def draw_groups(data: Dataset, n: int, rng: np.random.Generator, changes: Change
             missing = _missing(drawn, allowed)
             if not missing.size:
                 break
-            if len(members) == 1:  # what the second image settles, the whole group shares
+            if len(members) == 1:  # the second image determines the factors that the whole group shares
                 chosen[missing] = changes.choose(space, factors[missing], rng)
             drawn[missing] = changes.move(space, factors[missing], chosen[missing], rng)
         if (missing := _missing(drawn, allowed)).size:
             few = f"{data.name} holds out too many combinations"
-            raise UsageError(f"{few}: image {first[missing[0]]} finds no partner")
+            raise UsageError(f"{few}: there is no partner for image {first[missing[0]]}")
         members.append(drawn)
     return np.stack(members)
 
@@ -70,9 +88,9 @@ def draw_triplets(
 ) -> Integers:
     """Return the indices (3, n) of anchors, positives and negatives, s(a, p) <= s(a, n) [Michlo2022]_, eq. 5.3.
 
-    All three are drawn as the set draws images, and the last two swapped where they have to be. s is the number of
-    factors that differ ("difference", eq. 5.6), their ℓ1 distance ("distance", 5.9), the same with every factor of
-    length one ("distance-scaled", 5.11), or whether a factor, the `category`, differs ("category", 5.5).
+    All three are drawn as the set draws images, and the last two are swapped if necessary. s is the number of factors
+    that differ ("difference", eq. 5.6), their ℓ1 distance ("distance", 5.9), the same with every factor scaled to
+    length one ("distance-scaled", 5.11), or whether the factor `category` differs ("category", 5.5).
     """
     if by not in ORDERS:
         raise unknown("order of triplets", by, ORDERS)
@@ -86,14 +104,14 @@ def draw_triplets(
 
 
 def _allowed(data: Dataset) -> Integers | None:
-    """Return the indices that a set ever draws, in their order, or None for all of them."""
+    """Return the indices that a set can draw, in order, or None for all of them."""
     while isinstance(data, Wrapper) and not isinstance(data, Reweighted):
         data = data.base
     return data.allowed if isinstance(data, Reweighted) and len(data.allowed) < len(data) else None
 
 
 def _missing(indices: Integers, allowed: Integers | None) -> Integers:
-    """Return where there are indices that are not allowed; what is allowed is in order."""
+    """Return the positions of indices that are not allowed; `allowed` is sorted."""
     if allowed is None:
         return np.arange(0)
     places = np.minimum(np.searchsorted(allowed, indices), len(allowed) - 1)

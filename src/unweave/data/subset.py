@@ -10,10 +10,10 @@ from unweave.errors import UsageError
 
 
 class Subset(Reweighted):
-    """A random part of the images: training draws from `images` of them, chosen by `subset_seed`.
+    """A random subset for training: `images` of the images, chosen by `subset_seed`.
 
-    Scores and traversals still reach all images, so that models trained on subsets of several sizes are scored on the
-    same rows. With the same `subset_seed`, a smaller subset is part of a larger one.
+    Scores and traversals still use all images, so models trained on subsets of several sizes are scored on the same
+    rows. With the same `subset_seed`, a smaller subset is part of a larger one.
     """
 
     suffix = "subset"
@@ -22,10 +22,10 @@ class Subset(Reweighted):
         for name, value, least in (("images", images, 1), ("subset_seed", subset_seed, 0)):
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 example = f"{base.name}-subset:images=1000"
-                raise UsageError(f"{name} must be a whole number of at least {least}, not {value!r}: {example}")
+                raise UsageError(f"{name} must be an integer of at least {least}, not {value!r}: {example}")
         cells = drawn_cells(base)
         if images > len(cells):
-            raise UsageError(f"a subset of {images:,} images needs as many; {base.name} has {len(cells):,}")
+            raise UsageError(f"a subset of {images:,} images is too large: {base.name} has {len(cells):,}")
         chosen = np.random.default_rng(subset_seed).permutation(cells)[:images]
         allowed = np.zeros(len(base))
         allowed[chosen] = 1

@@ -1,4 +1,4 @@
-"""Your own images, one row each, with their factors where these are known."""
+"""Your own images, with their factors if they are known."""
 
 from __future__ import annotations
 
@@ -17,18 +17,21 @@ from unweave.data.factors import FactorSpace, Integers, integers
 from unweave.errors import UsageError
 
 CHUNK = 1 << 22
-"""Bytes of images looked at together."""
+"""Size in bytes of a part of the images that is processed at once."""
 
 
 class Table(Dataset):
-    """Images of your own, with their factors where these are known, held in memory.
+    """Your own images in memory, with their factors if they are known.
 
-    Without factors, `factors.names` is () and `is_labelled` False. A factor that has a value which is not whole is
-    `continuous`: its values stay as they are, and its size is the number of different ones.
+    Without factors, `factors.names` is () and `is_labelled` is False. A factor with a value that is not an integer is
+    `continuous`: its values are kept, and its size is the number of distinct values.
 
-    Where the rows are a full grid, every combination of factors once, they are put into its order: index i is
-    cell i, and `is_grid` is True. Otherwise they keep their order, and nothing can change one factor alone.
+    If the rows are a full grid, with every combination of factors once, they are sorted into grid order: index i is
+    cell i, and `is_grid` is True. Otherwise they keep their order, and features that change one factor alone do not
+    work.
 
+    Examples
+    --------
     >>> images = np.zeros((3, 8, 8, 1), dtype=np.uint8)
     >>> table = Table(images, [[0, 0], [0, 1], [1, 1]], names=["shape", "x"])
     >>> table.factors.sizes, len(table), table.is_grid
@@ -48,18 +51,18 @@ class Table(Dataset):
         names: Sequence[str] | None = None,
         sizes: Sequence[int] | None = None,
     ) -> None:
-        """Take images (n, H, W) or (n, H, W, C), uint8 and not copied, and what is known of their factors.
+        """Make a data set of images and, optionally, their factors.
 
         Parameters
         ----------
         images
-            With 1 or 3 channels.
+            Images (n, H, W) or (n, H, W, C), uint8, with 1 or 3 channels; they are not copied.
         factors
-            (n, k): columns of classes 0, 1, 2, …, or of real numbers; None where there are no labels.
+            Factors (n, k): columns of classes 0, 1, 2, …, or of real numbers; None if there are no labels.
         names
-            The factors' names, by default factor0, factor1, …
+            The names of the factors; by default factor0, factor1, …
         sizes
-            Their numbers of values, by default the largest one that occurs, plus one.
+            The number of values of each factor; by default its largest value plus one.
         """
         self._images = self._hold(images)
         values, real = _matrix(factors, self._images.shape[0])
@@ -67,7 +70,7 @@ class Table(Dataset):
         self.continuous = tuple(name for name, is_real in zip(self.factors.names, real, strict=True) if is_real)
         self.shape = tuple(self._images.shape[1:])
 
-        # By the first factor, then the second: the order of the grid's cells.
+        # Sorted by the first factor, then the second: the order of the grid's cells.
         order = np.lexsort(values.T[::-1]) if self.is_labelled else np.arange(len(values))
         ordered = values[order]
         self.is_function = self.is_labelled and bool((ordered[1:] != ordered[:-1]).any(axis=1).all())
@@ -82,18 +85,18 @@ class Table(Dataset):
         return len(self._rows)
 
     def values(self, indices: ArrayLike) -> Values:
-        """Return the factors (n, k) of the images with these indices (n,): float64 where some are continuous."""
+        """Return the factors (n, k) of images with these indices (n,); float64 if some are continuous."""
         return self._values[self._checked(indices)]
 
     def _draw(self, indices: Integers) -> Images:
         return self._take(self._rows[self._checked(indices)])
 
     def _hold(self, images: Any) -> Any:
-        """Return the rows as they are held, or say what they must be."""
+        """Return the rows in the form that is stored, or raise a `UsageError` that says what they must be."""
         return _pixels(images)
 
     def _take(self, rows: Integers) -> Inputs:
-        """Return rows by their places in what is held."""
+        """Return rows by their position in the stored array."""
         return self._images[rows]
 
     def _checked(self, indices: ArrayLike) -> Integers:
@@ -103,7 +106,7 @@ class Table(Dataset):
         return indices
 
     def _parts(self) -> Iterator[Inputs]:
-        """Yield all rows in the order of their indices, a few at a time."""
+        """Yield all rows in the order of their indices, in parts."""
         step = max(1, CHUNK // math.prod(self.shape))
         for start in range(0, len(self), step):
             yield self._take(self._rows[start : start + step])
@@ -119,13 +122,13 @@ class Table(Dataset):
 
 
 class AbsentTable(Dataset):
-    """A `Table` known from a run's configuration only: the shape of its images, but neither them nor factors."""
+    """A `Table` that is known only from a run's configuration: the shape of its images, but no images and factors."""
 
     name = "table"
 
     def __init__(self, *, shape: str = "", digest: str = "") -> None:
         if not shape or not digest:
-            raise UsageError("a table is made of arrays, in Python: unweave.data.Table(images, factors)")
+            raise UsageError("a table is made from arrays in Python: unweave.data.Table(images, factors)")
         if not re.fullmatch(r"\d+(x\d+x\d+)?", str(shape)):
             raise UsageError(f"the shape of a table is written 64x64x3, or 20 for vectors, not '{shape}'")
         self.shape = tuple(map(int, str(shape).split("x")))
@@ -148,7 +151,7 @@ class AbsentTable(Dataset):
     def _refuse(self) -> NoReturn:
         raise UsageError(
             f"the arrays of the table {self.options['digest']} are not stored anywhere; "
-            "hand the same images over: Run.open(folder, data=table), or --data FILE.npz"
+            "pass the same images: Run.open(folder, data=table), or --data FILE.npz"
         )
 
 
@@ -166,13 +169,13 @@ class Factored(Protocol):
 
 
 def require_factors(data: Factored, what: str) -> None:
-    """Raise the error that says that `what` needs labels, unless the set has factors."""
+    """Raise a `UsageError` that `what` needs factors, unless the set has factors."""
     if not data.is_labelled:
-        raise UsageError(f"{what} needs factors, and {data.name} has none")
+        raise UsageError(f"{what} needs factors, but {data.name} has none")
 
 
 def require_classes(data: Factored, what: str) -> None:
-    """Raise the error that says that `what` needs classes, unless the set has factors and all of them are classes."""
+    """Raise a `UsageError` that `what` needs classes, unless the set has factors and all of them are classes."""
     require_factors(data, what)
     if data.continuous:
         listed = ", ".join(data.continuous)
@@ -180,14 +183,14 @@ def require_classes(data: Factored, what: str) -> None:
 
 
 def require_grid(data: Factored, what: str) -> None:
-    """Raise the error that says that `what` needs interventions, unless the set is a full grid."""
+    """Raise a `UsageError` that `what` needs every combination of factors, unless the set is a full grid."""
     require_classes(data, what)
     if not data.is_grid:
         raise UsageError(f"{what} needs every combination of factors; {data.name} is not a full grid")
 
 
 def _pixels(images: ArrayLike) -> Images:
-    """Return images as uint8 (n, H, W, C), or say how to make them so."""
+    """Return images as uint8 (n, H, W, C), or raise a `UsageError` that says how to convert them."""
     array = np.asarray(images)
     if array.dtype == np.bool_:
         raise UsageError("images must be uint8, not bool; convert them: 255 * images.astype('uint8')")
@@ -205,24 +208,24 @@ def _pixels(images: ArrayLike) -> Images:
         hint = "; put the channels last: images.transpose(0, 2, 3, 1)" if swapped else ""
         raise UsageError(f"images (n, H, W, C) need 1 or 3 channels, but the shape is {array.shape}{hint}")
     if array.max() == 1:
-        raise UsageError("the images hold nothing but 0 and 1, and white is 255; convert them: 255 * images")
+        raise UsageError("the images contain only 0 and 1, but white is 255; convert them: 255 * images")
     return array
 
 
 def _matrix(factors: ArrayLike | None, count: int) -> tuple[Values, list[bool]]:
-    """Return factors (n, k), one row an image, and which of them are real numbers; int64 where none is."""
+    """Return factors (n, k), and which of them are real numbers; int64 if none is."""
     if factors is None:
         return np.zeros((count, 0), dtype=np.int64), []
     values = np.asarray(factors)
     if not np.issubdtype(values.dtype, np.floating):
         values = integers(values, "factors")
     if values.ndim != 2 or values.shape[1] == 0:
-        raise UsageError(f"factors must have the shape (n, k), one row an image, not {values.shape}")
+        raise UsageError(f"factors must have the shape (n, k), one row for each image, not {values.shape}")
     if len(values) != count:
         raise UsageError(f"there are {count:,} images, but factors of {len(values):,}")
     if not np.isfinite(values).all():
         row, axis = map(int, np.argwhere(~np.isfinite(values))[0])
-        raise UsageError(f"factors must be finite numbers, but that in column {axis} of image {row} is not")
+        raise UsageError(f"factors must be finite numbers, but column {axis} of image {row} is not")
     real = [bool(is_real) for is_real in (values != np.floor(values)).any(axis=0)]
     return (values.astype(np.float64) if any(real) else values.astype(np.int64)), real
 
@@ -231,14 +234,14 @@ def _names(names: Sequence[str] | None, count: int) -> tuple[str, ...]:
     if names is None:
         return tuple(f"factor{number}" for number in range(count))
     if isinstance(names, str) or len(names) != count:
-        raise UsageError(f"names must be a list of {count}, one a factor, not {names!r}")
+        raise UsageError(f"names must be a list of {count}, one for each factor, not {names!r}")
     return tuple(map(str, names))
 
 
 def _space(values: Values, real: list[bool], names: tuple[str, ...], sizes: Sequence[int] | None) -> FactorSpace:
-    """Return the grid that the factors lie in; a real number has as many values as there are different ones."""
+    """Return the grid of the factors; a real-valued factor has as many values as there are distinct ones."""
     if sizes is not None and len(sizes) != len(names):
-        raise UsageError(f"sizes must be a list of {len(names)}, one a factor, not {sizes!r}")
+        raise UsageError(f"sizes must be a list of {len(names)}, one for each factor, not {sizes!r}")
     counts = [
         len(np.unique(column)) if is_real else _count(column, name, None if sizes is None else sizes[axis])
         for axis, (column, name, is_real) in enumerate(zip(values.T, names, real, strict=True))

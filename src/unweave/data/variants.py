@@ -1,8 +1,8 @@
-"""Black and white sets made harder: the object coloured, or things put around and into it that no factor tells.
+"""Harder variants of black and white sets: colours, noise or pictures that no factor describes.
 
-Every variant takes a layer of colour and lets the base image, whose bytes are 0 or 255, cut it with one bit
-operation: `and` shows the layer in the object alone, `or` shows it around a white object, `xor` inverts it in
-the object. Bytes come from integer arithmetic alone, so an image is the same on every platform.
+Every variant combines a layer of colour with the base image, whose bytes are 0 or 255, by one bit operation: `and`
+shows the layer only in the object, `or` shows it around a white object, `xor` inverts it in the object. Bytes come from
+integer arithmetic alone, so an image is the same on every platform.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ THUMBNAIL = (350, 274)  # width and height
 
 
 class Variant(Wrapper):
-    """A layer of colour over a black and white set; what is random in it is a hash of (variant_seed, index).
+    """A layer of colour over a black and white set; its random numbers are hashes of (variant_seed, index).
 
     A subclass sets `combine` and writes `_layer`.
     """
@@ -42,7 +42,7 @@ class Variant(Wrapper):
         self._seed = _seed(variant_seed)
         super().__init__(base, **options, variant_seed=self._seed)
         if not base.has_images:
-            raise UsageError(f"the variant '{self.suffix}' changes images, and {base.name} holds vectors")
+            raise UsageError(f"the variant '{self.suffix}' needs images, but {base.name} holds vectors")
         height, width, channels = base.shape
         if channels != 1 or not base.binary:
             has = f"{channels} channels" if channels != 1 else f"greys at {width}×{height}"
@@ -52,9 +52,9 @@ class Variant(Wrapper):
         self.is_function = False
 
     def statistics(self) -> Statistics:
-        """Return the mean and the deviation of each channel, estimated from 20,011 images at equal steps.
+        """Return the mean and standard deviation of each channel, estimated from 20,011 evenly spaced images.
 
-        A set with no more images than that is summed up whole.
+        Smaller sets are summed exactly.
         """
         return super().statistics()
 
@@ -66,7 +66,7 @@ class Variant(Wrapper):
         masks = self.base.images(indices)[..., 0]
         layer = self._layer(indices)
         images = np.empty((len(indices), *self.shape), dtype=np.uint8)
-        for channel in range(3):  # three long loops are four times as fast as a short one a pixel
+        for channel in range(3):  # three long loops are four times as fast as a short one for each pixel
             self.combine(layer[..., channel], masks, out=images[..., channel])
         return images
 

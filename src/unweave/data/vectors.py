@@ -1,4 +1,4 @@
-"""Vectors of your own, (n, D) numbers, with their factors where these are known."""
+"""Your own vectors, (n, D) numbers, with their factors if they are known."""
 
 from __future__ import annotations
 
@@ -18,23 +18,24 @@ from unweave.errors import UsageError
 
 
 class Sparse(Protocol):
-    """A sparse matrix, as scipy has them."""
+    """A sparse matrix of scipy."""
 
     def tocsr(self) -> Any:
-        """Return it by rows."""
+        """Return it in compressed rows."""
         ...
 
 
 Allowed = Callable[[NDArray[Any]], NDArray[np.bool_]]
-"""Tells which of some values are allowed."""
+"""Returns which values are allowed."""
 
 
 class Vectors(Table):
-    """Vectors of your own, with their factors where these are known, held in memory as float32.
+    """Your own vectors in memory as float32, with their factors if they are known.
 
-    What `Table` says of factors holds here too. A sparse matrix stays sparse: rows become dense when they are asked
-    for.
+    Factors follow the rules of `Table`. A sparse matrix stays sparse; rows become dense when they are read.
 
+    Examples
+    --------
     >>> vectors = Vectors([[0.5, 1.0], [1.5, 3.0], [2.5, 5.0]], features=["height", "weight"])
     >>> vectors.inputs([0, 2]).tolist(), vectors.shape, vectors.is_labelled
     ([[0.5, 1.0], [2.5, 5.0]], (2,), False)
@@ -52,7 +53,7 @@ class Vectors(Table):
         features: Sequence[str] | None = None,
         standardise: bool = True,
     ) -> None:
-        """Take vectors (n, D) and what is known of their factors.
+        """Make a data set of vectors (n, D) and, optionally, their factors.
 
         Parameters
         ----------
@@ -63,7 +64,8 @@ class Vectors(Table):
         features
             The names of the D features; by default those of the table's columns, or x0, x1, …
         standardise
-            Whether models give every feature mean 0 and deviation 1, where their loss is for real numbers.
+            Whether models standardise every feature to mean 0 and standard deviation 1, if their loss is for real
+            numbers.
         """
         self.standardise = standardise
         self.features = _feature_names(values, features)
@@ -81,14 +83,14 @@ class Vectors(Table):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory the set holds; of a sparse matrix, of what is stored."""
+        """Memory used by the set, in bytes; for a sparse matrix, that of the stored entries."""
         held = self._images
         parts = () if isinstance(held, np.ndarray) else (held.data, held.indices, held.indptr)
         return super().nbytes + sum(part.nbytes for part in parts)
 
     @cached_property
     def library(self) -> float:
-        """The median total of a row, empty rows left out: what counts are decoded to by default."""
+        """The median total of the rows that are not empty: the default total of decoded counts."""
         totals = np.concatenate([part.sum(axis=1, dtype=np.float64) for part in self._parts()])
         return float(np.median(totals[totals > 0])) if (totals > 0).any() else 1.0
 
@@ -106,18 +108,18 @@ class Vectors(Table):
         return self._draw(indices)
 
     def images(self, indices: ArrayLike) -> NoReturn:
-        """Refuse: vectors have no pixels."""
+        """Raise a `UsageError`: vectors have no pixels."""
         raise UsageError(f"'{self.name}' has no images: its rows are vectors")
 
     def statistics(self) -> Statistics:
-        """Return the mean and the deviation of each feature, exact over the whole set."""
+        """Return the mean and standard deviation of each feature, exact over the whole set."""
         mean = sum(part.sum(axis=0, dtype=np.float64) for part in self._parts()) / len(self)
         squares = sum(np.square(part - mean).sum(axis=0) for part in self._parts())
         deviation = tuple(np.where(self.varies, np.sqrt(squares / len(self)), 0.0).tolist())
         return Statistics(tuple(np.atleast_1d(mean).tolist()), deviation, deviation)
 
     def scale(self) -> tuple[list[float], list[float]]:
-        """Return the mean and the deviation of each feature; a constant one is centred, and divided by 1."""
+        """Return the mean and standard deviation of each feature; a constant feature is only centred."""
         found = self.statistics()
         return list(found.mean), [deviation or 1.0 for deviation in found.deviation]
 
@@ -132,7 +134,7 @@ class Vectors(Table):
         return None
 
     def require(self, allowed: Allowed, what: str, by: str) -> None:
-        """Raise the error that names the first value that is not allowed, if there is one."""
+        """Raise a `UsageError` that names the first value that is not allowed, if there is one."""
         if (place := self.outside(allowed)) is not None:
             row, column = place
             value = self._take(np.array([row]))[0, column]
@@ -140,7 +142,7 @@ class Vectors(Table):
 
     def _hold(self, images: Any) -> Any:
         given = _matrix(images)
-        with np.errstate(over="ignore"):  # what float32 cannot hold is found below
+        with np.errstate(over="ignore"):  # values beyond float32 are found below
             held = given.astype(np.float32)
         finite = np.isfinite(held if isinstance(held, np.ndarray) else held.data)
         if not finite.all():
@@ -153,24 +155,24 @@ class Vectors(Table):
 
 
 def are_counts(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which values are whole numbers, 0 or larger."""
+    """Return which values are non-negative integers."""
     return (values >= 0) & (values == np.floor(values))
 
 
 def are_unit(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which values lie from 0 to 1."""
+    """Return which values are between 0 and 1."""
     return (values >= 0) & (values <= 1)
 
 
 def vectors_of(data: Dataset) -> Vectors | None:
-    """Return the vectors that a data set holds, or None where it holds images."""
+    """Return the vectors of a data set, or None if it has images."""
     while isinstance(data, Wrapper):
         data = data.base
     return data if isinstance(data, Vectors) else None
 
 
 def _matrix(values: Any) -> Any:
-    """Return numbers (n, D), an array or a sparse matrix by rows, or say what they must be."""
+    """Return numbers (n, D), an array or a sparse matrix, or raise a `UsageError` that says what they must be."""
     sparse = hasattr(values, "tocsr")
     try:
         matrix = values.tocsr() if sparse else np.asarray(values)
@@ -179,10 +181,10 @@ def _matrix(values: Any) -> Any:
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise UsageError(f"vectors must have the shape (n, D), neither of them 0, not {matrix.shape}")
     if matrix.dtype.kind not in "biuf":
-        what = "texts" if matrix.dtype.kind in "USO" else f"of type {matrix.dtype}"
+        what = "strings" if matrix.dtype.kind in "USO" else f"of type {matrix.dtype}"
         raise UsageError(f"vectors must be numbers, not {what}; columns of other kinds may be factors")
     if matrix.shape[0] < 2:
-        raise UsageError("vectors need two rows or more: of a single one there is nothing to learn")
+        raise UsageError("vectors need at least two rows: there is nothing to learn from a single one")
     return matrix
 
 
@@ -199,7 +201,7 @@ def _not_finite(matrix: Any, finite: NDArray[np.bool_], features: Sequence[str])
 
 
 def _feature_names(values: Any, features: Sequence[str] | None) -> tuple[str, ...]:
-    """Return the names that are given, or those of a table's columns, or none."""
+    """Return the given names, or those of a table's columns, or none."""
     if isinstance(features, str):
         raise UsageError(f"features must be a list of names, not '{features}'")
     columns = getattr(values, "columns", ()) if features is None else features
