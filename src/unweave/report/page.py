@@ -225,8 +225,8 @@ def _association(run: RunLike, seen: Survey) -> str:
     largest = max(run.data.factors.sizes) if not run.data.continuous else max(map(len, map(np.unique, factors.T)))
     limit = f" A factor of {number(largest)} values can reach {np.log(BINS) / np.log(largest):.2f}."
     about = (
-        f"The latents in use, in the same order, over {number(len(seen.codes))} random images. One filled cell per row, "
-        "each in its own column, is a disentangled code."
+        f"The latents in use, in the same order, over {number(len(seen.codes))} random images. "
+        "One filled cell per row, each in its own column, is a disentangled code."
     )
     if run.data.continuous:
         listed = escape(", ".join(run.data.continuous))

@@ -1,4 +1,4 @@
-"""The large-scale study of unsupervised disentanglement: what its five questions have for an answer here."""
+"""The large-scale study of unsupervised disentanglement: our answers to its five questions."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ChallengingAssumptions(StudyReproduction):
             )
 
     def findings(self, settings: Settings, study: Study) -> Findings:
-        """Put the five questions to the scores."""
+        """Answer the five questions from the scores."""
         from unweave.reproduce.challenging_figures import figures
 
         table = with_strengths(study.scores())
@@ -48,7 +48,7 @@ class ChallengingAssumptions(StudyReproduction):
         return Findings(tuple(found.rows), tuple(found.notes), figures(table), {"scores.csv": table.write_csv()})
 
     def cost(self, settings: Settings) -> str:
-        """Return the number of runs, and how long they would train here, measured on images drawn in their place."""
+        """Return the number of runs and the estimated training time here, measured on drawn images."""
         from unweave.reproduce.study_cost import training_seconds
 
         small = replace(settings, data=(STAND_IN,), seeds=1)

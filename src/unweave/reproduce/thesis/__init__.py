@@ -1,4 +1,4 @@
 """The thesis [Michlo2022]_, figure by figure and table by table.
 
-One file a chapter; `experiment.py` is what a figure is drawn from, `figure.py` what all figures share.
+There is one file per chapter; `experiment.py` is the study behind a figure, `figure.py` what all figures share.
 """
