@@ -20,7 +20,7 @@ class ChallengingAssumptions(StudyReproduction):
 
     source: ClassVar[str] = "[Locatello2019]_, tables and sections 5.2 to 5.6"
     summary: ClassVar[str] = (
-        "Many unsupervised models: what is due to the method, to its strength and to the seed, and who can tell."
+        "Many unsupervised models: how much of a score is due to the method, its strength and the seed."
     )
     presets: ClassVar[Mapping[str, Settings]] = PRESETS
 

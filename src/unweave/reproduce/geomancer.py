@@ -49,7 +49,7 @@ class Geomancer(Reproduction):
 
     source: ClassVar[str] = "[Pfau2020]_, experiments on synthetic manifolds and on 3D objects"
     summary: ClassVar[str] = (
-        "Holonomy tells the factors of a curved manifold if its metric is known, and fails on pixels and on codes."
+        "Holonomy finds the factors of a curved manifold if its metric is known, but fails on pixels and codes."
     )
     presets: ClassVar[Mapping[str, Settings]] = {
         "smoke": Settings(

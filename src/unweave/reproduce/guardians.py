@@ -55,7 +55,7 @@ class Guardians(Reproduction):
 
     source: ClassVar[str] = "[Joshi2026]_, whose question, worlds and most encoders these are"
     summary: ClassVar[str] = (
-        "Ten encoders that are known to be good or bad, in four worlds: which metric is fooled by what."
+        "Ten encoders that are good or bad by construction, in four worlds: what fools which metric."
     )
     presets: ClassVar[Mapping[str, Settings]] = {
         "smoke": Settings(sizes=((300, 4),), metrics=QUICK),

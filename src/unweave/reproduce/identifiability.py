@@ -139,7 +139,7 @@ class Identifiability(Reproduction):
 
     source: ClassVar[str] = "[Klindt2026]_, [Hyvarinen2017]_ and [Khemakhem2020]_, their theorems"
     summary: ClassVar[str] = (
-        "LeJEPA, PCL and iVAE find the latents of a nonlinear mixture where their assumptions hold, and else do not."
+        "LeJEPA, PCL and iVAE find the latents of a nonlinear mixture if, and only if, their assumptions hold."
     )
     presets: ClassVar[Mapping[str, Settings]] = {
         "smoke": Settings(2, 2, rows=400, steps=30, seeds=2, batch=64, width=0.02, directions=4, segments=4),

@@ -33,9 +33,7 @@ class Adversarial(ThesisFigure):
     """Figure 3.7."""
 
     source: ClassVar[str] = "[Michlo2022]_, figure 3.7 (section 3.3.3)"
-    summary: ClassVar[str] = (
-        "xysquares, without overlapping positions, is harder for β-VAE and Ada-GVAE than other data."
-    )
+    summary: ClassVar[str] = "xysquares, without overlapping positions, is hard for β-VAE and Ada-GVAE."
     best: ClassVar[bool] = True
     presets: ClassVar[Mapping[str, Experiment]] = {
         "smoke": smoke((SQUARES, "xyobject:size=32"), vaes([0.001, 0.01])),
