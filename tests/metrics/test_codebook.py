@@ -134,7 +134,7 @@ def test_a_table_that_is_no_grid_is_refused(data):
         (lambda images: np.full((len(images), 2), 1e200), "NaN"),
         (lambda images: np.full((len(images), 2), "a"), "must be numbers"),
         (lambda images: [[1.0], [1.0, 2.0]], "cannot be read"),
-        (lambda images: np.zeros((len(images), 1 + int(images[0, 0, 0, 0] > 5))), "gave 1 latents for some images and 2 for others"),
+        (lambda images: np.zeros((len(images), 1 + int(images[0, 0, 0, 0] > 5))), "gave 1 latents for some"),
     ],
 )
 def test_bad_codes_are_answered_in_one_line(data, encode, message, monkeypatch):

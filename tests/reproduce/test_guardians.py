@@ -143,7 +143,8 @@ def test_the_tally_counts_what_is_missed():
     assert mcc.percent == pytest.approx(100 / 3)
     first, second, *rest = conclusions(scores)
     assert first == (
-        "Of 4 claims, adjusted scores miss 2 (50 %). Of the 3 claims of metrics whose largest score is 1, they miss 1, plain values 2."
+        "Of 4 claims, adjusted scores miss 2 (50 %). Of the 3 "
+        "claims of metrics whose largest score is 1, they miss 1, plain values 2."
     )
     assert second == (
         "Metrics that miss none: none. Of the others, fewest: mcc 33 %, im 100 %; most: im 100 %, mcc 33 %."
