@@ -39,7 +39,7 @@ def blocks(found: Sequence[Audit]) -> dict[str, str]:
     tables = [table([each for each in found if each.data == name]) for name in data]
     picture = f"![Every metric with its noise, effects and seeds](../images/{FIGURE.name})"
     notes = "\n".join(f"- {note}" for note in conclusions(found))
-    source = f"Every number is in [{STORED.name}](../results/{STORED.name}), a row a metric and data set."
+    source = f"Every number is in [{STORED.name}](../results/{STORED.name}), with one row for each metric and data set."
     return {"notes": f"{notes}\n\n{picture}", "tables": "\n\n".join([*tables, source])}
 
 

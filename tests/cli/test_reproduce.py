@@ -144,4 +144,4 @@ def test_a_dry_run_counts_the_runs_and_measures_a_few_steps(cli):
 def test_a_result_that_is_no_study_has_no_dry_run(cli):
     done = cli("reproduce", "impossibility", "--dry-run")
     assert done.code == 2
-    assert "cannot be told in advance" in done.err
+    assert "cannot be estimated in advance" in done.err

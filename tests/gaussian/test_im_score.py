@@ -124,7 +124,7 @@ X, XV, V = random_covariances(3, 3, np.random.default_rng(0))
         ((X, XV, 2 * np.ones((3, 3)) - np.eye(3)), "sigma_v is not a covariance"),
         ((np.eye(1), [[1.0]], [[1.0]]), "the factors determine code 0 exactly"),
         ((np.eye(1), [[2.0]], [[1.0]]), "the factors determine code 0 exactly, or sigma_xv is too large"),
-        ((np.zeros((1, 1)), [[1.0]], [[1.0]]), "variance 0 that sigma_xv says covaries"),
+        ((np.zeros((1, 1)), [[1.0]], [[1.0]]), "variance 0, but sigma_xv says that it covaries"),
         ((X[:2], XV, V), r"shapes \(m, m\), \(m, s\) and \(s, s\)"),
         ((X, XV, np.triu(V) + 1), "must be covariances: symmetric"),
         ((-X, XV, V), "must be covariances"),

@@ -162,7 +162,7 @@ def test_bad_arguments_are_answered(data):
         Codebook.of_grid(np.zeros((23, 2)), SIZES)
     with pytest.raises(UsageError, match="give a Codebook, or an encoder and a data set"):
         open_codebook(CountingEncoder(), None)
-    with pytest.raises(UsageError, match="knows its data set"):
+    with pytest.raises(UsageError, match="has its own data set"):
         open_codebook(book, data)
     assert open_codebook(book, None) is book
 

@@ -172,7 +172,7 @@ def test_a_group_goes_on_without_a_metric_that_refuses(sample, grids, monkeypatc
     with pytest.warns(LeftOut, match="perceived-correlation is left out: this metric looks at images"):
         table = evaluate(*sample, metrics="two", codebook=book)
     assert table["metric"].to_list() == ["mig"]
-    with pytest.raises(UsageError, match="looks at images"):
+    with pytest.raises(UsageError, match="needs images"):
         evaluate(*sample, metrics="perceived-correlation", codebook=book)
 
 

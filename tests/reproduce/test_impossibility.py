@@ -97,7 +97,7 @@ def test_what_was_found_is_what_the_theorem_claims(findings):
     rows = {row.what: row for row in findings.rows}
     assert len(rows) == len(findings.rows) == 24
     for name in priors():
-        assert rows[f"{name}: log-likelihood of the twin less the model's"].ours == 0
+        assert rows[f"{name}: log-likelihood of the twin minus the model's"].ours == 0
         assert rows[f"{name}: points where a ∂f_i/∂z_j is 0"].ours == 0
         assert rows[f"{name}: MIG of z"].low > 0.75
         assert rows[f"{name}: MIG of f(z)"].ours < 0.06

@@ -51,7 +51,7 @@ RESULTS = {
     "thesis-7.3": "unweave.reproduce.thesis.chapter7:ChoiceOfFactors",
     "thesis-7.6": "unweave.reproduce.thesis.chapter7:ExternalNoise",
 }
-"""Module and class of each result, imported when it is asked for."""
+"""Module and class of each result, imported on first use."""
 
 
 def find(name: str) -> type[Reproduction]:
@@ -143,7 +143,7 @@ def reproduce(
     if folder:
         refuse_folder(folder, name, preset, seed, setting)
     start = perf_counter()
-    # Another version may have other numbers, so that it keeps its own parts.
+    # Another version may give other numbers, so it keeps its own parts.
     parts = folder and Parts(folder, {"name": name, "settings": settings, "seed": seed, "versions": versions()})
     result = kind(folder, workers)
     findings = result.run(settings, seed=seed, on_progress=on_progress or silent, kept=parts or compute_always)

@@ -1,4 +1,4 @@
-"""A published result that is a study: many runs, and what the table of their scores says."""
+"""A published result that is a study: many runs, and an analysis of their scores."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ FOLDER = "study"
 
 
 class StudyReproduction(Reproduction):
-    """A result whose runs are a study. Its folder stays beside the result, and what is done there is not done again."""
+    """A result whose runs are a study. Its folder stays beside the result, and finished runs are not repeated."""
 
     def __init__(self, folder: Path | None = None, workers: int | None = None) -> None:
         super().__init__(folder, workers)
         self.seed, self.on_progress, self.kept = 0, silent, compute_always
-        """Those of `run`, for `findings` that compute more than a table has."""
+        """The arguments of `run`, for `findings` that compute more than the table."""
 
     @abstractmethod
     def study(self, settings: Any, *, seed: int, out: Path) -> Study:
@@ -35,10 +35,10 @@ class StudyReproduction(Reproduction):
 
     @abstractmethod
     def findings(self, settings: Any, study: Study) -> Findings:
-        """Return what the scores of the study say."""
+        """Analyse the scores of the study."""
 
     def run(self, settings: Any, *, seed: int, on_progress: OnProgress, kept: Kept = compute_always) -> Findings:
-        """Run what is missing of the study, and analyse its table."""
+        """Run the missing runs of the study, and analyse its table."""
         self.seed, self.on_progress, self.kept = seed, on_progress, kept
         with self._place() as place:
             study = self.study(settings, seed=seed, out=place)
@@ -55,7 +55,7 @@ class StudyReproduction(Reproduction):
 
     @contextmanager
     def _place(self) -> Iterator[Path]:
-        """Yield the study's folder: in that of the result, or for now."""
+        """Yield the study's folder: in that of the result, or a temporary one."""
         if self.folder is not None:
             yield self.folder / FOLDER
             return

@@ -1,4 +1,4 @@
-"""The large-scale study of unsupervised disentanglement: what its five questions have for an answer here."""
+"""The large-scale study of unsupervised disentanglement: our answers to its five questions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ChallengingAssumptions(StudyReproduction):
 
     source: ClassVar[str] = "[Locatello2019]_, tables and sections 5.2 to 5.6"
     summary: ClassVar[str] = (
-        "Many unsupervised models: what is due to the method, to its strength and to the seed, and who can tell."
+        "Many unsupervised models: how much of a score is due to the method, its strength and the seed."
     )
     presets: ClassVar[Mapping[str, Settings]] = PRESETS
 
@@ -40,7 +40,7 @@ class ChallengingAssumptions(StudyReproduction):
             )
 
     def findings(self, settings: Settings, study: Study) -> Findings:
-        """Put the five questions to the scores."""
+        """Answer the five questions from the scores."""
         from unweave.reproduce.challenging_figures import figures
 
         table = with_strengths(study.scores())
@@ -48,7 +48,7 @@ class ChallengingAssumptions(StudyReproduction):
         return Findings(tuple(found.rows), tuple(found.notes), figures(table), {"scores.csv": table.write_csv()})
 
     def cost(self, settings: Settings) -> str:
-        """Return the number of runs, and how long they would train here, measured on images drawn in their place."""
+        """Return the number of runs and the estimated training time here, measured on drawn images."""
         from unweave.reproduce.study_cost import training_seconds
 
         small = replace(settings, data=(STAND_IN,), seeds=1)

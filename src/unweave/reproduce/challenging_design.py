@@ -33,7 +33,7 @@ PUBLISHED_DATA = (
     "dsprites", "dsprites-color", "dsprites-noisy", "dsprites-scream", "smallnorb", "cars3d", "shapes3d"
 )  # fmt: skip
 STAND_IN = "rooms3d"
-"""Drawn, 64 × 64 pixels in colour: what a step takes is measured on it, since published files may not be there."""
+"""A drawn data set, 64 × 64 pixels in colour, to measure the time of a step without the published files."""
 METRICS = ("study", "elbo")
 
 
@@ -44,7 +44,7 @@ class Settings:
     data: tuple[str, ...]
     seeds: int
     steps: int | None = None
-    """None: those of the preset."""
+    """None uses those of the preset."""
     strengths: tuple[int, ...] = (0, 1, 2, 3, 4, 5)
     """Which of the six strengths of each method."""
     metrics: tuple[str, ...] = METRICS
@@ -106,7 +106,7 @@ PRESETS = {
 
 
 def with_strengths(table: polars.DataFrame) -> polars.DataFrame:
-    """Return the table of a study with one column `strength` in the place of the methods' own fields.
+    """Return the table of a study with one column `strength` in place of the methods' own fields.
 
     The two kinds of DIP-VAE are two methods, as in the study. Data sets that differ in name lose their options.
     """
@@ -123,7 +123,7 @@ def with_strengths(table: polars.DataFrame) -> polars.DataFrame:
 
 
 def _strength(row: Mapping[str, Any]) -> float:
-    """Return the strength of a run; 0 where its method has one only, which is then no column of the table."""
+    """Return the strength of a run; 0 if its method has only one, which then has no column in the table."""
     if row["method"] == "annealed-vae":
         return Schedule.read(row["capacity"]).end if row.get("capacity") else 0.0
     return float(row.get(STRENGTHS[row["method"]]) or 0)

@@ -42,7 +42,7 @@ def figures(table: polars.DataFrame) -> dict[str, Figure]:
 
 
 def total_correlation(table: polars.DataFrame) -> Figure:
-    """Draw the total correlation of sampled and of mean codes over the strength: a point a seed, a line the median."""
+    """Draw the total correlation of sampled and mean codes over the strength: points are seeds, lines medians."""
     data = table["data"].unique(maintain_order=True).to_list()
     figure = Figure(figsize=(10, 3.4 * len(data)), layout="constrained")
     panels = figure.subplots(len(data), 2, squeeze=False)
@@ -57,7 +57,7 @@ def total_correlation(table: polars.DataFrame) -> Figure:
 
 
 def _over_strength(axes: Axes, rows: polars.DataFrame) -> None:
-    """Draw each method over the places of its strengths, weakest first: their units differ."""
+    """Draw each method over the ranks of its strengths, weakest first, because their units differ."""
     most = 1
     for number, ((method,), own) in enumerate(rows.group_by("method", maintain_order=True)):
         strengths = own["strength"].unique().sort().to_list()
@@ -74,7 +74,7 @@ def _over_strength(axes: Axes, rows: polars.DataFrame) -> None:
 
 
 def methods(table: polars.DataFrame, metrics: Sequence[str]) -> Figure:
-    """Draw the scores of every run by method: strengths from left to right, a point a seed."""
+    """Draw the scores of every run by method: strengths from left to right, one point per seed."""
     data = table["data"].unique(maintain_order=True).to_list()
     names = table["method"].unique(maintain_order=True).to_list()
     figure = Figure(figsize=(13, 1 + 2.1 * len(metrics)), layout="constrained")
@@ -91,7 +91,7 @@ def methods(table: polars.DataFrame, metrics: Sequence[str]) -> Figure:
 
 
 def _strip(axes: Axes, place: float, rows: polars.DataFrame, colour: str) -> None:
-    """Draw the runs of one method around its place, and the mean of each strength as a dash."""
+    """Draw the runs of one method around its position, and the mean of each strength as a dash."""
     strengths = rows["strength"].unique().sort().to_list()
     for number, strength in enumerate(strengths):
         values = rows.filter(polars.col("strength") == strength)["value"].drop_nulls().to_numpy()

@@ -1,4 +1,4 @@
-"""The five questions of the large-scale study, put to a table of scores."""
+"""Answers to the five questions of the large-scale study from a table of scores."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ACCURACY, FEW_ROWS = "downstream-gbt-accuracy-10000", "downstream-gbt-accuracy-1
 
 
 class Answer(NamedTuple):
-    """What a question came to: rows of numbers, and sentences."""
+    """The answer to a question: rows of numbers, and sentences."""
 
     rows: list[Row]
     notes: list[str]
@@ -61,7 +61,7 @@ def correlated_codes(table: polars.DataFrame) -> Answer:
     runs = analysis.one_row_a_run(table, [SAMPLED, MEAN])
     for (data, method), own in runs.group_by("data", "method", maintain_order=True):
         if method == "annealed-vae" or own["strength"].n_unique() < 2:
-            continue  # as in the study: its strength is a capacity, which more of lets more through
+            continue  # as in the study: its strength is a capacity, and more of it regularises less
         cases += 1
         for name, metric in (("sampled", SAMPLED), ("mean", MEAN)):
             slope = analysis.rank_correlation(
@@ -81,7 +81,7 @@ def correlated_codes(table: polars.DataFrame) -> Answer:
 
 
 def agreeing_metrics(table: polars.DataFrame) -> Answer:
-    """Question 2: do metrics rank models alike?"""
+    """Question 2: do metrics rank models in the same way?"""
     there = present(table, METRICS)
     rows, notes = [], []
     for (data,), found in analysis.metric_agreement(table, there).group_by("data", maintain_order=True):
@@ -200,7 +200,7 @@ def _dominance(table: polars.DataFrame, metrics: Sequence[str]) -> list[str]:
 
 
 def _label_free_notes(agreement: polars.DataFrame, free: Sequence[str]) -> list[str]:
-    """Return for each label-free score how it correlates with supervised ones over metrics and data sets."""
+    """Return the correlation of each label-free score with supervised ones over metrics and data sets."""
     lines = []
     for name in free:
         values = agreement.filter(polars.col("label_free") == name)["correlation"].drop_nulls().to_list()
@@ -214,7 +214,7 @@ def _label_free_notes(agreement: polars.DataFrame, free: Sequence[str]) -> list[
 
 
 def downstream(table: polars.DataFrame) -> Answer:
-    """Question 5: do higher scores come with better, or cheaper, downstream predictions?"""
+    """Question 5: do higher scores mean better, or cheaper, downstream predictions?"""
     if ACCURACY not in {*table["metric"]}:
         return Answer([], [])
     rows, notes = [], []

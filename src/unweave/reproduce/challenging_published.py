@@ -1,4 +1,4 @@
-"""What the large-scale study printed: shares of variance, and how often a choice transfers."""
+"""The printed numbers of the large-scale study: shares of variance, and how often a choice transfers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ BY_CELL = {
 TRANSFER = {"same": 80.7, "other_data": 59.3, "both_other": 54.9}
 """Percent of choices that beat a random one."""
 LIKE = {"shapes2d": "dsprites", "rooms3d": "shapes3d"}
-"""Data sets of ours, and the published ones that they are drawn after."""
+"""Our data sets, and the published ones that they resemble."""
 
 
 def published_data(name: str) -> str | None:

@@ -1,4 +1,4 @@
-"""What a reproduction of a published result is, and the table it ends in."""
+"""The interface of a reproduction of a published result, and the table it returns."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ class Row:
 
     what: str
     published: float | None
-    """As printed, or as claimed exactly; None where the source has no number."""
+    """The printed number, or an exact claim; None if the source has no number."""
     ours: float
     low: float
     high: float
-    """The 95 % interval of ours, from `low` on."""
+    """The 95 % interval of ours."""
     published_interval: tuple[float, float] | None = None
-    """That of the published number, where it can be known."""
+    """The interval of the published number, if it is known."""
 
     @property
     def difference(self) -> float | None:
-        """Ours less the published one."""
+        """Our number minus the published one."""
         return None if self.published is None else self.ours - self.published
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What came out: numbers, remarks, figures by the names of their files, and tables too long to be printed."""
+    """The findings: numbers, notes, figures by the names of their files, and tables that are too long to print."""
 
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
@@ -48,22 +48,23 @@ class Findings:
 
 
 class Reproduction(ABC):
-    """A published result, computed again. One class a result, in a file of its own, and a line in `RESULTS`."""
+    """A published result, computed again: one class per result, in its own file, and a line in `RESULTS`."""
 
     source: ClassVar[str]
     """Where it is printed: "[Vu2024]_, tables 1 and 2"."""
     summary: ClassVar[str]
     """What it says, in one line."""
     presets: ClassVar[Mapping[str, Any]]
-    """Settings by name, of a type of the result's own: smoke (seconds), small (minutes) and paper (as published)."""
+    """Settings by name, of a type that the result defines: smoke (seconds), small (minutes) and paper (as
+    published)."""
     variants: ClassVar[tuple[str, ...]] = ()
-    """Names of the experiments that it can be run as, the usual one first. Settings then have a field `setting`."""
+    """Names of its experiments, the usual one first. Settings then have a field `setting`."""
 
     def __init__(self, folder: Path | None = None, workers: int | None = None) -> None:
         self.folder = folder
         """Where the result will be saved; a study, which needs a folder, is run there."""
         self.workers = workers
-        """Processes at a time, where the result has use for several."""
+        """Number of parallel processes, if the result can use several."""
 
     @abstractmethod
     def run(self, settings: Any, *, seed: int, on_progress: OnProgress, kept: Kept = compute_always) -> Findings:
@@ -74,5 +75,5 @@ class Reproduction(ABC):
         """
 
     def cost(self, settings: Any) -> str:
-        """Return what the result would take, in a sentence or two, after measuring a little."""
-        raise UsageError("the cost of this result cannot be told in advance; see its page in docs/reproduce")
+        """Return an estimate of the cost in a sentence or two, after a short measurement."""
+        raise UsageError("the cost of this result cannot be estimated in advance: see its page in docs/reproduce")

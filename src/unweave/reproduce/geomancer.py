@@ -1,4 +1,4 @@
-"""GeoManCEr's experiments: products of known manifolds, and an object that turns under a moving lamp."""
+"""GeoManCEr's experiments: products of known manifolds, and an object that rotates under a moving light."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NOTES = (
 
 @dataclass(frozen=True)
 class Settings:
-    """What is found at, and how much of it."""
+    """The manifolds and objects, and the numbers of points."""
 
     sizes: tuple[int, ...]
     """Numbers of points of each product."""
@@ -49,7 +49,7 @@ class Geomancer(Reproduction):
 
     source: ClassVar[str] = "[Pfau2020]_, experiments on synthetic manifolds and on 3D objects"
     summary: ClassVar[str] = (
-        "Holonomy tells the factors of a curved manifold if its metric is known, and fails on pixels and on codes."
+        "Holonomy finds the factors of a curved manifold if its metric is known, but fails on pixels and codes."
     )
     presets: ClassVar[Mapping[str, Settings]] = {
         "smoke": Settings(
@@ -105,7 +105,7 @@ def product_rows(products: Products) -> Iterable[Row]:
 
 
 def within(least: float, largest: float, values: ArrayLike) -> Estimate:
-    """Return the mean of values that have bounds, and its interval as far as it is within them."""
+    """Return the mean of bounded values, and its interval clipped to the bounds."""
     return Estimate(*(min(max(value, least), largest) for value in mean_and_interval(values)))
 
 
@@ -121,7 +121,7 @@ def object_rows(inputs: Mapping[str, FoundFactors]) -> Iterable[Row]:
 
 
 def remarks(products: Products, inputs: Mapping[str, FoundFactors]) -> Iterable[str]:
-    """Return what GeoManCEr warned of."""
+    """Return GeoManCEr's warnings."""
     samples = [
         (fine, warned)
         for sizes in products.values()

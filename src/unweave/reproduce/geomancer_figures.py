@@ -52,7 +52,7 @@ def products_figure(products: Mapping[str, Mapping[int, Trials]]) -> Figure:
 
 
 def objects_figure(inputs: Mapping[str, FoundFactors], seed: int) -> Figure:
-    """Draw a few objects, and below them the errors at all points for each thing that GeoManCEr was given."""
+    """Draw a few objects, and below them the errors at all points for each input of GeoManCEr."""
     figure = Figure(figsize=(7.2, 1.3 + len(inputs)), layout="constrained")
     strip, below = figure.subfigures(2, 1, squeeze=False, height_ratios=(0.9, 0.4 + len(inputs)))[:, 0]
     images = Objects3D(size=128, n=SHOWN, seed=seed).images(np.arange(SHOWN))
@@ -81,7 +81,7 @@ def _kind(name: str, factors: int) -> str:
 
 
 def _line(axes: Axes, name: str, sizes: Mapping[int, Trials], colour: str, shift: float) -> None:
-    """Draw the error of one product, its range, its failures and its chance, a little aside of the others'."""
+    """Draw the error of one product, its range, its failures and its chance, slightly offset from the others."""
     points = sorted(sizes)
     places = shift * np.array(points)
     value = [np.mean(sizes[n].errors) for n in points]

@@ -1,4 +1,4 @@
-"""GeoManCEr on an object that turns under a moving lamp: what made the images, the images, and codes of them."""
+"""GeoManCEr on an object that rotates under a moving light: from the true latents, the images, and codes of them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SIDE = 32
 
 @dataclass(frozen=True)
 class Training:
-    """How the β-VAEs are trained whose codes are found at."""
+    """Training of the β-VAEs whose codes are factorised."""
 
     steps: int
     betas: tuple[float, ...] = (1.0, 4.0)
@@ -36,19 +36,19 @@ class Training:
 
 @dataclass(frozen=True)
 class FoundFactors:
-    """What GeoManCEr makes of the same images in one kind of coordinates."""
+    """What GeoManCEr finds for the same images in one kind of coordinates."""
 
     count: int
     """The number of factors that it finds by itself."""
     dims: tuple[int, ...]
     """Their dimensions when it is told that there are two; empty where points do not agree."""
     doubts: tuple[str, ...]
-    """What it warned of."""
+    """Its warnings."""
     errors: Points
     """The angle to the true factors at every point, in radians, when it is told that there are two.
 
-    Spaces are compared after the rotations that make the steps to neighbours most alike, for images and codes have
-    coordinates of their own.
+    Spaces are compared after the rotations that best align the steps to neighbours, because images and codes have their
+    own coordinates.
     """
     aligned: Points | None = None
     """The angle without these rotations, where coordinates are the true ones."""
@@ -59,9 +59,9 @@ class FoundFactors:
 def factors_of_each_input(
     count: int, training: Training, seed: int, tell: Callable[[str], object], kept: Kept = compute_always
 ) -> dict[str, FoundFactors]:
-    """Find factors in what made `count` images, in the images, and in codes of them.
+    """Find factors in the true latents of `count` images, in the images, and in codes of them.
 
-    `tell` is called with the name of each before; `kept` has those that were found before.
+    `tell` is called with the name of each before it starts; `kept` has those that were found before.
     """
     data, rows = Objects3D(size=SIDE, n=count, seed=seed), np.arange(count)
     tell("true latents")
@@ -82,7 +82,7 @@ def factors_of_each_input(
 
 
 def find_factors(points: Points, latents: Points, seed: int) -> FoundFactors:
-    """Find factors in points (n, D): with their dimension alone, and again, if they are not two, told so."""
+    """Find factors in points (n, D): with only their dimension, and again with `count=2` if two were not found."""
     found, doubts = factorised(points, sum(DIMS), seed=seed)
     count = found.count
     if count != len(DIMS):
@@ -125,7 +125,7 @@ def codes(data: Objects3D, images: Images, beta: float, training: Training, seed
                 device="cpu",
             )
         except Interrupted:
-            raise KeyboardInterrupt from None  # its message would send people to a folder that is gone
+            raise KeyboardInterrupt from None  # its message would name a folder that no longer exists
         found, seen = run.encode(images), run.reconstruct(images)
     lost = np.square(images.astype(np.float32) - seen).mean()
     return found, float(1 - lost / images.var(axis=0).mean())

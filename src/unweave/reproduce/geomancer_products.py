@@ -24,7 +24,7 @@ CURVED = {
     "S² × S² × S² × S²": "S^2 x S^2 x S^2 x S^2",
     "S² × S² × S² × S² × S²": "S^2 x S^2 x S^2 x S^2 x S^2",
 }
-"""Products that holonomy tells apart, as we write them and as `sample` reads them."""
+"""Products that holonomy can separate, as we write them and as `sample` reads them."""
 FLAT = {"T² × S²": "T^2 x S^2", "T² × T²": "T^2 x T^2"}
 """Products with flat factors, which have no holonomy."""
 PRODUCTS = CURVED | FLAT
@@ -32,7 +32,7 @@ PRODUCTS = CURVED | FLAT
 
 @dataclass(frozen=True)
 class Trials:
-    """What GeoManCEr made of several samples of one product, of the same number of points."""
+    """GeoManCEr's results for several samples of one product, with the same number of points."""
 
     dims: tuple[int, ...]
     """The true dimensions of the factors."""
@@ -52,7 +52,7 @@ class Trials:
 
 
 def trials(product: str, n: int, seeds: Sequence[int]) -> Trials:
-    """Draw n points of a product once with each seed, and look for its factors; only the dimension is given."""
+    """Draw n points of a product with each seed, and find its factors; only the dimension is given."""
     dims: tuple[int, ...] = ()
     errors, counts, right, warned = [], [], [], []
     for seed in seeds:
@@ -67,7 +67,7 @@ def trials(product: str, n: int, seeds: Sequence[int]) -> Trials:
 
 
 def factorised(points: np.ndarray, dim: int, **options: Any) -> tuple[Factorisation, list[str]]:
-    """Return the factors that GeoManCEr finds, and its doubts."""
+    """Return the factors that GeoManCEr finds, and its warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DoubtfulFactors)
         found = geomancer(points, dim, **options)

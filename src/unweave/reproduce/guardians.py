@@ -1,4 +1,4 @@
-"""Which metric is fooled by what: every score of ten encoders, in four worlds of known factors."""
+"""What fools which metric: every score of ten encoders, in four worlds of known factors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BINS = 10
 """Groups of equal counts that factors are cut into for metrics that need classes."""
 QUICK = ("mig", "minimality", "sufficiency", "modularity", "mcc", "mcc-rank", "mcc-rdc", "sap-correlation", "r2")
 SLOW = ("downstream-logistic", "downstream-gbt")
-"""Left to the preset `paper`: as much time as all others together, for learners that DCI has too."""
+"""Only in the preset `paper`: they take as long as all others together, with learners that DCI has too."""
 NOTES = (
     "fooled: the share of claims that a score, adjusted for its floor and ceiling, does not meet. A claim is what a "
     "score should be for one encoder in one world: in the upper third between floor and ceiling where codes have what "
@@ -51,11 +51,11 @@ class Settings:
 
 
 class Guardians(Reproduction):
-    """Scores of encoders that are known to be good or bad, and which of them mislead."""
+    """Scores of encoders that are good or bad by construction, and which of them mislead."""
 
     source: ClassVar[str] = "[Joshi2026]_, whose question, worlds and most encoders these are"
     summary: ClassVar[str] = (
-        "Ten encoders that are known to be good or bad, in four worlds: which metric is fooled by what."
+        "Ten encoders that are good or bad by construction, in four worlds: what fools which metric."
     )
     presets: ClassVar[Mapping[str, Settings]] = {
         "smoke": Settings(sizes=((300, 4),), metrics=QUICK),
@@ -71,7 +71,7 @@ class Guardians(Reproduction):
     }
 
     def run(self, settings: Settings, *, seed: int, on_progress: OnProgress, kept: Kept = compute_always) -> Findings:
-        """Score every encoder in every world, and count the claims that are not met."""
+        """Score every encoder in every world, and count the missed claims."""
         from unweave.reproduce.guardians_figures import map_figure, sizes_figure
 
         scores = tuple(every_score(settings, seed, on_progress, kept))
@@ -84,7 +84,7 @@ class Guardians(Reproduction):
 
 
 def _row(count: Tally, scores: Sequence[Score]) -> Row:
-    """Return the share of claims that a metric misses, with its interval over draws where there are several."""
+    """Return the share of claims that a metric misses, with its interval over draws if there are several."""
     own = [each for each in scores if each.metric == count.metric]
     repeats = {each.repeat for each in own}
     shares = [missed_share([each for each in own if each.repeat == repeat]) for repeat in repeats]
@@ -115,7 +115,7 @@ class Cell(NamedTuple):
 
 
 def _scores_of(cell: Cell, metrics: Sequence[str], seed: int) -> list[Found]:
-    # A stream for each encoder: the same rotation in all worlds, and noise that knows nothing of the factors.
+    # A stream for each encoder: the same rotation in all worlds, and noise that is independent of the factors.
     streams = np.random.SeedSequence(seed, spawn_key=cell[:3]).spawn(1 + len(ENCODERS))
     factors = WORLDS[cell.world](np.random.default_rng(streams[0]).normal(size=(cell.rows, cell.factors)))
     own = np.random.default_rng(streams[1 + list(ENCODERS).index(cell.encoder)])
@@ -127,14 +127,14 @@ Found = tuple[str, float, float | None, float | None, float | None]
 
 
 def score(codes: Array, factors: Array, metrics: Sequence[str], seed: int) -> list[Found]:
-    """Return all scores of codes: of factors as numbers where a metric takes them, else of groups of equal counts."""
+    """Return all scores of codes, with factors as numbers if a metric takes them, otherwise in equal groups."""
     found: list[Found] = []
     for numbers in (True, False):
         names = [name for name in metrics if METRICS[name].continuous is numbers]
         if not names:
             continue
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FewSamples)  # what few rows do to a score is a question here
+            warnings.simplefilter("ignore", FewSamples)  # the effect of few rows is a question here
             table = evaluate(
                 codes,
                 factors,

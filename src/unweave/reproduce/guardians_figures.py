@@ -1,4 +1,4 @@
-"""The map of scores, metric by encoder in each world, and what becomes of floors as rows and factors grow."""
+"""The map of scores, metric by encoder in each world, and floors over the numbers of rows and factors."""
 
 from __future__ import annotations
 

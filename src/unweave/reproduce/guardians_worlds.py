@@ -1,4 +1,4 @@
-"""Worlds of Gaussian factors, and encoders of them: what becomes of the factors is known, whatever a score says."""
+"""Worlds of Gaussian factors, and encoders that are good or bad by construction."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Encoder = Callable[[Array, np.random.Generator], Array]
 
 CORRELATION = 0.5
 NOISE = 2.0
-"""The deviation of the noise of `noisy`, where a factor's is 1: a fifth of a latent's variance is the factor's."""
+"""Standard deviation of the noise of `noisy`, where a factor's is 1: the factor is a fifth of a latent's variance."""
 CURVES: tuple[Callable[[Array], Array], ...] = (lambda v: v**3, np.exp, lambda v: np.tanh(2 * v))
 """Increasing functions, taken in turn."""
 
@@ -67,7 +67,7 @@ def element_wise(factors: Array, rng: np.random.Generator) -> Array:
 
 
 def dense(factors: Array, rng: np.random.Generator) -> Array:
-    """A random rotation, of twenty the most even one: every latent is a mixture of all factors."""
+    """A random rotation, the most even one of twenty: every latent is a mixture of all factors."""
     return factors @ _even(factors.shape[1], factors.shape[1], rng).T
 
 
@@ -82,7 +82,7 @@ def more(factors: Array, rng: np.random.Generator) -> Array:
 
 
 def duplicated(factors: Array, rng: np.random.Generator) -> Array:
-    """Diagonal twice: every factor in two latents of other scales."""
+    """Diagonal twice: every factor in two latents of different scales."""
     return np.hstack([diagonal(factors, rng), diagonal(factors, rng)])
 
 
@@ -101,12 +101,12 @@ def circle(factors: Array, rng: np.random.Generator) -> Array:
 
 
 def noise(factors: Array, rng: np.random.Generator) -> Array:
-    """Standard normal codes that know nothing."""
+    """Standard normal codes, independent of the factors."""
     return rng.normal(size=factors.shape)
 
 
 def noisy(factors: Array, rng: np.random.Generator) -> Array:
-    """Each latent is one factor plus noise of twice its deviation."""
+    """Each latent is one factor plus noise of twice its standard deviation."""
     return diagonal(factors + NOISE * rng.normal(size=factors.shape), rng)
 
 
@@ -129,9 +129,10 @@ def _scales(count: int, rng: np.random.Generator) -> Array:
 
 
 def _even(codes: int, factors: int, rng: np.random.Generator) -> Array:
-    """Return random weights (codes, factors) with orthonormal columns: of twenty draws, one without a dominant factor.
+    """Return random weights (latents, factors) with orthonormal columns: of twenty draws, one without a dominant
+    factor.
 
-    By chance alone a rotation of four factors can leave one nearly as it was.
+    A random rotation of four factors can leave one nearly unchanged by chance.
     """
     draws = [np.linalg.qr(rng.normal(size=(codes, factors)))[0] for _ in range(20)]
     return min(draws, key=lambda weights: float((np.abs(weights) / np.linalg.norm(weights, axis=1)[:, None]).max()))

@@ -1,4 +1,4 @@
-"""Which latents are found from nonlinear mixtures alone, where the assumptions of a theorem hold and where not."""
+"""Which latents are found from nonlinear mixtures, where the assumptions of a theorem hold and where they fail."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ class Identifiability(Reproduction):
 
     source: ClassVar[str] = "[Klindt2026]_, [Hyvarinen2017]_ and [Khemakhem2020]_, their theorems"
     summary: ClassVar[str] = (
-        "LeJEPA, PCL and iVAE find the latents of a nonlinear mixture where their assumptions hold, and else do not."
+        "LeJEPA, PCL and iVAE find the latents of a nonlinear mixture if, and only if, their assumptions hold."
     )
     presets: ClassVar[Mapping[str, Settings]] = {
         "smoke": Settings(2, 2, rows=400, steps=30, seeds=2, batch=64, width=0.02, directions=4, segments=4),
@@ -164,13 +164,13 @@ class Identifiability(Reproduction):
 
 
 def _trial(case: Case, settings: Settings, seed: int, rng: np.random.Generator) -> Trial:
-    """Train a method in a world, and score its codes on rows that it has not seen."""
+    """Train a method in a world, and score its codes on test rows."""
     world = case.draw(settings, settings.rows + settings.rows // 2, rng)
     codes = learnt(case.learner(settings), world, settings, seed, case.codes)
     tested = slice(settings.rows, None)
     latents, observed = world.latents[tested], world.observed[tested]
     closed_form = None
-    if case.codes is not None:  # only so many can be found: the slowest
+    if case.codes is not None:  # a smaller model can find only the slowest ones
         closed_form = best_agreement(world.observed[tested], case.codes)
         latents = latents[:, np.argsort(-SLOW)[: case.codes]]
     expected = normal_share(latents, case.density) if case.density else None
@@ -189,7 +189,7 @@ def learnt(method: Method, world: World, settings: Settings, seed: int, codes: i
     names = None if factors is None else ["segment"]
     data = Vectors(world.observed[: settings.rows], factors, names=names)
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of a model that collapses, which the scores show
+        warnings.simplefilter("ignore")  # about collapsed models, which the scores show
         run = train(
             method,
             data=data,
@@ -208,7 +208,7 @@ def learnt(method: Method, world: World, settings: Settings, seed: int, codes: i
 
 
 def recovered(codes: Floats, latents: Floats) -> tuple[float, float, float]:
-    """Return R² of the best linear map from codes to latents, the MCC after it, and that of codes as they are."""
+    """Return R² of the best linear map from codes to latents, the MCC after it, and the MCC of the codes themselves."""
     from unweave.metrics import linear_probe, mcc
 
     given = np.column_stack([codes, np.ones(len(codes))])
@@ -219,9 +219,9 @@ def recovered(codes: Floats, latents: Floats) -> tuple[float, float, float]:
 def best_agreement(rows: Floats, count: int | None = None) -> float:
     """Return the largest mean correlation of neighbouring rows that `count` uncorrelated linear functions have.
 
-    With S the covariance of a row and G that with the next one, it is the mean of the largest eigenvalues of
-    S^(-1/2) (G + G') S^(-1/2) / 2. Of a linear Gaussian world this is what the best codes of LeJEPA have: Gaussian, of
-    variance 1 and as near as can be to those of the next row. Of codes themselves, it does not depend on their scale.
+    With S the covariance of a row and G that with the next one, it is the mean of the largest eigenvalues of S^(-1/2)
+    (G + G') S^(-1/2) / 2. Of a linear Gaussian world this is what the best codes of LeJEPA have: Gaussian, of variance
+    1 and as close as possible to those of the next row. For codes, it does not depend on their scale.
     """
     centred = rows - rows.mean(axis=0)
     covariance = centred.T @ centred / len(rows)
@@ -244,7 +244,7 @@ def _scores(case: Case) -> tuple[str, ...]:
 
 
 def _row(trials: Sequence[Trial], case: Case, score: str) -> Row:
-    """Return a score over seeds; beside it what the theorem claims, or what is known in closed form."""
+    """Return a score over seeds, beside the theorem's claim or a value known in closed form."""
     own = [each for each in trials if (each.method, each.world) == (case.method, case.world)]
     claimed = 1.0 if case.holds and _claims(case, score) else None
     if score == "agreement":
@@ -254,5 +254,5 @@ def _row(trials: Sequence[Trial], case: Case, score: str) -> Row:
 
 
 def _claims(case: Case, score: str) -> bool:
-    """Tell whether the theorem claims a score of 1: of LeJEPA a linear map, of the others each latent by itself."""
+    """Return whether the theorem claims a score of 1: LeJEPA up to a linear map, the others for each latent."""
     return score in ("r2", "mapped") if case.method == "LeJEPA" else score == "mcc"

@@ -1,4 +1,4 @@
-"""What was found of the latents in each trial, as a table, and what it says."""
+"""How much of the latents was found in each trial, as a table with conclusions."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class Trial:
     observed_r2: float
     observed_mcc: float
     expected: float | None
-    """R² that Gaussian codes have at best, where it is known."""
+    """The best R² of Gaussian codes, if it is known."""
     agreement: float
     """Mean correlation of neighbouring rows' codes, whitened."""
     closed_form: float | None
-    """The largest agreement there is, where it is known."""
+    """The largest possible agreement, if it is known."""
 
 
 def as_csv(trials: Sequence[Trial]) -> str:

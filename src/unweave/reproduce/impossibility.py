@@ -23,13 +23,13 @@ Scores = dict[str, Estimate]
 EVEN = (1 - np.sqrt(0.5)) / 2
 """The alpha at which two coordinates are mixed in equal parts."""
 LEVEL = 0.05
-"""Of the tests: this share of true hypotheses is rejected."""
+"""Level of the tests: this share of true hypotheses is rejected."""
 CELLS = 10
-"""Parts of equal probability that codes are cut in to test their independence."""
+"""Parts of equal probability that codes are cut into to test their independence."""
 VALUES = 4
-"""Parts of equal probability that coordinates are cut in: metrics want factors as whole numbers."""
+"""Parts of equal probability that coordinates are cut into, because metrics take factors as whole numbers."""
 DIGITS = 12
-"""Decimals of log-likelihoods that are compared; the ones behind are rounding."""
+"""Decimals of log-likelihoods that are compared; further ones are rounding."""
 METRICS = {"mig": "MIG", "dci-disentanglement": "DCI disentanglement"}
 NOTES = (
     "published is what the theorem claims, exactly: it prints no numbers.",
@@ -67,7 +67,7 @@ class Impossibility(Reproduction):
     }
 
     def run(self, settings: Settings, *, seed: int, on_progress: OnProgress, kept: Kept = compute_always) -> Findings:
-        """Compare a model and its entangled twin for three priors; draw what becomes of a grid, and of scores."""
+        """Compare a model and its entangled twin for three priors; draw a mapped grid, and scores over the family."""
         from unweave.reproduce.impossibility_figures import family_figure, grid_figure
 
         cases, alphas = priors(), spread_alphas(settings.alphas)
@@ -155,7 +155,7 @@ def spread_alphas(count: int) -> list[float]:
 
 
 def compare(prior: Entangler, settings: Settings, rng: np.random.Generator) -> tuple[list[Row], str]:
-    """Return what a model and its twin share and in what they differ, and a remark."""
+    """Return how a model and its twin agree and differ, and a note."""
     from unweave.report.style import number
 
     dimensions = len(prior.marginals)
@@ -171,7 +171,7 @@ def compare(prior: Entangler, settings: Settings, rng: np.random.Generator) -> t
     factors, seed = factors_of(prior, z), int(rng.integers(2**32))
     scores = {"z": score(model.encode(x), factors, seed), "f(z)": score(twin.encode(x), factors, seed)}
     rows = [
-        Row("log-likelihood of the twin less the model's", 0.0, *mean_and_interval(gain.round(DIGITS))),
+        Row("log-likelihood of the twin minus the model's", 0.0, *mean_and_interval(gain.round(DIGITS))),
         Row("points where a ∂f_i/∂z_j is 0", 0.0, *share_and_interval(unmixed)),
         Row("marginals of f(z) rejected", LEVEL, *share_and_interval(marginals)),
         Row("independence of f(z) rejected", LEVEL, *share_and_interval(independence)),
@@ -187,7 +187,7 @@ def compare(prior: Entangler, settings: Settings, rng: np.random.Generator) -> t
 def draw(prior: Entangler, count: int, rng: np.random.Generator) -> Points:
     """Return random points of the prior, (count, d)."""
     uniform = rng.uniform(size=(count, len(prior.marginals)))
-    uniform = np.maximum(uniform, np.finfo(float).eps)  # a 0 would be the end of the support, which is no point of it
+    uniform = np.maximum(uniform, np.finfo(float).eps)  # 0 is the end of the support, which does not belong to it
     return np.column_stack([each.ppf(column) for each, column in zip(prior.marginals, uniform.T, strict=True)])
 
 
@@ -197,7 +197,7 @@ def factors_of(prior: Entangler, z: Points) -> NDArray[np.int64]:
 
 
 def rejected(prior: Entangler, codes: Points) -> tuple[bool, bool]:
-    """Tell whether codes seem to have other marginals than the prior, and whether two of them seem to depend.
+    """Return whether tests reject that codes have the prior's marginals, and that they are independent.
 
     The m coordinates, or pairs, are tested together: the least of m independent p-values lies below
     1 - (1 - level)^(1/m) with the probability `level`.

@@ -17,7 +17,7 @@ class Estimate(NamedTuple):
 
 
 def mean_and_interval(values: ArrayLike) -> Estimate:
-    """Return the mean of independent values and Student's interval of it.
+    """Return the mean of independent values and its Student interval.
 
     >>> mean_and_interval([1.0, 1.0, 1.0])
     Estimate(value=1.0, low=1.0, high=1.0)
@@ -31,7 +31,7 @@ def mean_and_interval(values: ArrayLike) -> Estimate:
 
 
 def share_and_interval(happened: ArrayLike) -> Estimate:
-    """Return the share of independent trials in which it happened, and the exact (Clopper-Pearson) interval of it.
+    """Return the share of successes in independent trials, and its exact (Clopper-Pearson) interval.
 
     >>> [round(end, 3) for end in share_and_interval([False] * 4)]
     [0.0, 0.0, 0.602]

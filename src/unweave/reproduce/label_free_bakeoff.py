@@ -1,4 +1,4 @@
-"""A bake-off of all label-free scores: which of them orders models as scores with labels do, and what each costs."""
+"""A comparison of all label-free scores: how well each agrees with supervised scores, and its cost."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from unweave.study import Study
 
 @dataclass(frozen=True)
 class Entry:
-    """What one score says of the runs."""
+    """The ranking of the runs by one score."""
 
     score: str
     seconds: float
@@ -68,7 +68,7 @@ class LabelFreeBakeoff(StudyReproduction):
         start = process_time()
         chosen = select(study.path / "runs", name, against=SUPERVISED, seed=self.seed, on_progress=self.on_progress)
         seconds = process_time() - start
-        if SCORES[name].metric:  # it was read from what the runs have saved
+        if SCORES[name].metric:  # the score was read from the runs' folders
             seconds = len(study.plan.tasks) * _seconds_of_metric(SCORES[name].metric, study)
         rows = [{**row, **worth(chosen, study, row)} for row in chosen.against.iter_rows(named=True)]
         return Entry(name, seconds, rows, list(chosen.notes))
@@ -89,7 +89,7 @@ def _seconds_of_metric(metric: str, study: Study) -> float:
 
 
 def rows_of(agreement: polars.DataFrame, seeds: int) -> tuple[Row, ...]:
-    """Return the correlations over specifications, beside those that are published."""
+    """Return the correlations over specifications, beside the published ones."""
     found = []
     for row in agreement.filter(polars.col("over") == "specifications").iter_rows(named=True):
         published, interval = as_published(row["score"], row["supervised"], seeds)

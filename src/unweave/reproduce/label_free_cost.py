@@ -1,4 +1,4 @@
-"""What the runs would take that label-free scores are compared on."""
+"""The estimated cost of the runs on which label-free scores are compared."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of the bake-off: rank correlations of label-free with supervised scores, and what a choice is worth."""
+"""The table of the comparison: rank correlations of label-free with supervised scores, and the gain of a choice."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from unweave.study import Study
 
 AGREEMENT = {**AGAINST, "gain": polars.Float64, "same_latents": polars.Float64, "same_beta": polars.Float64}
-"""`gain`: of the specification that the score puts first, where the mean over specifications is 0 and the best is 1.
-`same_latents`, `same_beta`: of two specifications with as many latents, or with the same β, how often the score prefers
-the better one."""
+"""`gain`: the supervised score of the specification that the score ranks first, where the mean over specifications is 0
+and the best is 1. `same_latents`, `same_beta`: how often the score prefers the better of two specifications with equal
+numbers of latents, or with the same β."""
 NO_WORTH: dict[str, float | None] = {"gain": None, "same_latents": None, "same_beta": None}
 
 COSTS = {"score": polars.String, "runs": polars.Int64, "seconds": polars.Float64}
@@ -30,7 +30,7 @@ PUBLISHED: dict[int, dict[str, tuple[float, float]]] = {
 }
 """Table 1 of [Holtz2022]_ by the number of seeds: Spearman's correlation of the dynamics score, and its ±."""
 ENOUGH = 6
-"""Specifications; of fewer every correlation can be chance."""
+"""The fewest specifications; with fewer, every correlation can be chance."""
 CHANCE = 1.96
 """In standard deviations of the rank correlation of unrelated rankings, 1 / sqrt(n - 1)."""
 
@@ -44,8 +44,8 @@ def as_published(score: str, supervised: str, seeds: int) -> tuple[float | None,
 
 
 def worth(chosen: Selection, study: Study, row: Mapping[str, Any]) -> dict[str, float | None]:
-    """Return what a label-free score is worth: the gain in a supervised score of taking its first specification, and
-    how often it prefers the better of two specifications with as many latents, or with the same β.
+    """Return the worth of a label-free score: the gain of its first specification, and how often it prefers the better
+    one.
     """
     if row["over"] != "specifications":
         return NO_WORTH
@@ -70,9 +70,9 @@ def worth(chosen: Selection, study: Study, row: Mapping[str, Any]) -> dict[str, 
 
 
 def preferred(table: polars.DataFrame, same: str) -> float | None:
-    """Return in which share of the pairs of rows that agree in `same` "value" and "supervised" have one order.
+    """Return the share of pairs of rows with equal `same` in which "value" and "supervised" have the same order.
 
-    A tie counts one half; None where there is no such pair.
+    A tie counts one half; None without such a pair.
 
     >>> table = polars.DataFrame({"latents": [2, 2, 2, 4], "value": [1, 2, 2, 9], "supervised": [0.1, 0.3, 0.2, 0.0]})
     >>> round(preferred(table, "latents"), 3)

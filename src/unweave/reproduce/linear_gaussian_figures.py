@@ -1,4 +1,4 @@
-"""Pictures of the rates: beside the published ones, and when one choice of the authors is changed."""
+"""Figures of the rates: beside the published ones, and with one choice of the authors changed."""
 
 from __future__ import annotations
 

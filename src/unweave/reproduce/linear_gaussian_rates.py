@@ -1,4 +1,4 @@
-"""Rates of success: as published, as found, and how far one run of 25 cells strays."""
+"""Success rates: published, ours, and the spread of runs of 25 cells."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PUBLISHED = {
 }
 """Success of I_m and of SAP in per cent, from 25 cells each."""
 NOTEBOOK = {"5-in-3": (20, 44), "5-in-2": (64, 32), "5-in-1": (40, 4)}
-"""The same in the output that the authors' notebook of five factors was saved with: a second draw, of no other seed."""
+"""The same in the saved output of the authors' notebook of five factors: a second draw."""
 SCORES = ("I_m", "SAP")
 
 
@@ -63,7 +63,7 @@ class Rate:
 
     @property
     def spread(self) -> tuple[float, float]:
-        """From where to where 95 % of runs of 25 cells lie, if they succeed at our rate."""
+        """The range of the middle 95 % of runs of 25 cells, if they succeed at our rate."""
         from scipy.stats import binom
 
         low, high = binom.ppf((0.025, 0.975), RUN, self.successes / self.cells)
@@ -94,7 +94,7 @@ def rates(setting: str, scenario: str, studies: Sequence[Study]) -> tuple[Rate, 
 
 
 def _tied(found: Study) -> np.ndarray:
-    """Tell in which cells the groups of I_m are not those with a tolerance of ties."""
+    """Return in which cells the groups of I_m differ from those with a tolerance for ties."""
     sigma_x, sigma_xv = found.seen
     usual = score(found.world, sigma_x, sigma_xv, tie=TIE).im_groups
     exact = score(found.world, sigma_x, sigma_xv, tie=0.0).im_groups

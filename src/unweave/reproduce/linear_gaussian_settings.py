@@ -1,4 +1,4 @@
-"""What a linear-Gaussian experiment needs beside its tables: the authors' numbers, and clean ones."""
+"""The settings of the linear-Gaussian experiment: the authors' numbers, and clean ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from unweave.gaussian.scenarios import Numbers, Scenario
 from unweave.gaussian.study import Codes, Study, study
 
 DRAWS, DECIMALS = 10**7, 4
-"""The authors take the covariance of so many draws of the factors, rounded to so many decimals."""
+"""The authors' number of draws for the covariance of the factors, and its number of decimals."""
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,11 @@ class Setting:
     stop: Stop = "tolerance"
     steps: int = STEPS
     best_of: tuple[int, int] = (1, 1)
-    """Starts of a cell, of which the one of the least misfit counts."""
+    """Starts of a cell, of which the one with the least misfit counts."""
     codes: Codes = "true"
     """The covariance of codes in the scores."""
     tie: float = TIE
-    """Assignments within this many nats of the best are as good."""
+    """Assignments within this many nats of the best count as equal."""
 
     def studies(self, name: str, runs: int, seed: int) -> list[Study]:
         """Return `runs` runs of the 25 cells of a scenario: together, where their covariances of factors are the same.

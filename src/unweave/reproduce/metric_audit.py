@@ -26,7 +26,7 @@ NOTES = (
 
 
 class MetricAudit(StudyReproduction):
-    """β-VAEs of a few strengths and many seeds, scored again and again, and worlds whose truth is known."""
+    """β-VAEs of a few strengths and many seeds, scored on several draws of rows, and worlds of known truth."""
 
     source: ClassVar[str] = "a study of our own; its statistics follow [Agarwal2021]_"
     summary: ClassVar[str] = "For every metric its noise, its spread over seeds, and how many seeds tell models apart."

@@ -9,10 +9,10 @@ from typing import Any
 from unweave.metrics.table import GROUPS, METRICS
 
 COSTLY = ("downstream-logistic", "downstream-gbt", "unfairness")
-"""Half of the time of all metrics; their learners are those of DCI."""
+"""Left out: they take half of the time of all metrics, with the learners of DCI."""
 MODERATE = tuple(name for name in GROUPS["all"] if name not in COSTLY)
 OWN_DRAWS = frozenset({"encode", "source", "jacobians"})
-"""What a metric needs that draws samples of its own, so that more rows do not make it more certain."""
+"""Inputs of metrics that draw their own samples, so that more rows do not reduce their noise."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ PRESETS = {
         options={"loss": "mse"},
     ),
 }
-"""Nobody has published this table: `paper` is as much as would be worth printing."""
+"""This table has no published counterpart: `paper` is a size fit for publication."""
 
 
 def metric_of_part(metrics: tuple[str, ...]) -> dict[str, str]:
@@ -88,5 +88,5 @@ def metric_of_part(metrics: tuple[str, ...]) -> dict[str, str]:
 
 
 def scores_rows(metric: str) -> bool:
-    """Tell whether more rows make a metric more certain: one that draws samples of its own is not."""
+    """Return whether more rows reduce a metric's noise: not if it draws its own samples."""
     return OWN_DRAWS.isdisjoint(METRICS[metric].needs)

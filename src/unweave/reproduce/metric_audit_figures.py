@@ -1,4 +1,4 @@
-"""The audit as one picture: metrics down, what a score of each can tell across."""
+"""The audit as one picture: one row per metric, one column per property."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LARGE_EFFECT = 3.0
 MOST_ROWS = 100_000
 FEWEST_ROWS = 100
 Cell = tuple[str, float | None]
-"""A text, and its colour: from 0, which tells little, to 1."""
+"""A text, and its colour, from 0 (weak) to 1."""
 
 
 def audit_figure(found: Sequence[Audit]) -> Figure:

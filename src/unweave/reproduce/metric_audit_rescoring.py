@@ -1,4 +1,4 @@
-"""One run, scored on several draws of rows: the noise that has nothing to do with training."""
+"""One run, scored on several draws of rows: the noise that does not come from training."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _scores(folder: Path, metrics: tuple[str, ...], rows: int, draw: int) -> lis
     """Return the scores of a run on one draw of rows; they are not saved beside those of the study."""
     request = Request.of(metrics, {**EVALUATE, "seed": 1 + draw})  # the study has the draw of seed 0
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FewSamples)  # what few rows do to a score is the question
+        warnings.simplefilter("ignore", FewSamples)  # the effect of few rows is the question
         warnings.simplefilter("ignore", Collapsed)
         table = score_run(Run.open(folder), request, samples=rows, test_samples=rows // 2)
     return list(table.drop_nulls("value").select("metric", "value").iter_rows())

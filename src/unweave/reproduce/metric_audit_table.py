@@ -1,4 +1,4 @@
-"""What a score of each metric can tell: noise, spread and power, from the table of a study and from scoring again."""
+"""Noise, spread and power of each metric, from the table of a study and from repeated scoring."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ class Contrast(NamedTuple):
 
     @property
     def fewest_seeds(self) -> float:
-        """The same for the end of the interval that is farther from zero."""
+        """The same for the end of the interval that is further from zero."""
         return _seeds(max(abs(self.low), abs(self.high)))
 
     @property
     def most_seeds(self) -> float:
-        """The same for the end that is closer; infinite where the interval holds zero."""
+        """The same for the end that is closer; infinite if the interval contains zero."""
         return inf if self.low <= 0 <= self.high else _seeds(min(abs(self.low), abs(self.high)))
 
 
@@ -63,7 +63,7 @@ class Audit(NamedTuple):
     many_rows: int
     many_noise: float
     rows_needed: int | None
-    """For a noise below a third of the spread; None for metrics that draw samples of their own."""
+    """Rows for a noise below a third of the spread; None for metrics that draw their own samples."""
     claims_met: float | None
     """The share of claims met in worlds of known truth; None for metrics without a claim there."""
     contrasts: Mapping[str, Contrast]
@@ -71,7 +71,7 @@ class Audit(NamedTuple):
 
     @property
     def typical(self) -> Contrast:
-        """The contrast in the middle of all: half of the questions take more seeds."""
+        """The middle contrast: half of the questions take more seeds."""
         ordered = sorted(self.contrasts.values(), key=lambda each: each.seeds)
         return ordered[len(ordered) // 2] if ordered else Contrast(nan, nan, nan)
 
@@ -185,7 +185,7 @@ def _audit_of(row: Mapping[str, Any]) -> Audit:
 
 
 def _rounded(value: Any) -> Any:
-    """Return a number in six digits, and None for one that there is not."""
+    """Return a number with six digits, or None."""
     if not isinstance(value, float):
         return value
     return float(f"{value:.6g}") if value == value else None

@@ -1,4 +1,4 @@
-"""The finished parts of a reproduction, kept in its folder until all of it is there: after Ctrl-C it goes on."""
+"""The finished parts of a reproduction, kept in its folder until all are finished, to continue after Ctrl-C."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FOLDER = "parts"
 
 
 class Kept(Protocol):
-    """Returns what a function computes, or has computed before under this name."""
+    """Returns the result of a function, or its stored result under this name."""
 
     def __call__(self, name: str, compute: Callable[[], T], /) -> T:
         """Return the part called `name`."""
@@ -35,18 +35,18 @@ def compute_always(name: str, compute: Callable[[], T], /) -> T:
 
 
 class Parts:
-    """Parts in a folder, of one key: all that decides them. Those of another key are computed again."""
+    """Parts in a folder under one key: everything they depend on. Parts of another key are computed again."""
 
     def __init__(self, folder: Path, key: dict[str, Any]) -> None:
         self._folder = folder / FOLDER
         self._key = json.dumps(key, sort_keys=True, default=str)
         self.seconds = 0.0
-        """What the parts that were found had taken."""
+        """Seconds that the stored parts had taken."""
 
     def __call__(self, name: str, compute: Callable[[], T], /) -> T:
         """Return a part: read, or else computed and kept.
 
-        What is computed goes the same way through JSON as what is read, so that both are the same.
+        Computed parts also go through JSON, so that they equal stored ones.
         """
         path = self._folder / f"{hashlib.sha256(name.encode()).hexdigest()[:16]}.json"
         try:
@@ -56,7 +56,7 @@ class Parts:
                 self.seconds += float(record["seconds"])
                 return value
         except (OSError, ValueError, KeyError, TypeError, AttributeError, ImportError):
-            pass  # none, or a damaged one: it is computed
+            pass  # missing or damaged: compute it
         start = perf_counter()
         value = _plain(compute())
         record = {"key": self._key, "name": name, "seconds": perf_counter() - start, "value": value}
@@ -65,7 +65,7 @@ class Parts:
         return _read(value)
 
     def remove(self) -> None:
-        """Remove all parts, and nothing else: the result is there."""
+        """Remove all parts, and nothing else, once the result is saved."""
         if not self._folder.is_dir():
             return
         for path in self._folder.iterdir():
@@ -76,13 +76,13 @@ class Parts:
 
 
 def finished(folder: Path) -> list[Any]:
-    """Return the parts that a result without an end has in its folder."""
+    """Return the parts of an unfinished result in its folder."""
     paths = sorted((folder / FOLDER).glob("*.json"))
     return [_read(json.loads(path.read_text(encoding="utf-8"))["value"]) for path in paths]
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as JSON has it: what JSON does not know is an object with its kind."""
+    """Return a value as JSON; other types become an object with their kind."""
     if isinstance(value, np.ndarray | np.generic) and not isinstance(value, float):
         data = b64encode(np.ascontiguousarray(value).tobytes()).decode()
         return {"array": data, "dtype": value.dtype.str, "shape": list(value.shape)}
@@ -100,7 +100,7 @@ def _plain(value: Any) -> Any:
 
 
 def _read(value: Any) -> Any:
-    """Return the value that `_plain` wrote; of kinds, only our own are built."""
+    """Return the value that `_plain` wrote; only our own kinds are built."""
     if isinstance(value, list):
         return [_read(part) for part in value]
     if not isinstance(value, dict):

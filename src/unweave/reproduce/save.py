@@ -23,13 +23,13 @@ from unweave.text import facts, table, to_json
 RECORD = "result.json"
 PAGE = "result.md"
 PACKAGES = ("unweave", "numpy", "scipy", "scikit-learn", "torch")
-"""Those whose versions can change a number."""
+"""Packages whose versions can change a number."""
 NUMBERS = ("published", "ours", "interval", "difference")
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Findings, and all it takes to find them again."""
+    """Findings, and everything needed to compute them again."""
 
     name: str
     summary: str
@@ -55,7 +55,7 @@ class Outcome:
         seconds: float,
         setting: str | None = None,
     ) -> Outcome:
-        """Return the findings of a result with where, how and when they were found."""
+        """Return the findings of a result with the machine, settings and time."""
         chosen = f" --setting {setting}" if setting else ""
         return cls(
             name=name,
@@ -72,7 +72,7 @@ class Outcome:
         )
 
     def record(self) -> dict[str, Any]:
-        """Return the outcome as values that JSON knows; figures are named as files."""
+        """Return the outcome as plain JSON values; figures are named as files."""
         told = {name: value for name, value in vars(self).items() if name != "findings"}
         rows = [_numbers(row) for row in self.findings.rows]
         return told | {
@@ -104,12 +104,12 @@ class Outcome:
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of what computes a result."""
+    """Return the versions of the packages that compute a result."""
     return {"python": platform.python_version()} | {package: version(package) for package in PACKAGES}
 
 
 def refuse_folder(folder: Path, name: str, preset: str, seed: int, setting: str | None = None) -> None:
-    """Refuse, before any work, a folder that cannot be written, or that holds another result."""
+    """Raise a `UsageError`, before any work, if the folder cannot be written or holds another result."""
     nearest = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     if not nearest.is_dir():
         raise UsageError(f"'{nearest}' is a file; a result needs a folder")
@@ -151,7 +151,7 @@ def _png(figure: Any) -> bytes:
 
 
 def _plain(settings: Any) -> Any:
-    """Return settings of any type as values that JSON knows."""
+    """Return settings of any type as plain JSON values."""
     values = asdict(settings) if is_dataclass(settings) and not isinstance(settings, type) else settings
     return json.loads(json.dumps(values, default=str))
 
@@ -180,7 +180,7 @@ def _within(interval: tuple[float, float] | None) -> str:
 
 
 def _number(value: float | None) -> str:
-    """Return a number to three decimals, or in three digits where that would hide it.
+    """Return a number with three decimals, or three significant digits if it is small.
 
     >>> _number(-0.0454), _number(3e-16), _number(0.0), _number(None)
     ('−0.045', '3e−16', '0', '–')

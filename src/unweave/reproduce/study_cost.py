@@ -14,14 +14,14 @@ from unweave.study.task import Task
 from unweave.study.work import Job, perform
 
 FEW, MORE = 5, 25
-"""Steps of the two trainings whose difference is measured: what both spend before their first step cancels."""
+"""Steps of the two trainings whose difference is measured, so that the time before the first step cancels."""
 
 
 def training_seconds(plan: Plan, *, few: int = FEW, more: int = MORE) -> dict[str, float]:
     """Return, by the name of each task, the seconds that its training would take here on one thread.
 
-    Tasks that differ in nothing but seed and strength take the same time, so that one of each method and net is
-    measured: a training of `few` steps and one of `more`.
+    Tasks that differ only in seed and strength take the same time, so one of each method and net is measured: a
+    training of `few` steps and one of `more`.
     """
     found: dict[str, float] = {}
     measured: dict[str, float] = {}
@@ -41,8 +41,8 @@ def _seconds_of_a_step(config: Mapping[str, Any], folder: Path, few: int, more: 
 
 def _seconds(config: Mapping[str, Any], steps: int, folder: Path) -> float:
     short = {**config, "training": {**config["training"], "steps": steps}}
-    start = process_time()  # and not the time on the clock: other programs may use the core too
+    start = process_time()  # CPU time, not wall-clock time: other programs may use the core too
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # nothing is learnt in so few steps, and nobody reads these runs
+        warnings.simplefilter("ignore")  # these runs learn nothing in so few steps, and are discarded
         perform(Job(Task("measured", short), folder, Scoring()))
     return process_time() - start

@@ -1,4 +1,4 @@
-"""Label-free model selection by training dynamics: tables 1, 3 and 4 of document 002, on runs of our own."""
+"""Label-free model selection by training dynamics: tables 1, 3 and 4 of [Holtz2022]_, on our own runs."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ NOTES = (
 
 
 class TrainingDynamics(StudyReproduction):
-    """β-VAEs of several strengths and numbers of latents, ranked by how alike their training is over seeds."""
+    """β-VAEs of several strengths and numbers of latents, ranked by how similar their training is over seeds."""
 
     source: ClassVar[str] = "[Holtz2022]_, tables 1, 3 and 4"
-    summary: ClassVar[str] = "Models whose training is alike over seeds are disentangled; no label is needed to see it."
+    summary: ClassVar[str] = "Models with similar training over seeds are disentangled; no labels are needed to see it."
     presets: ClassVar[Mapping[str, Settings]] = {
         name: replace(settings, scenes=SCENES[name]) for name, settings in PRESETS.items()
     }
@@ -48,12 +48,12 @@ class TrainingDynamics(StudyReproduction):
         return settings.study(seed=seed, out=out)
 
     def findings(self, settings: Settings, study: Study) -> Findings:
-        """Rank the runs by their traces, and compare with what needs labels."""
+        """Rank the runs by their traces, and compare with supervised scores."""
         from unweave.reproduce.training_dynamics_figures import dynamics_figure
 
         scores = self._dynamics(study)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of collapsed models and few rows, which are part of the comparison
+            warnings.simplefilter("ignore")  # about collapsed models and few rows, which are part of the comparison
             rows = (
                 *agreement_rows(settings, study, self.seed, self.on_progress),
                 *noise_rows(settings, study, self.on_progress),

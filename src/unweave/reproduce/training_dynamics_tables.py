@@ -34,7 +34,7 @@ WITH_TASKS: dict[str, dict[str, float | None]] = {
     STEPS: {"dynamics": -0.59, "beta-vae-score": -0.51, "factor-vae-score": -0.56, "mig": -0.48},
     ERROR: {"dynamics": None, "beta-vae-score": None, "factor-vae-score": None, "mig": None},
 }
-"""Table 4. Where no predictor reaches the accuracy all steps are the same; the last error still tells runs apart."""
+"""Table 4. Where no predictor reaches the accuracy, all steps are equal; the last error still distinguishes runs."""
 
 
 def agreement_rows(settings: Settings, study: Study, seed: int, on_progress: OnProgress) -> list[Row]:
@@ -135,7 +135,7 @@ def _unfairness(settings: Settings, study: Study, on_progress: OnProgress) -> po
 
 
 def _saved(run: Run, metric: str) -> float | None:
-    """Return the saved score of a run's present weights."""
+    """Return the saved score of a run's current weights."""
     table = run.scores()
     if table is None:
         return None

@@ -22,23 +22,23 @@ ALONE = "β-VAE and Ada-GVAE are those of figure 4.4: run thesis-4.4 too; then t
 
 
 class BesideVAEs(ThesisFigure, ABC):
-    """A figure that compares with β-VAE and Ada-GVAE: those of its own study, or else of thesis-4.4."""
+    """A figure that compares with β-VAE and Ada-GVAE: those of its own study, or those of thesis-4.4."""
 
     def findings(self, settings: Experiment, study: Study) -> Findings:
-        """Read the scores of the study, beside those of thesis-4.4 where it has none of its own."""
+        """Read the scores of the study, with those of thesis-4.4 if it has none of these methods."""
         table = prepared(study.scores())
         others = None if "beta-vae" in levels(table, "method") else self.figure_4_4()
         return self.read(table if others is None else polars.concat([table, others], how="diagonal_relaxed"))
 
     def read(self, table: polars.DataFrame) -> Findings:
-        """Return what a table of scores says, and where the methods to compare with are if not there."""
+        """Return the findings of a table of scores, with a note if the methods to compare with are missing."""
         found = super().read(table)
         if "beta-vae" in levels(table, "method"):
             return found
         return Findings(found.rows, (*found.notes, ALONE), found.figures, found.tables)
 
     def figure_4_4(self) -> polars.DataFrame | None:
-        """Return the scores of thesis-4.4, where its folder is beside this one and named as it is."""
+        """Return the scores of thesis-4.4, if its folder is beside this one under its usual name."""
         if self.folder is None:
             return None
         file = self.folder.with_name(re.sub(r"thesis-5\.\d", "thesis-4.4", self.folder.name)) / "scores.csv"
@@ -52,7 +52,7 @@ class BesideVAEs(ThesisFigure, ABC):
 
 
 def only(table: polars.DataFrame, method: str, **where: Any) -> polars.DataFrame:
-    """Return the table without those runs of a method that have another value of a setting, if they differ in it."""
+    """Return the table without a method's runs that have another value of a setting, if its runs differ in it."""
     for column, value in where.items():
         if column in table.columns:
             wanted = polars.col(column).is_in(value) if isinstance(value, tuple) else polars.col(column) == value

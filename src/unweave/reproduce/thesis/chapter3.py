@@ -33,7 +33,7 @@ class Adversarial(ThesisFigure):
     """Figure 3.7."""
 
     source: ClassVar[str] = "[Michlo2022]_, figure 3.7 (section 3.3.3)"
-    summary: ClassVar[str] = "xysquares, whose places do not overlap, is harder for β-VAE and Ada-GVAE than other data."
+    summary: ClassVar[str] = "xysquares, without overlapping positions, is hard for β-VAE and Ada-GVAE."
     best: ClassVar[bool] = True
     presets: ClassVar[Mapping[str, Experiment]] = {
         "smoke": smoke((SQUARES, "xyobject:size=32"), vaes([0.001, 0.01])),
@@ -77,7 +77,7 @@ class Spacing(ThesisFigure):
     """Figure 3.10."""
 
     source: ClassVar[str] = "[Michlo2022]_, figure 3.10 (section 3.3.4)"
-    summary: ClassVar[str] = "The closer the places of xysquares, and the more they overlap, the better the scores."
+    summary: ClassVar[str] = "The closer the positions of xysquares, and the more they overlap, the better the scores."
     groups: ClassVar[tuple[str, ...]] = ("method", "spacing")
     presets: ClassVar[Mapping[str, Experiment]] = {
         "smoke": smoke(tuple(f"xysquares:spacing={spacing},size=16" for spacing in (8, 1)), vaes(0.001)),
@@ -100,7 +100,7 @@ class Spacing(ThesisFigure):
         return table.filter(polars.col("beta") == chosen), [note]
 
     def claims(self, table: polars.DataFrame) -> list[Claim]:
-        """Measure how scores move with the spacing."""
+        """Measure how scores change with the spacing."""
         spacings = levels(table, "spacing")
         near, far = [each for each in spacings if each <= 2], spacings[-1]
         ends = differences(table, DISENTANGLEMENT, "spacing", near, far)

@@ -1,4 +1,4 @@
-"""Chapter 4: distances of codes follow distances of images."""
+"""Chapter 4: distances between codes follow distances between images."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 NEAR_ONE = 0.9
-"""What "almost perfect" is taken for."""
+"""The bound for "almost perfect"."""
 ALIKE = 0.1
-"""How far apart scores may be that are "almost identical"."""
+"""The largest difference of "almost identical" scores."""
 NINE_BETAS = [0.0001, 0.000316, 0.001, 0.00316, 0.01, 0.0316, 0.1, 0.316, 1.0]
 
 
@@ -39,7 +39,7 @@ class LatentDistances(ThesisFigure):
     """Figure 4.4."""
 
     source: ClassVar[str] = "[Michlo2022]_, figure 4.4 (section 4.3)"
-    summary: ClassVar[str] = "Distances of codes follow those of images, and not those of factors, whatever the method."
+    summary: ClassVar[str] = "Distances between codes follow those between images, not factors, for every method."
     presets: ClassVar[Mapping[str, Experiment]] = {
         "smoke": smoke((SQUARES, "xyobject:size=32"), vaes(0.001), metrics=SIX_SCORES),
         "small": small((SQUARES, "shapes2d:size=32", "rooms3d:size=32"), small_vaes(0.001)),
@@ -80,7 +80,7 @@ class LatentDistances(ThesisFigure):
 
 
 def _rather_images(table: polars.DataFrame) -> list[Case]:
-    """Return by how much codes follow images more than factors."""
+    """Return how much more codes follow images than factors."""
     found = []
     for data in levels(table, "data"):
         for method in levels(table, "method"):
@@ -91,7 +91,7 @@ def _rather_images(table: polars.DataFrame) -> list[Case]:
 
 
 def left_out(table: polars.DataFrame) -> tuple[polars.DataFrame, list[str]]:
-    """Return the table without runs whose codes do not move, and a note where there were any."""
+    """Return the table without runs whose codes do not move, and a note if there were any."""
     kept, gone = without_collapsed(table)
     told = f"{gone} of {table['run'].n_unique()} runs are left out, as in the thesis: no factor moves their codes."
     return kept, [told] if gone else []

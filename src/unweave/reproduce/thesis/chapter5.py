@@ -38,7 +38,7 @@ ROUTES: dict[str, dict[str, Any]] = {
 SMALL_TRIPLETS: dict[str, Any] = {"soft_margin": True}
 """Of small studies; the soft margin is that of the author's script, where the thesis' text has a hard one."""
 LONGER: dict[str, Any] = {**DENSE, "steps": 6_000}
-"""Small studies of triplets: with fewer steps codes are still moving towards the axes at the end.
+"""Small studies of triplets: with fewer steps codes still move towards the axes at the end.
 
 A batch has 64 images, pairs or triplets; the thesis has 256.
 """

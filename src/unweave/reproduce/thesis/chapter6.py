@@ -1,4 +1,4 @@
-"""Chapter 6: a loss that is learnt for the data set."""
+"""Chapter 6: a loss that is learnt on the data set."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FILE = "learnt.loss"
-"""The kernel: beside the study, or in its folder where that was copied with it."""
+"""The kernel's file: beside the study, or in its folder if that was copied with it."""
 ORDER = ("mse", "mse-gauss", "mse-box", LEARNT)
 """Losses, from the worst to the best in the thesis."""
 CHOSEN = {
@@ -70,12 +70,12 @@ class LearntLoss(ThesisFigure):
         self._on_progress = silent
 
     def run(self, settings: Any, *, seed: int, on_progress: OnProgress, kept: Kept = compute_always) -> Findings:
-        """Learn the kernel, run what is missing of the study, and analyse its table."""
+        """Learn the kernel, run the missing runs of the study, and analyse its table."""
         self._on_progress = on_progress
         return super().run(settings, seed=seed, on_progress=on_progress, kept=kept)
 
     def study(self, settings: Experiment, *, seed: int, out: Path) -> Study:
-        """Return the study of these settings; its kernel is learnt now where it is not there."""
+        """Return the study of these settings; learn its kernel if it is missing."""
         kernel = out / FILE if (out / FILE).is_file() else out.with_name(FILE)
         if not kernel.is_file():
             from unweave.perception import learn_loss

@@ -1,4 +1,4 @@
-"""Chapter 7: the choice of factors, and pictures that no factor tells of."""
+"""Chapter 7: the choice of factors, and pictures that no factor describes."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class ExternalNoise(ThesisFigure):
     """Figure 7.6."""
 
     source: ClassVar[str] = "[Michlo2022]_, figure 7.6 (section 7.3)"
-    summary: ClassVar[str] = "Pictures behind an object, or within it, lower the scores the more they are visible."
+    summary: ClassVar[str] = "The more visible pictures behind an object, or within it, are, the lower the scores."
     groups: ClassVar[tuple[str, ...]] = ("data", "method", "visibility")
     presets: ClassVar[Mapping[str, Experiment]] = {
         "smoke": smoke(
@@ -96,7 +96,7 @@ class ExternalNoise(ThesisFigure):
         return replace(settings, data=data).study(seed, out)
 
     def claims(self, table: polars.DataFrame) -> list[Claim]:
-        """Measure how scores move with the visibility."""
+        """Measure how scores change with the visibility."""
         seen, over = levels(table, "visibility"), ("method", "data")
         falling = trends(table, tuple(TITLES), "visibility", falls=True, over=over)
         ends = differences(table, tuple(TITLES), "visibility", seen[0], seen[-1], over=over)
@@ -113,7 +113,7 @@ class ExternalNoise(ThesisFigure):
 
 
 def tiny_imagenet() -> Path:
-    """Return the folder of the thesis' pictures, or say where they have to be."""
+    """Return the folder of the thesis' pictures, or raise a `UsageError` that names it."""
     from unweave.data.files import data_folder
 
     folder = data_folder() / TINY_IMAGENET
@@ -125,7 +125,7 @@ def tiny_imagenet() -> Path:
 
 
 def rooms(folder: Path, count: int) -> Path:
-    """Return a folder with so many pictures of rooms3d, which are drawn where they are not there."""
+    """Return a folder with this many pictures of rooms3d; draw them if they are missing."""
     from PIL import Image
 
     from unweave.data import load

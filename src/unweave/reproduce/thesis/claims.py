@@ -1,4 +1,4 @@
-"""What the thesis claims of a figure, and whether it holds: numbers, where they should lie, and a verdict."""
+"""The claims of the thesis about a figure: numbers, where they should lie, and a verdict."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Case:
     above: float = 0.0
     below: float = inf
     chance: analysis.Interval | None = None
-    """Of a difference: how likely a run of the first scores higher than one of the second."""
+    """For a difference: the probability that a run of the first group scores higher than one of the second."""
 
     @property
     def agrees(self) -> bool:
@@ -41,7 +41,7 @@ class Case:
         return self.low is not None and self.high is not None and (self.high <= self.above or self.low >= self.below)
 
     def rows(self) -> list[Row]:
-        """Return the number, and the chance where there is one, as rows; the thesis prints neither."""
+        """Return the number, and the chance if there is one, as rows; the thesis prints neither."""
         found = [Row(self.what, None, self.value, _or_nan(self.low), _or_nan(self.high))]
         if self.chance:
             chance = self.chance
@@ -52,7 +52,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement of the thesis, and the numbers that speak for it or against it."""
+    """A statement of the thesis, and the numbers for or against it."""
 
     says: str
     cases: tuple[Case, ...]
@@ -86,7 +86,7 @@ class Claim:
 
 
 def claim(says: str, cases: Sequence[Case]) -> list[Claim]:
-    """Return a claim in a list; an empty one where no run speaks about it."""
+    """Return a list with the claim, or an empty one if no run concerns it."""
     found = tuple(case for case in cases if isfinite(case.value))
     return [Claim(says, found)] if found else []
 

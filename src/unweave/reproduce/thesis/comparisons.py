@@ -1,7 +1,7 @@
 """The numbers of claims, from a table of scores: differences, levels and trends, with intervals over training seeds.
 
-Of runs that differ in further settings a seed counts once, by the mean over these settings, or the best. Runs of one
-seed share their initial weights and batches, so that groups are compared seed by seed.
+Where runs differ in further settings, a seed counts once, by their mean or best. Runs of one seed share their initial
+weights and batches, so groups are compared seed by seed.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ TITLES = {
     "linearity": "linearity",
     "axis-alignment": "axis alignment",
 }
-"""The scores of the thesis, in the order of its figures; of all of them more is better, or meant to be."""
+"""The scores of the thesis, in the order of its figures; for all of them higher is meant to be better."""
 SUMMED = {**TITLES, "dci-informativeness": "DCI I"}
-"""Those of tables, with how well factors can be predicted at all: at chance, disentanglement means nothing."""
+"""The scores of tables, with DCI I: if factors are predicted at chance, disentanglement means nothing."""
 DISENTANGLEMENT = ("mig", "dci-disentanglement")
 FACTORS, IMAGES, LINEARITY, ALIGNMENT = list(TITLES)[2:]
 METHODS = {
@@ -64,11 +64,11 @@ def differences(
     metrics
         Those that the table has are compared.
     column, one, other
-        What is compared: groups of runs by their value of a column, or by one of several in a list.
+        The compared groups of runs: those with one value of a column, or with one of several in a list.
     over
-        Columns by which runs are grouped; every group is compared for itself.
+        Columns by which runs are grouped; every group is compared separately.
     reduce
-        What becomes of the scores of one seed that differ in other settings: their mean, or np.max.
+        How to combine the scores of one seed that differ in other settings: their mean, or np.max.
     above, below
         Where the difference should lie.
     where
@@ -147,7 +147,7 @@ def summary(table: polars.DataFrame, groups: Sequence[str], *, best: bool = Fals
 
 
 def difference(what: str, ours: BySeed, theirs: BySeed, *, above: float = 0.0, below: float = inf) -> list[Case]:
-    """Return the mean difference of two groups over the seeds that both have; nothing where there are none."""
+    """Return the mean difference of two groups over their common seeds; nothing if there are none."""
     seeds = sorted({*ours} & {*theirs})
     if not seeds:
         return []
@@ -158,7 +158,7 @@ def difference(what: str, ours: BySeed, theirs: BySeed, *, above: float = 0.0, b
 
 
 def by_seed(table: polars.DataFrame, metric: str, reduce: Reduce = np.mean, **where: Any) -> BySeed:
-    """Return one number for each seed: what `reduce` makes of the scores of the runs of a group."""
+    """Return one number for each seed: `reduce` of the scores of a group's runs."""
     groups = _rows(table, metric, where).group_by("seed", maintain_order=True)
     return {int(seed): float(reduce(own["value"].to_numpy())) for (seed,), own in groups}  # pyright: ignore[reportArgumentType]
 
@@ -177,12 +177,12 @@ def present(table: polars.DataFrame, metrics: Sequence[str] | Mapping[str, str])
 
 
 def levels(table: polars.DataFrame, column: str) -> list[Any]:
-    """Return the values of a column, in order; none where it is no column, since all runs have the same value."""
+    """Return the values of a column, in order; none without the column, because all runs then have the same value."""
     return table[column].drop_nulls().unique().sort().to_list() if column in table.columns else []
 
 
 def label(value: Any) -> str:
-    """Return what people call a value: a method by its name in papers.
+    """Return the display name of a value: for a method, its name in papers.
 
     >>> label("ada-gvae"), label([1.0, 2.0]), label("mse")
     ('Ada-GVAE', '1 and 2', 'mse')
@@ -203,7 +203,7 @@ def _groups(
 
 
 def _rows(table: polars.DataFrame, metric: str, where: Mapping[str, Any]) -> polars.DataFrame:
-    """Return the scores of the runs of a group; a column that is not there is the same in all runs."""
+    """Return the scores of the runs of a group; a missing column has the same value in all runs."""
     named = [
         polars.col(name).is_in(list(value)) if isinstance(value, list | tuple) else polars.col(name) == value
         for name, value in where.items()

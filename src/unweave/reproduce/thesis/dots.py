@@ -12,7 +12,7 @@ from unweave.reproduce.frame import Row
 
 
 def dots(rows: Sequence[Row], what: str) -> Figure:
-    """Draw every row on a line of its own."""
+    """Draw every row on its own line."""
     figure = Figure(figsize=(9, 0.9 + 0.22 * len(rows)), layout="constrained")
     axes = plain(figure.subplots())
     places = np.arange(len(rows))[::-1]

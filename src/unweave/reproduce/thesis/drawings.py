@@ -17,18 +17,18 @@ from unweave.study import analysis
 
 COLOURS = ("#1f66b0", "#b3541e", "#2f8f5b", "#8250a8", "#c2a01a", "#5b6570")
 DASHES = {"beta-vae": (0, (4, 2)), "ada-gvae": (0, ())}
-"""Of methods that are drawn as lines to compare with, as in the thesis: dashed and solid."""
+"""Line styles of the methods that are drawn for comparison, as in the thesis."""
 Dashes = tuple[float, Sequence[float]]
 ENOUGH = 5
-"""Runs from which on a group has a density."""
+"""The fewest runs of a group for which a density is drawn."""
 LEAST_TOP = 0.2
 """Of the axis of a score: noise is not drawn larger."""
 
 
 def grouped(table: polars.DataFrame, group: str, colour: str, *, order: Sequence[Any] = ()) -> Figure:
-    """Draw every run as a point, in groups along the axis and by colour, with densities; one panel a metric.
+    """Draw every run as a point, in groups along the axis and by colour, with densities; one panel per metric.
 
-    Beside other methods, β-VAE and Ada-GVAE are lines at their means, as in figures 5.1 and 5.5.
+    Next to other methods, β-VAE and Ada-GVAE are lines at their means, as in figures 5.1 and 5.5.
     """
     metrics = present(table, TITLES)
     figure, panels = _panels(metrics)
@@ -50,7 +50,7 @@ def grouped(table: polars.DataFrame, group: str, colour: str, *, order: Sequence
 
 
 def against(table: polars.DataFrame, column: str, *, panels_by: str | None = None) -> Figure:
-    """Draw every run as a point over a number, the mean over seeds as a line with its interval; one panel a metric."""
+    """Draw every run as a point over a number, and means over seeds as lines with intervals; one panel per metric."""
     metrics = present(table, TITLES)
     parts = levels(table, panels_by) if panels_by else [None]
     figure, panels = _panels([*metrics] * len(parts), columns=min(len(metrics), 3))
@@ -102,7 +102,7 @@ def _group(axes: Axes, place: int, rows: polars.DataFrame, column: str, colours:
 
 
 def _lines(axes: Axes, rows: polars.DataFrame, group: str, groups: Sequence[Any], style: Dashes) -> None:
-    """Draw the mean of a method as a line: in each group, or through all where it is in none."""
+    """Draw the mean of a method as a line: in each group, or through all if it is in none."""
     for place, name in enumerate(groups):
         own = rows.filter(polars.col(group) == name)
         scores = (own if len(own) else rows.filter(polars.col(group).is_null()))["value"].to_numpy()

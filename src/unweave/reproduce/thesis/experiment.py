@@ -1,4 +1,4 @@
-"""What a figure of the thesis is drawn from: a study, as a TOML file would have it."""
+"""The study behind a figure of the thesis, in the form of a TOML file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from unweave.study.plan import Plan
 Entry = Mapping[str, Any]
 """A method with its settings, as in a study: a list is a dimension of the grid."""
 Part = tuple[Entry, str, int]
-"""A method with one value of each setting, a data set, and how many runs take as long."""
+"""A method with one value of each setting, a data set, and the number of runs that take equally long."""
 FIVE_SETS = ("dsprites", "shapes3d", "cars3d", "smallnorb", "xysquares")
 """Those of most experiments of the thesis."""
 FEW_SCORES = ("mig", "dci")
@@ -24,11 +24,11 @@ FEW_SCORES = ("mig", "dci")
 SIX_SCORES = (*FEW_SCORES, "factor-distance-correlation", "perceived-correlation", "linearity", "axis-alignment")
 """From chapter 4 on."""
 SCORING = {"samples": 10_000, "test_samples": 5_000, "intervals": False, "floors": False}
-"""As in the thesis: 10,000 train and 5,000 test rows. Intervals are over training seeds, and not over images."""
+"""As in the thesis: 10,000 train and 5,000 test rows. Intervals are over training seeds, not over images."""
 STAND_IN = "xysquares"
-"""Drawn, 64 × 64 pixels in colour: what a step takes is measured on it where published files may not be there."""
+"""A drawn data set, 64 × 64 pixels in colour, to measure the time of a step without the published files."""
 LEARNT = "learnt"
-"""In the place of a loss: the kernel that was learnt for this study."""
+"""Stands for the kernel that was learnt for this study."""
 
 
 @dataclass(frozen=True)
@@ -43,11 +43,11 @@ class Experiment:
     """Of training, for all methods."""
     evaluate: Mapping[str, Any] = field(default_factory=lambda: dict(SCORING))
     snapshots: tuple[int, ...] = ()
-    """Steps that are scored beside the last, for the largest score during training."""
+    """Steps that are scored in addition to the last, for the largest score during training."""
     kernel: Mapping[str, Any] = field(default_factory=dict)
-    """Settings of `unweave.perception.learn_loss`, where a loss is learnt."""
+    """Settings of `unweave.perception.learn_loss`, if a loss is learnt."""
     pictures: int = 0
-    """Pictures that stand in the place of Tiny ImageNet, where images have pictures; 0: it is Tiny ImageNet."""
+    """Number of pictures that replace Tiny ImageNet, if images have pictures; 0 uses Tiny ImageNet."""
 
     def study(self, seed: int, out: Path, learnt: Path | None = None) -> Study:
         """Return the study in the folder `out`, its training seeds from `seed` on; `learnt` is the learnt loss."""
@@ -63,11 +63,11 @@ class Experiment:
         )
 
     def count(self) -> int:
-        """Return the number of runs, without looking at the data."""
+        """Return the number of runs, without loading the data."""
         return sum(runs for _, _, runs in self.parts())
 
     def parts(self) -> Iterator[Part]:
-        """Yield the runs by what decides how long they take: method, loss and data set."""
+        """Yield the runs grouped by what determines their time: method, loss and data set."""
         for entry in self.methods:
             full = {**self.options, **entry}
             losses = _listed(full.get("loss", ""))
@@ -81,7 +81,7 @@ class Experiment:
         """Return the plan of one run of a method, on a data set that needs no files."""
         plain = {name: value for name, value in entry.items() if name != "data"}
         if plain.get("loss") == LEARNT:
-            plain["loss"] = "mse-box"  # the kernel is not there yet
+            plain["loss"] = "mse-box"  # the kernel does not exist yet
         options = {name: _listed(value)[0] for name, value in self.options.items()}
         return Study(data=drawn(data), methods=[plain], out="unused", **options).plan
 
@@ -90,7 +90,7 @@ NO_DIMENSION = ("loss", "data", "labels")
 
 
 def drawn(data: str) -> str:
-    """Return a data set that needs no files, and whose images take as long to learn as those of `data`.
+    """Return a data set that needs no files and takes as long to train on as `data`.
 
     >>> drawn("xysquares:spacing=3,size=16"), drawn("cars3d"), drawn("dsprites-images-bg:visibility=0.5")
     ('xysquares:size=16', 'xysquares', 'xysquares')
@@ -102,7 +102,7 @@ def drawn(data: str) -> str:
 
 
 def _with_loss(entry: Entry, learnt: Path | None) -> dict[str, Any]:
-    """Return an entry with the path of the learnt loss where it asks for one."""
+    """Return an entry with the path of the learnt loss, if it uses one."""
     if learnt is None or LEARNT not in _listed(entry.get("loss", "")):
         return dict(entry)
     losses = [str(learnt) if loss == LEARNT else loss for loss in _listed(entry["loss"])]

@@ -1,4 +1,4 @@
-"""What all figures of the thesis share: a study is run, and its table read for the claims about the figure."""
+"""What all figures of the thesis share: run a study, and check the claims about the figure in its table."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ class ThesisFigure(StudyReproduction):
     groups: ClassVar[tuple[str, ...]] = ("data", "method")
     """Columns by which scores are summed up in means.csv."""
     best: ClassVar[bool] = False
-    """Whether a seed counts by its best setting there, and not by the mean over settings."""
+    """Whether a seed counts by its best setting there, not by the mean over settings."""
 
     @abstractmethod
     def claims(self, table: polars.DataFrame) -> list[Claim]:
-        """Return what the thesis says of the figure, with the numbers of a table that is prepared, one step a run."""
+        """Return the thesis' claims about the figure, with the numbers of a prepared table, one step per run."""
 
     @abstractmethod
     def drawing(self, table: polars.DataFrame) -> Drawing:
         """Return the figure."""
 
     def plotted(self, table: polars.DataFrame) -> tuple[polars.DataFrame, list[str]]:
-        """Return the runs that the thesis plots, of a table that is prepared, and notes on those left out."""
+        """Return the runs that the thesis plots, from a prepared table, and notes on those left out."""
         return table, []
 
     def study(self, settings: Experiment, *, seed: int, out: Path) -> Study:
@@ -57,7 +57,7 @@ class ThesisFigure(StudyReproduction):
         return self.read(study.scores())
 
     def read(self, table: polars.DataFrame) -> Findings:
-        """Return what a table of scores says; one that was read before may be read again."""
+        """Return the findings of a table of scores, which may be prepared already."""
         table = prepared(table)
         shown, left_out = self.plotted(table)
         ends = at_end(shown)
@@ -73,7 +73,7 @@ class ThesisFigure(StudyReproduction):
         return Findings(tuple(rows), told, {"scores": self.drawing(ends)}, texts)
 
     def cost(self, settings: Experiment) -> str:
-        """Return the number of runs, and how long they would train here, by a few steps of each method and loss."""
+        """Return the number of runs and the estimated training time here, from a few steps of each method and loss."""
         from unweave.reproduce.study_cost import training_seconds
 
         measured: dict[str, float] = {}

@@ -1,4 +1,4 @@
-"""The table of a study in the words of the thesis, at the end of training or at its best."""
+"""The table of a study with the thesis' names, at the end of training or at its best."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ USUAL = {"omega": "1:0.5", "eta": "0.5"}
 def prepared(table: polars.DataFrame) -> polars.DataFrame:
     """Return a table of scores with short names of data sets and losses, their options as columns, and schedules.
 
-    What is prepared already stays as it is.
+    A prepared table stays unchanged.
     """
     for name in IN_NAMES:
         values = table["data"].str.extract(rf"\b{name}=([^,]+)").cast(polars.Float64)
@@ -57,12 +57,12 @@ def at_best(table: polars.DataFrame) -> polars.DataFrame:
 
 
 def has_snapshots(table: polars.DataFrame) -> bool:
-    """Tell whether runs were scored during training too."""
+    """Return whether runs were also scored during training."""
     return table.select("run", "step").n_unique() > table["run"].n_unique()
 
 
 def without_collapsed(table: polars.DataFrame) -> tuple[polars.DataFrame, int]:
-    """Return the table without runs whose codes have no distances, and how many these were.
+    """Return the table without runs whose codes have no distances, and the number of these runs.
 
     Where codes do not move along any factor, both correlations of distances are 0. In the thesis such runs have no
     score, and are missing.
@@ -82,7 +82,7 @@ def _head(column: str) -> polars.Expr:
 
 
 def _schedule(row: dict[str, Any]) -> str | None:
-    """Return the name of a schedule; None of a method that has none."""
+    """Return the name of a schedule; None for a method without one."""
     if row["method"] not in ADAPTIVE:
         return None
     omega, eta = (_route(row.get(name, usual)) for name, usual in USUAL.items())
@@ -90,7 +90,7 @@ def _schedule(row: dict[str, Any]) -> str | None:
 
 
 def _route(value: Any) -> str:
-    """Return where a hyper-parameter goes, however long that takes.
+    """Return the start and end of a schedule, without its length.
 
     >>> _route("1:0.5@20000"), _route(0.5), _route("1")
     ('1:0.5', '0.5', '1')

@@ -19,7 +19,7 @@ SMALL_SCORING: dict[str, Any] = {**SCORING, "preset": "fast"}
 PAIRS = 32
 """The batch of small studies of pairs: a step takes 64 images, as that of a β-VAE does."""
 SQUARES = "xysquares:size=16"
-"""The squares at a quarter of their size: each has 2 × 2 pixels, and at spacing 8 places still do not overlap."""
+"""The squares at a quarter of their size: each has 2 × 2 pixels, and at spacing 8 positions still do not overlap."""
 BOX, GAUSS = "mse-box:radius=7", "mse-gauss:radius=7"
 """The blurs of the thesis, whose radius is 31 at 64 pixels."""
 EVERY = 7_200
@@ -27,7 +27,7 @@ EVERY = 7_200
 
 
 def smoke(data: tuple[str, ...], methods: tuple[Entry, ...], **more: Any) -> Experiment:
-    """Return a few steps of small nets: a test that all of it runs."""
+    """Return a few steps of small nets, to test that everything runs."""
     return Experiment(data, methods, **{"seeds": 2, "options": SMOKE, "evaluate": SMOKE_SCORING, **more})
 
 
@@ -38,7 +38,7 @@ def small(data: tuple[str, ...], methods: tuple[Entry, ...], **more: Any) -> Exp
 
 
 def paper(data: tuple[str, ...], methods: tuple[Entry, ...], *, steps: int, **more: Any) -> Experiment:
-    """Return a grid of the thesis, whose presets have that many steps, scored during training as well."""
+    """Return a grid of the thesis, whose presets have that many steps, also scored during training."""
     return Experiment(data, methods, snapshots=tuple(range(EVERY, steps, EVERY)), **more)
 
 

@@ -1,4 +1,4 @@
-"""What the tables of the thesis share: statistics of distances, drawn a few times, with the printed numbers beside."""
+"""What the tables of the thesis share: statistics of distances over several draws, beside the printed numbers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import polars
 
 SELF_PAIRS = 1 / 32
-"""The share of random pairs of the thesis that are an image with itself: they are drawn within batches of 32."""
+"""The share of the thesis' random pairs that pair an image with itself: they are drawn within batches of 32."""
 WITH_SELF = "random, 1 of 32 with itself"
 BOX = "mse-box:radius=31"
 Draws = Mapping[str, np.ndarray]
@@ -81,7 +81,7 @@ def measured(
 
 
 def estimate(draws: np.ndarray) -> Estimate:
-    """Return the mean of several draws and its interval; of one draw the number alone."""
+    """Return the mean of several draws and its interval; for one draw only the number."""
     return mean_and_interval(draws) if len(draws) > 1 else Estimate(float(draws[0]), nan, nan)
 
 
@@ -95,12 +95,12 @@ def here(data: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def is_squares(data: str) -> bool:
-    """Tell whether all factors of a data set are alike."""
+    """Return whether all factors of a data set are equivalent."""
     return data.partition(":")[0] == "xysquares"
 
 
 def parts(data: Sequence[str], losses: Sequence[str], on_progress: OnProgress) -> Iterator[tuple[str, str]]:
-    """Yield every data set with every loss, and tell of progress."""
+    """Yield every data set with every loss, and report progress."""
     pairs = [(name, loss) for name in data for loss in losses]
     for done, (name, loss) in enumerate(pairs):
         on_progress(f"{name}, {loss.partition(':')[0]}", done, len(pairs))

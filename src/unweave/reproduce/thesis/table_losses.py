@@ -26,7 +26,7 @@ class LossCorrelations(ThesisTable):
     """Table 6.1."""
 
     source: ClassVar[str] = "[Michlo2022]_, table 6.1 (section 6.1)"
-    summary: ClassVar[str] = "A learnt kernel makes distances of xysquares follow its factors better than others do."
+    summary: ClassVar[str] = "A learnt kernel makes distances on xysquares follow its factors better than other losses."
     presets: ClassVar[Mapping[str, Distances]] = {
         "smoke": Distances(
             ("xysquares:size=16",),
@@ -57,7 +57,7 @@ class LossCorrelations(ThesisTable):
 
     @contextmanager
     def _place(self) -> Iterator[Path]:
-        """Yield where kernels are kept: the folder of the result, or a folder for now."""
+        """Yield the folder of the kernels: that of the result, or a temporary one."""
         if self.folder is not None:
             yield self.folder
             return
@@ -66,7 +66,7 @@ class LossCorrelations(ThesisTable):
 
 
 def title(loss: str) -> str:
-    """Return a loss as the thesis' table has it.
+    """Return the name of a loss in the thesis' table.
 
     >>> title("mse"), title("mse-box:radius=31")
     ('mse', 'mse-box, radius 31')

@@ -28,7 +28,7 @@ from unweave.reproduce.thesis.table import (
 )
 
 THOUSAND = 1000
-"""Distances are small: in thousandths, the four decimals that the thesis prints are seen."""
+"""Distances are small: in thousandths, the four decimals that the thesis prints are visible."""
 DRAWN = ("xysquares", "xyobject", "shapes2d", "rooms3d")
 
 
@@ -36,7 +36,7 @@ class Importance(ThesisTable):
     """Table 3.1."""
 
     source: ClassVar[str] = "[Michlo2022]_, table 3.1 (section 3.5)"
-    summary: ClassVar[str] = "How far apart images are in pixels along each factor: which factors a VAE learns first."
+    summary: ClassVar[str] = "Distances in pixels between images along each factor, which tell what a VAE learns first."
     presets: ClassVar[Mapping[str, Distances]] = {
         "smoke": Distances(("xysquares", "xyobject:size=32"), pairs=2_000, draws=2, losses=("mse",)),
         "small": Distances(DRAWN, pairs=50_000, draws=5, losses=("mse",)),
@@ -79,7 +79,7 @@ def _importance_rows(name: str, found: Draws) -> list[Row]:
 
 
 def _nearer_than_random(name: str, found: Draws) -> str:
-    """Return whether images that differ in one factor are nearer to each other than any two."""
+    """Return whether images that differ in one factor are closer to each other than random ones."""
     factors = [factor for factor in found if factor != RANDOM]
     nearer = sum(found[factor][:, 0].mean() < found[RANDOM][:, 0].mean() for factor in factors)
     return (
@@ -125,7 +125,7 @@ def correlated(name: str, loss: str, settings: Distances, seed: int) -> dict[str
 
     alike = is_squares(name)
     options = {"pairs": settings.pairs, "progress": False}
-    one = ["x_R"] if alike else None  # as the author's script: they are all alike
+    one = ["x_R"] if alike else None  # as in the author's script: they are all equivalent
     found = measured(
         lambda draw: correlations(name, loss, seed=draw, factors=one, **options), seed, settings.draws, alike=alike
     )
@@ -170,7 +170,9 @@ class OverlapCorrelations(ThesisTable):
     """Table 4.2."""
 
     source: ClassVar[str] = "[Michlo2022]_, table 4.2 (section 4.2)"
-    summary: ClassVar[str] = "The more places of xysquares overlap, the better distances follow factors; a blur helps."
+    summary: ClassVar[str] = (
+        "The more positions of xysquares overlap, the better distances follow factors; a blur helps."
+    )
     presets: ClassVar[Mapping[str, Distances]] = {
         "smoke": Distances(tuple(f"xysquares:spacing={spacing}" for spacing in (1, 8)), pairs=1_024, draws=2),
         "small": Distances(tuple(f"xysquares:spacing={spacing}" for spacing in BY_SPACING), pairs=16_384, draws=5),
@@ -204,7 +206,7 @@ def along_factors(name: str, loss: str, settings: Distances, seed: int) -> dict[
 
 
 def _of(rows: Sequence[Row], ending: str) -> dict[int, float]:
-    """Return ours by spacing, of the rows that end so."""
+    """Return our numbers by spacing, from the rows with this ending."""
     found = [each for each in rows if each.what.endswith(ending)]
     return {int(each.what.split(",")[0].removeprefix("spacing ")): each.ours for each in found}
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 METHOD = "ada-tvae-unsupervised"
 OWN = "correlation_of_data"
-"""How the perceived distances of a data set follow those of its factors: the mean rank correlation of its factors."""
+"""How well the perceived distances of a data set follow its factors: the mean rank correlation over factors."""
 
 
 def by_pixels(triplets: int, *others: str) -> tuple[Entry, ...]:
@@ -34,7 +34,7 @@ class Unsupervised(BesideVAEs):
     """Figure 5.7."""
 
     source: ClassVar[str] = "[Michlo2022]_, figure 5.7 (section 5.5.2)"
-    summary: ClassVar[str] = "Triplets ordered by pixels help where distances of images follow those of factors."
+    summary: ClassVar[str] = "Triplets ordered by pixels help where distances between images follow factors."
     presets: ClassVar[Mapping[str, Experiment]] = {
         "smoke": smoke((SQUARES, "xyobject:size=32"), by_pixels(16, "xyobject:size=32"), metrics=SIX_SCORES),
         "small": small(
@@ -51,12 +51,12 @@ class Unsupervised(BesideVAEs):
     }
 
     def findings(self, settings: Experiment, study: Study) -> Findings:
-        """Measure how the distances of each data set follow its factors, and read the scores of the study."""
+        """Measure how well the distances of each data set follow its factors, and read the scores of the study."""
         self._of_data = correlations_of_data(study)
         return super().findings(settings, study)
 
     def read(self, table: polars.DataFrame) -> Findings:
-        """Return what a table of scores says; one that was read before has the data sets' own correlations."""
+        """Return the findings of a table of scores; a prepared one already has the correlations of the data sets."""
         table = prepared(table)
         if OWN not in table.columns:
             own = polars.col("data").replace_strict(self._of_data, default=None, return_dtype=polars.Float64)
@@ -84,7 +84,7 @@ class Unsupervised(BesideVAEs):
 
 
 def correlations_of_data(study: Study, pairs: int = 16_384) -> dict[str, float]:
-    """Return for each data set how its perceived distances, under the loss of its runs, follow those of factors."""
+    """Return for each data set how well its perceived distances, under the loss of its runs, follow its factors."""
     from unweave.data import load
     from unweave.perception import correlations
 
