@@ -112,7 +112,7 @@ def test_choosing_without_labels_says_which_scores_cannot_be_had(folder):
     assert "udr-spearman" in set(found.specifications["score"])
     for name in ("model-centrality", "jacobian-orthogonality"):
         assert name not in set(found.specifications["score"])
-        assert any(f"{name} needs decoders, and some runs have none" in note for note in found.notes)
+        assert any(f"{name} needs decoders, but some runs have none" in note for note in found.notes)
 
 
 def test_it_cannot_be_traced(tmp_path):

@@ -269,7 +269,7 @@ def test_columns_of_words(write, text, rows):
         ("x,1\ny\n", "line 2: its number of cells is 1, that of line 1 is 2; make all rows alike"),
         (
             ",shape\n0,x\n1,y\n",
-            "its first column has no name, like an index that pandas writes; write the file without it",
+            "its first column has no name, like an index of pandas; write it without",
         ),
         ("shape\n", "it has no rows below its names"),
         ("", "it has no rows"),
@@ -411,8 +411,8 @@ def test_texts_of_a_parquet_file(tmp_path, kind):
     [
         (frame(code0=[1.0, None]), "column 'code0' has no value in row 1; leave out rows without values"),
         (frame(code0=[[1.0], [2.0]]), "column 'code0' is of type List(Float64); save plain numbers, one per c"),
-        (frame(code0=[{"a": 1}]), "column 'code0' is of type Struct({'a': Int64}); save numbers"),
-        (frame(code0=[1]).cast(polars.Date), "column 'code0' is of type Date; save numbers"),
+        (frame(code0=[{"a": 1}]), "column 'code0' is of type Struct({'a': Int64}); save plain numbers"),
+        (frame(code0=[1]).cast(polars.Date), "column 'code0' is of type Date; save plain numbers"),
         (frame(code0=["x"]), "column 'code0' holds texts, not numbers"),
         (frame(code0=[]), "it has no rows; write a row for each sample"),
         (frame(), "it has no rows"),

@@ -81,7 +81,7 @@ def test_the_first_images_are_taken_in_order(cli, here):
         ((*WORDS, "--out", "x.npz", "--pooling", "men"), "no pooling is called 'men'; did you mean 'mean'?"),
         ((*WORDS, "--out", "x.npz", "--layer", "top"), "no layer of pca is called 'top'"),
         ((*WORDS[:5], "1", "--out", "x.npz"), "--samples must be 2 or more, not 1"),
-        (("encode", "text.onnx", *WORDS[2:6], "--out", "x.npz"), "'text.onnx' is no ONNX file that can be read"),
+        (("encode", "text.onnx", *WORDS[2:6], "--out", "x.npz"), "'text.onnx' is not a readable ONNX file"),
         (("evaluate", "there.npz", "other.npz"), "'there.npz' and 'other.npz' hold codes of different samples"),
         (("evaluate", "first.npz", "second.npz"), "'first.npz' and 'second.npz' have different image indices; encode"),
         (("evaluate", "there.npz", "tested.npz"), "'tested.npz' holds test_codes, but several files are scored"),

@@ -76,7 +76,7 @@ def test_an_interrupt_leaves_nothing_and_says_so(cli, monkeypatch):
         (LEARN, "missing: --out FILE; for example"),
         ((*LEARN, "--out", "my.npy"), "the file of a loss must end in .loss: 'my.loss', not 'my.npy'"),
         ((*LEARN, "--out", "none/my.loss"), "there is no folder 'none' to write 'my.loss' into"),
-        ((*LEARN, "--out", "my.loss", "--radius", "40"), "two pixels of 32 × 32 images are 31 apart at most"),
+        ((*LEARN, "--out", "my.loss", "--radius", "40"), "pixels of 32 × 32 images are at most 31 apart"),
         ((*LEARN, "--out", "my.loss", "--radius", "x"), "--radius: 'x' is not a whole number"),
         ((*LEARN, "--out", "my.loss", "--steps", "0"), "steps must be a whole number from 1 up, got 0"),
         ((*LEARN, "--out", "my.loss", "--lr", "-1"), "lr must be a positive number, not -1.0"),

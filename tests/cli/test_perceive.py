@@ -23,7 +23,7 @@ def test_the_table_and_the_sentence(cli):
     code, out, err = cli("perceive", "xysquares:size=32", *QUICK)
     assert (code, err) == (0, "")
     blocks = out.rstrip().split("\n\n")
-    assert blocks[0] == "xysquares:size=32, loss mse: 400 pairs a factor"
+    assert blocks[0] == "xysquares:size=32, loss mse: 400 pairs per factor"
     head, *rows = (line.split() for line in blocks[1].splitlines())
     assert head == ["factor", "values", "mean", "std", "relative", "linear", "rank", "order", "signal", "verdict"]
     assert rows[0][:4] == ["x_R", "8", "0.0104", "0.0000"]
@@ -97,7 +97,7 @@ def own(tmp_path):
         ("bare.npz", "Unknown: bare.npz has no factors that distances could follow."),
         (
             "bare.npz",
-            "'bare.npz' has no factors: only the distances of random pairs are measured; a table of factors beside",
+            "'bare.npz' has no factors: only the distances of random pairs are measured; provide a table of factors",
         ),
         ("same.npz", "No: on same.npz, the loss mse overlooks"),
         ("vectors.npz", "mean rank correlation"),

@@ -79,7 +79,7 @@ def test_mistakes(cli, runs, tmp_path, capsys):
         ([runs, "--samples", "2"], "--samples must be 10 or more, not 2"),
         ([runs, "--samples", "60", "--score", "udr-lasso", "agreement", "--out", tmp_path / "a.png"],
          "a picture shows one score on one data set, not 2: write a .html page"),
-        ([runs / "beta1-seed0", "--samples", "60"], "udr-lasso compares seeds, and no specification has two"),
+        ([runs / "beta1-seed0", "--samples", "60"], "udr-lasso compares seeds, but no specification has two"),
     ]:  # fmt: skip
         done = call(["select", *words], capsys)
         assert done.code == 2, done

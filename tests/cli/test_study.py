@@ -187,7 +187,7 @@ def test_the_status_is_shown_again_until_all_is_done(cli: Cli, file: Path, monke
         (["run", "sweep.toml", "--redo", "everything"], "no cell or run is called 'everything'"),
         (["status", "nowhere"], "there is no folder 'nowhere'"),
         (["status", "."], "'.' is not a study"),
-        (["table", ".", "--out", "scores.txt"], "the table is a .csv or .parquet file"),
+        (["table", ".", "--out", "scores.txt"], "--out must be a .csv or .parquet file"),
     ],
 )
 def test_mistakes(cli: Cli, file: Path, words: list[str], message: str):

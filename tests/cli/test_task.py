@@ -28,7 +28,7 @@ def test_a_line_for_each_run_and_the_next_command(cli, runs, tmp_path):
     assert lines[0].split() == ["run", "steps", "fewest", "most", "reached", "accuracy"]
     assert [line.split()[0] for line in lines[1:3]] == ["s0", "s1"]
     assert "0 of 2" in lines[1]
-    assert "until 90% are told, by colour; 100 where that is not reached" in out
+    assert "until 90% accuracy, by colour; 100 if that is not reached" in out
     assert lines[-1].startswith("next: unweave evaluate ")
     assert polars.read_csv(tmp_path / "steps.csv").columns[-4:] == ["initialisation", "steps", "reached", "accuracy"]
 
@@ -75,4 +75,4 @@ def test_noise_over_a_folder(cli, runs, tmp_path):
 def test_noise_cannot_change_what_sees_no_label(cli, runs):
     code, _, err = cli("study", "noise", runs, "--metrics", "active-units")
     assert code == 2
-    assert "'active-units' looks at no labels" in err
+    assert "'active-units' uses no labels" in err

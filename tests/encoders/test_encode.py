@@ -172,7 +172,7 @@ def test_random_weights_are_another_network_from_the_seed(tiny, data):
     assert (control.record["random_weights"], plain.record["random_weights"]) == (True, False)
     assert control.record["weights"] != plain.record["weights"]
     tiny.scale = torch.nn.Parameter(torch.ones(1))
-    with pytest.raises(UsageError, match="'scale' of Tiny cannot be drawn again"):
+    with pytest.raises(UsageError, match="'scale' of Tiny cannot be initialised again"):
         encode(tiny, data, samples=10, random_weights=True, cache=False)
 
 
@@ -268,13 +268,13 @@ def test_bad_codes_are_refused(function, complaint, data):
         ({"layer": "convv"}, "no layer of Tiny is called 'convv'; did you mean 'conv'"),
         ({"pooling": "min"}, "no pooling is called 'min'"),
         ({"projection": "pcs"}, "no projection is called 'pcs'; did you mean 'pca'"),
-        ({"width": 3}, "width is that of a projection"),
+        ({"width": 3}, "width needs a projection"),
         ({"projection": "pca", "width": 50}, "cannot make 50 codes of 10 rows with 5 columns; at most 5"),
         ({"projection": "pca", "width": 0}, "width must be a whole number"),
         ({"batch": 0}, "batch must be a whole number"),
         ({"samples": 1}, "samples must be a whole number"),
         ({"indices": [40]}, "indices must be from 0 to 39"),
-        ({"indices": "last"}, "indices are numbers or 'first'"),
+        ({"indices": "last"}, "indices must be numbers or 'first'"),
         ({"indices": [0.5]}, "indices must be a list of whole numbers"),
         ({"device": "nowhere"}, "the device 'nowhere' is not available"),
     ],

@@ -108,7 +108,7 @@ def test_what_is_no_onnx_file_is_one_line(here, data):
         with pytest.raises(UsageError, match=f"'{name}' is not a readable ONNX file"):
             encode(name, data, samples=4)
     write_onnx(here / "mean.onnx", FLOAT, ("batch", 3, "height", "width"))
-    with pytest.raises(UsageError, match="has no random control"):
+    with pytest.raises(UsageError, match="without a random control"):
         encode("mean.onnx", data, samples=4, random_weights=True)
     with pytest.raises(UsageError, match="no range of pixels is called 'units'; did you mean 'unit'"):
         encode("mean.onnx:pixels=units", data, samples=4)

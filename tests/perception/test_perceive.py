@@ -178,7 +178,7 @@ def test_images_without_factors_get_their_distances_and_a_line():
     assert found.random[0] > 0
     assert found.sentence == "Unknown: table has no factors that distances could follow."
     assert found.notes[0].startswith(
-        "'table' has no factors: only the distances of random pairs are measured; a table of"
+        "'table' has no factors: only the distances of random pairs are measured; provide a table of"
     )
 
 
@@ -196,7 +196,7 @@ def test_rows_that_are_no_grid_get_what_can_be_had_and_a_line():
     assert of_light.mean is not None  # but several have the same place
     assert of_light.order > 0.95
     assert of_light.rank == correlations_of(data)["light"]
-    assert found.notes[0].startswith("'table' has fewer than 100 pairs that differ only in place: their correlations")
+    assert found.notes[0].startswith("'table' has fewer than 100 pairs that differ only in place: correlations")
     assert found.sentence.startswith("In part: on table, the loss mse sees light but says nothing certain about place")
 
 

@@ -143,7 +143,7 @@ def test_equal_values_share_their_rank_however_large_they_are():
 
 
 def test_ranks_are_those_of_a_vector():
-    with pytest.raises(UsageError, match=r"not of an array of shape \(2, 3\)"):
+    with pytest.raises(UsageError, match=r"not an array of shape \(2, 3\)"):
         soft_rank(torch.rand(2, 3))
-    with pytest.raises(UsageError, match=r"not of an array of shape \(0,\)"):
+    with pytest.raises(UsageError, match=r"not an array of shape \(0,\)"):
         soft_rank(torch.rand(0))

@@ -63,7 +63,7 @@ def test_the_choice_is_the_best_run_of_the_best_specification(everything):
         best = runs["value"].max() if SCORES[choice.score].higher_is_better else runs["value"].min()
         assert runs.filter(run=str(choice.run))["value"][0] == best
         if not choice.ties:
-            assert f"by {choice.score}: {choice.specification} comes first, and is the best with" in choice.sentence
+            assert f"by {choice.score}: {choice.specification} ranks first and is the best with" in choice.sentence
             assert choice.sentence.endswith(f"; keep {choice.run}")
 
 
@@ -113,7 +113,7 @@ def test_all_runs_may_be_partners(many: Path):
 
 def test_one_seed_a_specification(many: Path):
     alone = [many / f"beta{beta}" / "seed0" for beta in (1, 4, 16)]
-    with pytest.raises(unweave.UsageError, match="udr-lasso compares seeds, and no specification has two: train more"):
+    with pytest.raises(unweave.UsageError, match="udr-lasso compares seeds, but no specification has two: train more"):
         select(alone, samples=50, progress=False)
     found = select(alone, ["elbo", "kl"], samples=80, progress=False)
     assert found.specifications["chance"].null_count() == 6
@@ -164,7 +164,7 @@ def test_as_many_moments_at_other_steps_are_not_compared(tmp_path: Path):
         unweave.train("vae", seed=seed, out=tmp_path / str(seed), trace_every=every, trace_samples=12, **quick)
     found = select(tmp_path, "dynamics", progress=False)
     assert found.runs.drop_nulls("value")["seed"].to_list() == [0, 1]
-    assert "of other moments" in found.notes[0]
+    assert "have other moments" in found.notes[0]
 
 
 def test_damaged_traces_are_left_out_by_name(many: Path, tmp_path: Path):
@@ -226,7 +226,7 @@ def test_a_specification_that_is_best_more_often_is_named():
     from unweave.selection.result import Choice
 
     choice = Choice("data", "kl", "a", Path("run"), 0.24, "b", 5, likeliest=("b", 0.31))
-    assert "a ranks first and is the best with a chance of 24 % (b: 31 %); b comes next: not sure" in choice.sentence
+    assert "a ranks first and is the best with a chance of 24 % (b: 31 %); b is next: uncertain" in choice.sentence
 
 
 def test_intervals_keep_within_what_a_score_can_be(everything):
@@ -294,7 +294,7 @@ def test_a_folder_without_runs(tmp_path: Path, many: Path):
     ("options", "message"),
     [
         ({"scores": "udr-laso"}, "no label-free score is called 'udr-laso'; did you mean 'udr-lasso'?"),
-        ({"scores": []}, "no score is asked for"),
+        ({"scores": []}, "name at least one score"),
         ({"against": "migg"}, "no metric is called 'migg'; did you mean 'mig'?"),
         ({"partners": "some"}, "no kind of partners is called 'some'"),
         ({"samples": 1}, "samples must be"),

@@ -204,7 +204,7 @@ def test_a_disk_that_refuses_weights_stops_the_study_and_loses_nothing(tmp_path:
 
     _, err = disturbed.start(preexec_fn=small_files).communicate(timeout=300)
     last = err.strip().splitlines()[-1]
-    assert "cannot write to the disk (OSError: [Errno 27]" in last
+    assert "the disk is full or cannot be written (OSError: [Errno 27]" in last
     assert last.endswith("nothing is lost: make room, and run again")
     assert [kind for _, kind in disturbed.outcomes()] == ["full"]
     assert disturbed.study.status().counts == {"done": 0, "failed": 0, "running": 0, "todo": 4}

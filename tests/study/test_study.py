@@ -179,7 +179,7 @@ def test_a_second_driver_is_told_who_runs_the_study(tmp_path: Path):
         )
         second = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
         assert f"process {os.getpid()} on " in second.stderr
-        assert "runs this study already" in second.stderr
+        assert "is already running this study" in second.stderr
         counts = StudyFolder(tmp_path / "study").driver()
         assert counts["finished"] == 3
     assert not StudyFolder(tmp_path / "study").driver()

@@ -58,7 +58,7 @@ def test_foreign_and_unfinished_folders_are_left_out_with_a_count(runs: Path):
     (runs / "foreign").mkdir()
     (runs / "damaged").mkdir()
     (runs / "damaged" / "config.json").write_text("{")
-    with pytest.warns(LeftOut, match="2 folders that are no runs and 1 unfinished runs"):
+    with pytest.warns(LeftOut, match="2 folders that are not runs and 1 unfinished runs"):
         found = score_table(read_records(runs))
     assert found["run"].n_unique() == 4
 

@@ -99,7 +99,7 @@ def test_batches_are_of_scenes_met_before_half_of_them_clustered():
         (3, {}, "encode must be a run or a function of images, not int"),
         (lambda x: np.zeros(len(x)), {}, "encode must give codes"),
         (lambda x: np.full((len(x), 2), np.nan), {}, "encode gave NaN"),
-        (projection, {"target": 0.5}, "target is an accuracy above 0.5"),
+        (projection, {"target": 0.5}, "target must be above 0.5"),
         (projection, {"seeds": 0}, "seeds must be a whole number, 1 or more, not 0"),
         (projection, {"test_scenes": 401}, "test_scenes must be even"),
         (projection, {"by": "hue"}, "no way to cluster is called 'hue'"),

@@ -100,10 +100,10 @@ def test_without_gymnasium_one_line_says_what_to_install_and_the_rest_works():
 def test_what_is_no_action_is_refused(action):
     env = ClusteringEnv(size=32)
     env.reset(seed=0)
-    with pytest.raises(UsageError, match="an action is four numbers from 0 to 1"):
+    with pytest.raises(UsageError, match="an action must be four numbers from 0 to 1"):
         env.step(action)
 
 
 def test_a_step_before_the_first_reset_is_refused():
-    with pytest.raises(UsageError, match="call it before step"):
+    with pytest.raises(UsageError, match="call reset"):
         ClusteringEnv(size=32).step(np.full(4, 0.5, np.float32))

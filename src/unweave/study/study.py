@@ -387,4 +387,4 @@ class Study:
 
 
 def _disk_is_full(why: str) -> UsageError:
-    return UsageError(f"cannot write to the disk ({why}); nothing is lost: make room, and run the same command again")
+    return UsageError(f"the disk is full or cannot be written ({why}); nothing is lost: make room, and run again")
