@@ -29,6 +29,8 @@ suppress_warnings = ["ref.python"]  # two classes of one name, as unweave.Study 
 
 smartquotes = False  # options begin with two dashes
 
+toc_object_entries_show_parents = "hide"
+
 html_theme = "furo"
 html_title = "unweave"
 html_static_path = ["static"]

@@ -101,25 +101,23 @@ def test_every_public_module_has_a_page_that_asks_for_it():
 
 
 @pytest.mark.parametrize("name", api.MODULES)
-def test_every_public_name_is_in_the_api_with_a_text(name):
+def test_every_public_name_is_in_the_api(name):
     module = import_module(name)
     page = api.module_page(name)
     assert api.public_names(module)
     for public in api.public_names(module):
-        entry = re.search(rf"^:+\{{py:\w+\}} {re.escape(name)}\.{public}\b.*\n(.*)", page, re.MULTILINE)
-        assert entry, public
+        assert re.search(rf"^:+\{{py:\w+\}} {public}\b", page, re.MULTILINE), public
 
 
 def test_the_api_shows_signature_parameters_and_fields():
     page = api.entry(unweave.metrics, "mig")
-    assert page.startswith(
-        "::::{py:function} unweave.metrics.mig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20"
-    )
+    assert page.startswith("::::{py:function} mig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20")
     assert "**Parameters**\n\n- `codes`\n\n  Codes (n, d)." in page
     assert "[Chen2018], eq. 6" in page
     assert "```pycon\n>>> from unweave.metrics import mig" in page
     page = api.entry(unweave.methods, "BetaVAE")
     assert "{py:attribute} beta\nWeight of the KL term" in page
+    assert "Annotated" not in api.entry(unweave.methods, "AdaGVAE")
     assert "`mig`" in api.entry(unweave.metrics, "METRICS")
 
 
@@ -163,6 +161,10 @@ def test_the_papers_are_those_of_the_bibliography():
     assert not re.search(r"[{}]|\\[a-zA-Z\"'`^]", listed.replace(r"$\beta$", ""))
     assert "Gunnar Rätsch, Sylvain Gelly" in listed
     assert "https://arxiv.org/abs/1910.05587" in listed
+    assert (
+        bibliography.cited("[Chen2018, eq. 6], [Chen2018] [Nobody1999]")
+        == "[[Chen2018], eq. 6], [[Chen2018]] [Nobody1999]"
+    )
     assert bibliography.definitions("As in [Chen2018] and [Nobody1999].") == "[Chen2018]: #paper-chen2018"
 
 
@@ -228,5 +230,6 @@ def test_the_site_builds_without_a_warning(tmp_path):
     assert tree.reachable(TOP) <= pages
     start = (tmp_path / "site" / "docs" / "index.html").read_text(encoding="utf-8")
     assert not re.findall(r'<(?:script|link|img)[^>]+(?:src|href)="https?:', start)  # it works offline
-    found = (tmp_path / "site" / "objects.inv").stat().st_size
-    assert found > 0
+    page = (tmp_path / "site" / "docs" / "reference" / "api" / "metrics.html").read_text(encoding="utf-8")
+    assert 'id="unweave.metrics.mig"' in page
+    assert '#paper-chen2018">Chen2018</a>' in page

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import inspect
+import re
 import textwrap
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -41,6 +42,7 @@ MODULES = (
     "unweave.training",
 )
 """The public modules, each with a page in docs/reference/api."""
+ANNOTATED = re.compile(r"Annotated\[(\w+), .*?\]")
 FEW = 80
 """Names of a table that are listed, at most."""
 
@@ -74,15 +76,14 @@ def public_names(module: ModuleType) -> list[str]:
 
 
 def entry(module: ModuleType, name: str) -> str:
-    """Return the entry of a public name: a class, something that can be called, or a value."""
+    """Return the entry of a public name, below a `py:currentmodule`: a class, something to call, or a value."""
     thing = getattr(module, name)
-    full = f"{module.__name__}.{name}"
     if inspect.isclass(thing):
         kind = "exception" if issubclass(thing, BaseException) else "class"
-        return _directive(kind, f"{full}{_signature(thing)}", "\n\n".join(_class_parts(thing)), depth=5)
+        return _directive(kind, f"{name}{_signature(thing)}", "\n\n".join(_class_parts(thing)), depth=5)
     if callable(thing) and hasattr(thing, "__name__") and inspect.getdoc(thing):
-        return _directive("function", f"{full}{_signature(thing)}", markdown(inspect.getdoc(thing) or ""))
-    return _directive("data", full, _value(module, name, thing))
+        return _directive("function", f"{name}{_signature(thing)}", markdown(inspect.getdoc(thing) or ""))
+    return _directive("data", name, _value(module, name, thing))
 
 
 def _class_parts(thing: type) -> Iterator[str]:
@@ -146,11 +147,18 @@ def _signature(thing: Any, bound: bool = False) -> str:
     except (TypeError, ValueError):
         return ""
     parameters = list(signature.parameters.values())[1 if bound else 0 :]
-    plain = [parameter.replace(default=_default(parameter.default)) for parameter in parameters]
+    plain = [_plain(parameter) for parameter in parameters]
     shown = signature.replace(parameters=plain)
     if inspect.isclass(thing):
         shown = shown.replace(return_annotation=inspect.Signature.empty)
     return stringify_signature(shown, unqualified_typehints=True)
+
+
+def _plain(parameter: inspect.Parameter) -> inspect.Parameter:
+    """Return a parameter with a plain type, `str` for `Annotated[str, …]`, and a default that can be shown."""
+    kind = parameter.annotation
+    plain = ANNOTATED.sub(r"\1", kind) if isinstance(kind, str) else kind
+    return parameter.replace(annotation=plain, default=_default(parameter.default))
 
 
 class _Written:

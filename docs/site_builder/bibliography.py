@@ -12,6 +12,7 @@ ENTRY = re.compile(r"^@\w+\{(\w+),(.*)\}\s*$", re.MULTILINE)
 FIELD = re.compile(r"(\w+) = \{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}")
 ACCENTS = {'"': "\u0308", "'": "\u0301", "`": "\u0300", "^": "\u0302", "~": "\u0303", "c": "\u0327", "v": "\u030c"}
 LETTERS = {r"\DJ": "Đ", r"\dj": "đ", r"\o": "ø", r"\ss": "ß", r"\i": "ı", r"\l": "ł", r"\aa": "å", r"\ae": "æ"}
+CITATION = re.compile(r"(?<!\[)\[(\w+\d{4}[a-z]?)((?:, [^]\[]+)?)\](?![\[(:])")
 ARXIV = re.compile(r"arXiv[: ](\d{4}\.\d{4,5})")
 BIORXIV = re.compile(r"bioRxiv (\d{4}\.\d\d\.\d\d\.\d+)")
 
@@ -51,18 +52,14 @@ def papers() -> str:
 
 
 def cited(text: str) -> str:
-    """Return a text in which the key of `[Key2018, eq. 6]` stands in brackets of its own, as a link does."""
-    return re.sub(r"\[(\w+\d{4}[a-z]?)(, [^]\[]+)\](?!\()", _split, text)
+    """Return a text in which the key of `[Key2018]` or `[Key2018, eq. 6]` is a link, inside of the brackets."""
+    return CITATION.sub(lambda found: f"[[{found[1]}]{found[2]}]" if found[1] in entries() else found[0], text)
 
 
 def definitions(text: str) -> str:
     """Return Markdown's link definitions for the papers that a text cites, by which `[Key2018]` becomes a link."""
     cited = sorted(key for key in entries() if f"[{key}]" in text)
     return "\n".join(f"[{key}]: #{_target(key)}" for key in cited)
-
-
-def _split(found: re.Match[str]) -> str:
-    return f"[[{found[1]}]{found[2]}]" if found[1] in entries() else found[0]
 
 
 def _target(key: str) -> str:

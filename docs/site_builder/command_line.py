@@ -9,8 +9,7 @@ import textwrap
 from collections.abc import Iterator
 from unittest.mock import patch
 
-from unweave.cli import main
-from unweave.cli.commands import COMMANDS
+from unweave.cli.commands import COMMANDS, run_command
 
 WIDTH = "100"
 """Columns of the terminal that the help is written for: so few that tyro puts no two boxes side by side."""
@@ -44,7 +43,7 @@ def printed(words: list[str]) -> str:
     out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")  # its encoding tells tyro which boxes it can draw
     environment = {"COLUMNS": WIDTH, "NO_COLOR": "1"}
     with patch.dict("os.environ", environment), contextlib.redirect_stdout(out), contextlib.suppress(SystemExit):
-        main(words)
+        run_command(words)
     out.flush()
     return out.buffer.getvalue().decode()  # pyright: ignore[reportAttributeAccessIssue]
 
