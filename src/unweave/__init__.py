@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from unweave.extras import answer_for_missing_packages
+
 if TYPE_CHECKING:
     __version__: str
     from unweave import data as data
@@ -65,7 +67,9 @@ _MODULES = (
     "training",
 )
 
+
 __all__ = ["Run", "Study", "UsageError", "compare", "evaluate", "explore", "load", "train"]
+answer_for_missing_packages()
 
 
 def __getattr__(name: str) -> object:
