@@ -28,6 +28,7 @@ LAYERS = (
     ("study",),
     ("encoders", "perception", "selection", "tasks"),
     ("report",),
+    ("publishing",),
     ("reproduce",),
     ("explorer",),
     ("cli",),

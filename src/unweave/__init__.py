@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from unweave import perception as perception
     from unweave import plugins as plugins
     from unweave import presets as presets
+    from unweave import publishing as publishing
     from unweave import report as report
     from unweave import reproduce as reproduce
     from unweave import selection as selection
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from unweave.explorer import explore as explore
     from unweave.metrics import compare as compare
     from unweave.metrics import evaluate as evaluate
+    from unweave.publishing import publish as publish
     from unweave.runs import Run as Run
     from unweave.study import Study as Study
     from unweave.training import train as train
@@ -42,6 +44,7 @@ _HOME = {
     "evaluate": "unweave.metrics",
     "compare": "unweave.metrics",
     "explore": "unweave.explorer",
+    "publish": "unweave.publishing",
     "Run": "unweave.runs",
     "Study": "unweave.study",
     "UsageError": "unweave.errors",
@@ -59,6 +62,7 @@ _MODULES = (
     "perception",
     "plugins",
     "presets",
+    "publishing",
     "report",
     "reproduce",
     "selection",
@@ -67,8 +71,8 @@ _MODULES = (
     "training",
 )
 
+__all__ = ["Run", "Study", "UsageError", "compare", "evaluate", "explore", "load", "publish", "train"]
 
-__all__ = ["Run", "Study", "UsageError", "compare", "evaluate", "explore", "load", "train"]
 answer_for_missing_packages()
 
 
