@@ -14,7 +14,7 @@ HOME = {name: module.split(".")[1] for name, module in unweave._HOME.items()}
 """Where the public names of unweave are."""
 PACKAGE = Path(unweave.__file__).parent
 LAYERS = (
-    ("errors", "hardware", "late", "light_compiler", "memory", "signals", "text", "versions"),
+    ("errors", "extras", "hardware", "late", "light_compiler", "memory", "signals", "text", "versions"),
     ("collapse", "compiled", "fields", "files", "options", "plugins", "progress", "score_frame", "tables", "tracing"),
     ("origins", "schedules"),
     ("data", "devices", "gaussian", "geometry"),
@@ -28,6 +28,7 @@ LAYERS = (
     ("study",),
     ("encoders", "perception", "selection", "tasks"),
     ("report",),
+    ("publishing",),
     ("reproduce",),
     ("explorer",),
     ("cli",),

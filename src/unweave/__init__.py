@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from unweave.extras import answer_for_missing_packages
+
 if TYPE_CHECKING:
     __version__: str
     from unweave import data as data
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from unweave import perception as perception
     from unweave import plugins as plugins
     from unweave import presets as presets
+    from unweave import publishing as publishing
     from unweave import report as report
     from unweave import reproduce as reproduce
     from unweave import selection as selection
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from unweave.explorer import explore as explore
     from unweave.metrics import compare as compare
     from unweave.metrics import evaluate as evaluate
+    from unweave.publishing import publish as publish
     from unweave.runs import Run as Run
     from unweave.study import Study as Study
     from unweave.training import train as train
@@ -40,6 +44,7 @@ _HOME = {
     "evaluate": "unweave.metrics",
     "compare": "unweave.metrics",
     "explore": "unweave.explorer",
+    "publish": "unweave.publishing",
     "Run": "unweave.runs",
     "Study": "unweave.study",
     "UsageError": "unweave.errors",
@@ -57,6 +62,7 @@ _MODULES = (
     "perception",
     "plugins",
     "presets",
+    "publishing",
     "report",
     "reproduce",
     "selection",
@@ -65,7 +71,9 @@ _MODULES = (
     "training",
 )
 
-__all__ = ["Run", "Study", "UsageError", "compare", "evaluate", "explore", "load", "train"]
+__all__ = ["Run", "Study", "UsageError", "compare", "evaluate", "explore", "load", "publish", "train"]
+
+answer_for_missing_packages()
 
 
 def __getattr__(name: str) -> object:

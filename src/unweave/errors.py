@@ -40,6 +40,14 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UnknownName:
     return UnknownName(f"no {kind} is called '{name}'{hint} (known: {', '.join(names)})", kind)
 
 
+class MissingPackage(UsageError, ModuleNotFoundError):
+    """A package that an extra of unweave installs is not there."""
+
+    def __init__(self, package: str, extra: str) -> None:
+        super().__init__(f"this needs {package}, which is not installed; run: pip install 'unweave[{extra}]'")
+        self.name = package
+
+
 @contextmanager
 def called(name: str) -> Iterator[None]:
     """Prefix the message of a mistake with a name, to say whose inputs are wrong."""

@@ -55,6 +55,13 @@ COMMANDS = {
         "unweave.cli.report:Report",
         plugins=True,
     ),
+    "publish": Command(
+        "unweave.cli.publish:publish",
+        "write a run as a folder for the Hugging Face hub: weights, model card, scores, traversals",
+        "unweave publish runs/first --out published/first",
+        "unweave.cli.publish:Publish",
+        plugins=True,
+    ),
     "explore": Command(
         "unweave.cli.explore:explore",
         "open a page in the browser over runs, studies and codes: move latents, compare, sort and filter",

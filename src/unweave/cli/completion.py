@@ -6,6 +6,7 @@ The script holds a table from what has been typed to what may follow, and starts
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -17,7 +18,7 @@ from unweave.cli.commands import COMMANDS
 from unweave.cli.completion_scripts import SCRIPTS
 from unweave.cli.options import Option, options_of
 from unweave.cli.parsing import parse
-from unweave.errors import unknown
+from unweave.errors import MissingPackage, unknown
 from unweave.fields import OneOf
 
 FILES = "@files"
@@ -52,17 +53,21 @@ def completion(words: list[str]) -> None:
 def following() -> dict[str, str]:
     """Return what may follow: after a command its options, `command =` its first words, `command --option` values.
 
-    An asterisk stands for any method.
+    An asterisk stands for any method. Without torch, commands that need it are offered without their options.
     """
     table = {"": " ".join(dict.fromkeys(name.split()[0] for name in COMMANDS))}
     for name, command in COMMANDS.items():
         group, _, member = name.partition(" ")
         if member:
             table[f"{group} ="] = " ".join(filter(None, [table.get(f"{group} =", ""), member]))
-        if command.options:
+        if not command.options:
+            continue
+        with suppress(MissingPackage):
             options = options_of(_load(command.options))
             table |= _entries(name, options, {f"{name} =": table.get(f"{name} =", "")})
-    return table | _training()
+    with suppress(MissingPackage):
+        table |= _training()
+    return table
 
 
 def _training() -> dict[str, str]:

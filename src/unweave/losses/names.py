@@ -129,6 +129,22 @@ def content_name(full: str) -> str:
     return f"{name}:" + ",".join(part for part in written.split(",") if not part.startswith("path="))
 
 
+def with_path(full: str, path: str) -> str:
+    """Return the full name of a loss that is read from a file, with the file at another place.
+
+    >>> with_path("learnt:path=/home/ada/my.loss,weight=1", "my.loss")
+    'learnt:path=my.loss,weight=1'
+    """
+    name, options = split_options(full)
+    return f"{name}:" + ",".join(f"{option}={value}" for option, value in {**options, "path": path}.items())
+
+
+def with_absolute_file(full: str, folder: Path) -> str:
+    """Return the full name of a loss whose file, if it has one, is named from a folder on."""
+    path = split_options(full)[1].get("path", "") if ":" in full else ""
+    return full if not path or Path(path).is_absolute() else with_path(full, str((folder / path).resolve()))
+
+
 def _is_path(text: str) -> bool:
     """Return whether a loss is given only by the path of its file."""
     return text.endswith(SUFFIX) and text.partition(":")[0] not in FAMILIES

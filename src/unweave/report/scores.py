@@ -118,7 +118,7 @@ def _group(group: str, scores: Sequence[Score], columns: int) -> str:
         return ""
     heading = f"<strong>{group.capitalize()}</strong> {QUESTIONS[group]}"
     head = f'<tr class="group"><th scope="rowgroup" colspan="{columns}">{heading}</th></tr>'
-    rows = "\n".join(_row(score, _apart(score, scores), columns) for score in inside)
+    rows = "\n".join(_row(score, apart(score, scores), columns) for score in inside)
     return f"<tbody>\n{head}\n{rows}\n</tbody>"
 
 
@@ -194,7 +194,7 @@ def _end(value: float) -> str:
     return number(float(f"{value:.2g}")).replace("-", "−")
 
 
-def _apart(score: Score, scores: Sequence[Score]) -> str:
+def apart(score: Score, scores: Sequence[Score]) -> str:
     """Return the options that a score does not share with others of its name."""
     own = _read(score.get("options"))
     others = [_read(other.get("options")) for other in scores if other["metric"] == score["metric"]]

@@ -7,9 +7,10 @@ import os
 import platform
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, is_dataclass
 from datetime import UTC, datetime
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from io import BytesIO
 from math import isfinite
 from pathlib import Path
@@ -104,8 +105,12 @@ class Outcome:
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of the packages that compute a result."""
-    return {"python": platform.python_version()} | {package: version(package) for package in PACKAGES}
+    """Return the versions of the installed packages that compute a result; not every result needs torch."""
+    found = {"python": platform.python_version()}
+    for package in PACKAGES:
+        with suppress(PackageNotFoundError):
+            found[package] = version(package)
+    return found
 
 
 def refuse_folder(folder: Path, name: str, preset: str, seed: int, setting: str | None = None) -> None:

@@ -9,6 +9,8 @@ traces/              the decoder's hidden layers on fixed images during training
 checkpoint.pt        needed to continue training: optimiser, random streams; about three times the size of the weights
 scores.parquet       metric, value, low, high, floor, ceiling, adjusted, options, step, weights
 report.html          the page written by `unweave report`
+
+A folder that `unweave publish` wrote is a run too; its weights are called model.safetensors.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from unweave.runs.files import (
     FILES,
     LOG,
     PAGE,
+    PUBLISHED,
     SCORES,
     SNAPSHOTS,
     STATUS,
@@ -40,6 +43,7 @@ __all__ = [
     "LOG",
     "METADATA",
     "PAGE",
+    "PUBLISHED",
     "SCORES",
     "SNAPSHOTS",
     "STATUS",

@@ -17,12 +17,24 @@ from unweave.data.identity import with_absolute_path
 from unweave.devices import choose_device
 from unweave.errors import UnknownName, UsageError, called
 from unweave.losses import Loss, loss_of
+from unweave.losses.names import with_absolute_file
 from unweave.nets import Model, Modules
 from unweave.nets.own import OWN
 from unweave.origins import how_to_load, plugins_of, warn_of_changes
 from unweave.progress import OnProgress, reporting
 from unweave.runs import inference
-from unweave.runs.files import CONFIG, LOG, SCORES, SNAPSHOTS, WEIGHTS, read_json, repair, snapshot_path, status_of
+from unweave.runs.files import (
+    CONFIG,
+    LOG,
+    PUBLISHED,
+    SCORES,
+    SNAPSHOTS,
+    WEIGHTS,
+    read_json,
+    repair,
+    snapshot_path,
+    status_of,
+)
 from unweave.runs.weights import DamagedWeights, identity_of_file, load_model
 from unweave.tables import merge_scores, read_log, read_scores
 from unweave.tracing import about_traces, read_traces, traced_steps
@@ -43,7 +55,9 @@ class Run:
         self.config: dict[str, Any] = values
         with self._naming_its_origin():
             settings = Config.from_json(values)
-        self.settings = replace(settings, data=with_absolute_path(settings.data, path))
+        method, loss = settings.method, with_absolute_file(settings.method.loss, path)
+        method = method if loss == method.loss else replace(method, loss=loss)
+        self.settings = replace(settings, method=method, data=with_absolute_path(settings.data, path))
         self._device = device
         self._data: Dataset | None = None
         self._modules = net
@@ -199,14 +213,18 @@ class Run:
         return np.stack([np.concatenate([*moment.layers.values()], axis=1) for moment in moments])
 
     @property
-    def _weights_path(self) -> Path:
-        return self.path / WEIGHTS if self._snapshot is None else snapshot_path(self.path, self._snapshot)
+    def weights_path(self) -> Path:
+        """The file of its weights; of a published run that has another name."""
+        if self._snapshot is not None:
+            return snapshot_path(self.path, self._snapshot)
+        published = self.path / PUBLISHED
+        return published if published.is_file() else self.path / WEIGHTS
 
     @property
     def weights(self) -> str | None:
         """The identity of the current weights, a hash of their tensors; None before the first checkpoint."""
         try:
-            path, found = self._weights_path, self._weights_path.stat()
+            path, found = self.weights_path, self.weights_path.stat()
         except FileNotFoundError:
             return None
         return identity_of_file(path, found.st_ino, found.st_mtime_ns, found.st_size)
@@ -255,7 +273,7 @@ class Run:
     @cached_property
     def _loaded(self) -> tuple[Model, int, str]:
         """The model, and the step and identity of its weights, read at once because training replaces the file."""
-        path = self._weights_path
+        path = self.weights_path
         if not path.is_file():
             raise UsageError(f"'{self.path}' has no {WEIGHTS}; {repair(self.path)}")
         if self.settings.net.name == OWN and self._modules is None:

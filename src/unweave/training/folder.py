@@ -13,7 +13,19 @@ from unweave.data.identity import with_relative_path
 from unweave.errors import UsageError
 from unweave.files import is_temporary, is_whole_archive, locked, write_json
 from unweave.origins import Origin
-from unweave.runs import CHECKPOINT, CONFIG, FILES, SNAPSHOTS, STATUS, TENSORBOARD, WEIGHTS, Run, read_json, status_of
+from unweave.runs import (
+    CHECKPOINT,
+    CONFIG,
+    FILES,
+    PUBLISHED,
+    SNAPSHOTS,
+    STATUS,
+    TENSORBOARD,
+    WEIGHTS,
+    Run,
+    read_json,
+    status_of,
+)
 from unweave.tracing import TRACES
 
 AGAIN = "--overwrite (in Python, overwrite=True) starts again"
@@ -157,6 +169,8 @@ def _refuse_what_is_no_run(folder: Path) -> None:
         raise UsageError(f"'{folder}' is a file; a run needs a folder")
     if not folder.is_dir():
         return
+    if (folder / PUBLISHED).is_file():
+        raise UsageError(f"'{folder}' is a published run, which is not trained further; choose another folder")
     if (folder / CONFIG).is_file():
         if "unweave" not in read_json(folder / CONFIG):
             raise UsageError(f"'{folder / CONFIG}' does not belong to a run of unweave; choose another folder")

@@ -1,0 +1,50 @@
+"""Uploading a published folder to the Hugging Face hub."""
+
+from __future__ import annotations
+
+import re
+from os import PathLike, fspath
+
+from unweave.errors import UsageError
+
+REPO = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
+
+
+def check_repo(repo: str) -> None:
+    """Refuse what cannot be the name of a repository on the hub."""
+    if REPO.fullmatch(repo) is None:
+        raise UsageError(f"a repository on the hub is called user/name, not '{repo}'")
+
+
+def upload(folder: str | PathLike[str], repo: str, *, private: bool = False) -> str:
+    """Upload a published folder to the Hugging Face hub, with the token that `hf auth login` stored.
+
+    Parameters
+    ----------
+    folder
+        The folder that `unweave.publish` wrote.
+    repo
+        The repository, user/name; it is made where there is none.
+    private
+        Whether a new repository is private.
+
+    Returns
+    -------
+    str
+        The address of the repository.
+    """
+    check_repo(repo)
+    place = f"the folder '{fspath(folder)}' is ready for another try"
+    try:
+        from huggingface_hub import HfApi
+    except ImportError:
+        missing = "uploading needs huggingface_hub, which is not installed; run: pip install 'unweave[hub]'"
+        raise UsageError(f"{missing}; {place}") from None
+    api = HfApi()
+    try:
+        address = api.create_repo(repo, repo_type="model", private=private, exist_ok=True)
+        api.upload_folder(repo_id=repo, folder_path=fspath(folder), commit_message="Publish a run of unweave")
+    except Exception as error:  # the hub, its libraries and the network fail in many ways; none is ours
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise UsageError(f"'{repo}' could not be uploaded: {reason}; {place} (log in with: hf auth login)") from error
+    return str(address)
