@@ -63,12 +63,12 @@ def test_a_method_s_help_shows_its_fields_and_everyone_s(cli):
         "--beta NUMBER|FROM:TO@STEPS": "Weight of the KL term; a number, or a schedule such as 1:4@10000.",
         "--loss {auto,bce,mse,mae,gaussian,learnt,mse-box,mse-gauss,mse-kernel,nb, poisson}": "Reconstruction loss",
         "--net {auto,additive,broadcast,conv,disent,dlib,mlp,qlae,tripod}": "Architecture: conv",
-        "--latents INT": "Number of latent units. (default: 10)",
-        "--standardise": "Give every channel mean 0",
+        "--latents INT": "Number of latents. (default: 10)",
+        "--standardise": "Scale every channel to mean 0",
         "--checkpoint-every INT": "Steps between two checkpoints.",
         "--device {auto,cpu,cuda,mps}": "Where to train",
         "--track {tensorboard,wandb}": "Also send the log to one of these trackers",
-        "--label-kind {perfect,binned,noisy,partial,permuted}": "What labels are like",
+        "--label-kind {perfect,binned,noisy,partial,permuted}": "Quality of the labels",
     }.items():
         assert f"{flag} {help_text}" in text
     assert "--name" not in out
