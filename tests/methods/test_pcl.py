@@ -118,7 +118,7 @@ def test_rows_that_are_held_out_neither_follow_nor_are_followed(data: Subset | R
 def test_rows_without_a_pair_are_refused():
     rows = segments()
     alone: Dataset = Restricted(rows, keep="segment=0|segment=1")
-    for images in (1, 2):  # of 400 rows, so that the seed draws no neighbours
+    for images in (1, 2):  # the two rows that the seed draws are not neighbours
         with pytest.raises(UsageError, match="draws no two consecutive rows"):
             PCL().check(Subset(alone, images=images), 3)
     with pytest.raises(UsageError, match="draws no two consecutive rows"):

@@ -60,7 +60,7 @@ def _time_of(data: Dataset, time: str) -> str:
 def _draw_first_rows(data: Dataset, n: int, rng: np.random.Generator) -> Integers:
     """Draw rows (n,) that are followed by another row of the training set."""
     if (drawn := reweighted(data)) is None:
-        return rng.integers(len(data) - 1, size=n)
+        return np.minimum(data.sample(n, rng), len(data) - 2)  # none follows the last row
     first = drawn.allowed[:-1][np.diff(drawn.allowed) == 1]
     if not len(first):
         raise UsageError(f"{data.name} draws no two consecutive rows: choose a larger part of the rows")
