@@ -161,8 +161,8 @@ def test_wrong_settings_are_refused(settings, message):
 @pytest.mark.parametrize(
     ("settings", "latents", "message"),
     [
-        ({}, len(SIZES) - 1, f"{len(SIZES)} labelled factors need as many latents"),
-        ({"kind": "partial", "factors": 3}, 2, "3 labelled factors need as many latents"),
+        ({}, len(SIZES) - 1, f"{len(SIZES)} labelled factors need as many numeric latents"),
+        ({"kind": "partial", "factors": 3}, 2, "3 labelled factors need as many numeric latents"),
         ({"kind": "partial", "factors": 0}, 10, "partial labels need 1 to"),
         ({"kind": "partial", "factors": 99}, 10, "partial labels need 1 to"),
         ({"kind": "partial", "factors": "colour"}, 10, "no factor is called 'colour'"),

@@ -134,7 +134,9 @@ def test_a_walk_moves_every_factor_a_little_and_keeps_the_distribution():
     for k, size in enumerate(data.factors.sizes):
         # One of five steps is 0. Of the others, 1 + 2 of each direction lead over the edge, from the last two values.
         unmoved = (1 + 6 / size) / 5
-        assert ((a - b)[:, k] == 0).mean() == pytest.approx(unmoved, abs=5 * math.sqrt(unmoved * (1 - unmoved) / 60_000))
+        assert ((a - b)[:, k] == 0).mean() == pytest.approx(
+            unmoved, abs=5 * math.sqrt(unmoved * (1 - unmoved) / 60_000)
+        )
         counts = np.bincount(b[:, k], minlength=size)
         assert (np.abs(counts - 60_000 / size) < 5 * np.sqrt(60_000 / size)).all()
 

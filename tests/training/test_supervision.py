@@ -213,7 +213,9 @@ def test_labels_train_the_encoder_of_any_method(name):
     config = Config(method, DATA.description, Net("mlp", latents=6, width=0.02))
     model = config.build((32, 32, 3), torch.Generator().manual_seed(0))
     numbers = method.categories_of(6).count(0)
-    term = Supervision(Labels(count=30, kind="partial", batch=12), DATA, np.random.default_rng(3), numbers).term(model, 0)
+    term = Supervision(Labels(count=30, kind="partial", batch=12), DATA, np.random.default_rng(3), numbers).term(
+        model, 0
+    )
     encoder = [weight for name, weight in model.encoder.named_parameters() if name.endswith("weight")]
     for gradient in torch.autograd.grad(term, encoder, allow_unused=True):
         assert gradient is not None

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from unweave.errors import UsageError
+from unweave.fields import check_types
 from unweave.losses import Loss
 from unweave.nets import Model
 from unweave.penalties import orthogonal_jacobian
@@ -33,11 +34,11 @@ class OrthogonalJacobian:
     """Number of codes of a batch at which the Jacobian is computed; 0: all."""
 
     def __post_init__(self) -> None:
+        check_types(self)
         require_not_negative(self, "weight")
         for name in ("columns", "codes"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-                raise UsageError(f"{name} of the Jacobian term must be an integer, 0 or more, not {value!r}")
+            if (value := getattr(self, name)) < 0:
+                raise UsageError(f"{name} of the Jacobian term must be 0 or more, not {value}")
         if self.columns == 1:
             raise UsageError("the Jacobian term compares columns: use 2 or more, or 0 for all")
 
