@@ -159,7 +159,7 @@ def test_mistakes_are_one_clear_line_and_leave_no_folder_behind(quick_train, tmp
     for settings, message in wrong:
         with pytest.raises(UsageError, match=message):
             OrthogonalJacobian(**settings)
-    with pytest.raises(UsageError, match="draws 5 columns, but there are only 4 latents"):
+    with pytest.raises(UsageError, match="draws 5 columns, but the decoder has only 4 inputs"):
         quick_train(jacobian=OrthogonalJacobian(columns=5))
     with pytest.raises(UsageError, match="needs a decoder, but lejepa has none"):
         quick_train(method="lejepa", jacobian=OrthogonalJacobian())

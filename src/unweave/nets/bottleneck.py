@@ -84,9 +84,14 @@ class Head(nn.Module):
     """
 
     @classmethod
+    def widths(cls, latents: int, **options: Any) -> tuple[int, ...]:
+        """Return the number of the decoder's inputs for each latent: by default, 1."""
+        return (1,) * latents
+
+    @classmethod
     def inputs(cls, latents: int, **options: Any) -> int:
-        """Return the number of the decoder's inputs: by default, one for each latent."""
-        return latents
+        """Return the number of the decoder's inputs."""
+        return sum(cls.widths(latents, **options))
 
     @classmethod
     def categories(cls, latents: int, **options: Any) -> tuple[int, ...]:
