@@ -76,3 +76,20 @@ def fits(value: object, types: frozenset[type]) -> bool:
     if isinstance(value, bool):
         return bool in types
     return isinstance(value, tuple(types)) or (isinstance(value, int) and float in types)
+
+
+def check_types(settings: object) -> None:
+    """Raise a `UsageError` if a field of a dataclass has a value of another type; numpy numbers become Python's."""
+    for name, types in types_of(type(settings)).items():
+        value = getattr(settings, name)
+        if type(value).__module__ == "numpy" and getattr(value, "ndim", 1) == 0:  # numpy itself may not be loaded
+            value = value.item()
+            object.__setattr__(settings, name, value)  # the dataclass is frozen
+        require_type(name, value, types)
+
+
+def require_type(name: str, value: object, types: frozenset[type]) -> None:
+    """Raise a `UsageError` that names the types that a field takes, if the value has none of them."""
+    if not fits(value, types):
+        kinds = " or ".join(sorted(kind.__name__ for kind in types if kind is not type(None)))
+        raise UsageError(f"{name} must be of type {kinds}, not {value!r}")

@@ -11,10 +11,10 @@ import torch
 
 import unweave
 from unweave.config import Config
-from unweave.data import Table, load
+from unweave.data import Table, Vectors, load
 from unweave.errors import UsageError
 from unweave.methods import IVAE, VAE, Batch
-from unweave.methods.ivae import ConditionalPrior, conditional_prior, divergence
+from unweave.methods.ivae import ConditionalPrior, conditional_prior
 from unweave.nets import Gaussian, Net
 
 SHAPE = (32, 32, 3)
@@ -46,7 +46,7 @@ def test_the_divergence_is_the_integral_of_its_definition():
         one, other = (density(float(g.mean[0, j]), float(g.log_variance[0, j])) for g in (q, p))
         there = one > 1e-300
         integral = np.trapezoid(np.where(there, one * (np.log(one + 1e-300) - np.log(other + 1e-300)), 0), z)
-        assert float(divergence(q, p)[0, j]) == pytest.approx(integral, rel=1e-5)
+        assert float(q.divergence(p)[0, j]) == pytest.approx(integral, rel=1e-5)
 
 
 @pytest.mark.parametrize("means", [False, True])
@@ -86,6 +86,39 @@ def test_the_mixture_over_u_has_mean_0_and_variance_1():
     table = prior.table()
     torch.testing.assert_close(table.mean.mean(0), torch.zeros(5), atol=1e-6, rtol=0)
     torch.testing.assert_close((table.log_variance.exp() + table.mean.square()).mean(0), torch.ones(5))
+
+
+def test_values_that_never_occur_have_no_part_in_the_scale():
+    """u is 5, 10 or 15: after any training, the mixture over these three has variance 1."""
+    u = np.repeat([5, 10, 15], 20)
+    data = Vectors(np.random.default_rng(0).normal(size=(60, 4)), u[:, None], names=["u"])
+    method = IVAE(means=True, loss="mse").resolve(data, 1e-3)
+    assert (method.columns, method.values) == ("0:16", "5,10,15")
+    assert method.resolve(data, 1e-3) == method
+    model = Config(method, data.description, Net("mlp", latents=2, width=0.02)).build((4,), generator())
+    prior = conditional_prior(model)
+    with torch.no_grad():
+        for parameter in prior.parameters():
+            parameter.copy_(2 * torch.randn(3, 2, generator=generator(1)))
+    p = prior(torch.from_numpy(u[:, None]))
+    torch.testing.assert_close((p.log_variance.exp() + p.mean.square()).mean(0), torch.ones(2))
+    torch.testing.assert_close(p.mean[::20], prior.table().mean)
+
+
+def test_values_that_are_held_out_have_no_row():
+    data = load("xysquares-restricted:size=32,exclude=x_R=0|y_R=1&x_R=2")
+    sizes = [data.factors.sizes[data.factors.axis(name)] for name in ("y_R", "x_R")]
+    method = IVAE(auxiliary="y_R, x_R,").resolve(data, 1e-3)
+    assert method.auxiliary == "y_R,x_R"
+    expected = [y * sizes[1] + x for y in range(sizes[0]) for x in range(1, sizes[1]) if (y, x) != (1, 2)]
+    assert method.values == ",".join(map(str, expected))
+
+
+def test_what_is_read_from_the_data_cannot_be_given():
+    with pytest.raises(UsageError, match="columns of ivae is read from the data set"):
+        IVAE(columns="7:9").resolve(load("xysquares:size=32"), 1e-3)
+    with pytest.raises(UsageError, match="values of ivae is read from the data set"):
+        IVAE(values="1,2").resolve(load("xysquares:size=32"), 1e-3)
 
 
 def test_one_value_of_u_is_the_vae():

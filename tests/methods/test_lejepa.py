@@ -78,7 +78,7 @@ def test_views_are_pairs_walks_or_neighbouring_rows():
     assert (second == first + 1).all()
     for views in ("rows", "noise"):
         LeJEPA(views=views).check(rows, 2)
-    with pytest.raises(UsageError, match="needs factors"):
+    with pytest.raises(UsageError, match=r"use the views rows \(consecutive rows\) or noise"):
         LeJEPA().check(rows, 2)
     with pytest.raises(UsageError, match="not of time"):
         LeJEPA(views="rows").check(grid, 2)
@@ -90,3 +90,19 @@ def test_views_are_pairs_walks_or_neighbouring_rows():
 def test_wrong_settings_are_refused(wrong):
     with pytest.raises(UsageError):
         LeJEPA(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("views", "field", "value"),
+    [
+        ("walk", "changed", 2),
+        ("noise", "rule", "laplace"),
+        ("rows", "always_shared", "shape"),
+        ("noise", "step_rate", 2.0),
+        ("rows", "step", 2),
+        ("factors", "noise", 0.5),
+    ],
+)
+def test_options_without_effect_are_refused(views, field, value):
+    with pytest.raises(UsageError, match=f"{field} has no effect with the views '{views}'"):
+        LeJEPA(views=views, **{field: value})

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import FrozenInstanceError, fields
+from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
 from unweave.config import Config
 from unweave.data import load
+from unweave.data.labels import Labels
 from unweave.errors import UsageError
-from unweave.methods import METHODS, VAE, Batch, BetaVAE, Method, Schedule
+from unweave.fields import types_of
+from unweave.methods import METHODS, VAE, Batch, BetaVAE, Method, OrthogonalJacobian, Schedule
 from unweave.nets import Model, Net
 from unweave.schedules import in_steps
 
@@ -92,6 +96,27 @@ def test_every_method_is_frozen_documented_and_trains(kind: type[Method], x):
 def test_a_wrong_beta_is_refused(beta):
     with pytest.raises(UsageError, match="beta must be"):
         BetaVAE(beta=beta)
+
+
+SETTINGS = {**METHODS, "labels": Labels, "jacobian": OrthogonalJacobian}
+FIELDS = [(kind, name) for kind in SETTINGS.values() for name in types_of(kind)]
+
+
+@pytest.mark.parametrize(("kind", "name"), FIELDS, ids=[f"{kind.__name__}-{name}" for kind, name in FIELDS])
+def test_a_value_of_another_type_is_refused_for_every_field(kind, name):
+    types = types_of(kind)[name]
+    wrong = [[8, 5], *([] if type(None) in types else [None]), *([] if str in types else ["a"])]
+    wrong += [2.5] if float not in types else [True]
+    for value in wrong:
+        with pytest.raises(UsageError, match=f"{name} must be of type") as caught:
+            kind(**{name: value})
+        assert "\n" not in str(caught.value)
+
+
+def test_numpy_numbers_become_pythons():
+    settings: dict[str, Any] = {"count": np.int32(7), "noise": np.float32(0.5)}
+    labels = Labels(**settings)
+    assert (type(labels.count), type(labels.noise)) == (int, float)
 
 
 def test_a_misspelt_loss_is_answered_with_the_nearest():

@@ -10,8 +10,10 @@ import pytest
 import torch
 
 from unweave.config import Config
-from unweave.data import Table, Vectors, load
+from unweave.data import Dataset, Table, Vectors, load
 from unweave.data.consecutive import draw_consecutive, require_consecutive
+from unweave.data.restricted import Restricted
+from unweave.data.subset import Subset
 from unweave.errors import UsageError
 from unweave.methods import PCL, Batch
 from unweave.methods.pcl import regression
@@ -97,14 +99,44 @@ def test_rows_follow_each_other_where_there_is_no_grid():
     assert set(first) == set(range(49))
 
 
+def segments() -> Vectors:
+    rows = np.random.default_rng(0).normal(size=(1000, 3))
+    return Vectors(rows, np.arange(1000)[:, None] // 200, names=["segment"])
+
+
+@pytest.mark.parametrize("data", [Subset(segments(), images=100), Restricted(segments(), exclude="segment=3")])
+def test_rows_that_are_held_out_neither_follow_nor_are_followed(data: Subset | Restricted):
+    first, second = draw_consecutive(data, 20_000, np.random.default_rng(0))
+    possible = [i for i in data.allowed if i + 1 in set(data.allowed)]
+    assert (second == first + 1).all()
+    rows, counts = np.unique(first, return_counts=True)
+    assert rows.tolist() == possible
+    expected = 20_000 / len(possible)
+    assert (np.abs(counts - expected) < 5 * np.sqrt(expected)).all()
+
+
+def test_rows_without_a_pair_are_refused():
+    rows = segments()
+    alone: Dataset = Restricted(rows, keep="segment=0|segment=1")
+    for images in (1, 2):  # the two rows that the seed draws are not neighbours
+        with pytest.raises(UsageError, match="draws no two consecutive rows"):
+            PCL().check(Subset(alone, images=images), 3)
+    with pytest.raises(UsageError, match="draws no two consecutive rows"):
+        draw_consecutive(Subset(alone, images=2), 5, np.random.default_rng(0))
+
+
 def test_a_walk_moves_every_factor_a_little_and_keeps_the_distribution():
     data = load("xysquares:size=32")
     rng = np.random.default_rng(0)
     first, second = draw_consecutive(data, 60_000, rng, step=2)
     a, b = data.values(first), data.values(second)
     assert np.abs(a - b).max() == 2
-    assert 0.25 < ((a - b) == 0).mean() < 0.5  # a fifth, and the steps that would leave the grid
     for k, size in enumerate(data.factors.sizes):
+        # One of five steps is 0. Of the others, 1 + 2 of each direction lead over the edge, from the last two values.
+        unmoved = (1 + 6 / size) / 5
+        assert ((a - b)[:, k] == 0).mean() == pytest.approx(
+            unmoved, abs=5 * math.sqrt(unmoved * (1 - unmoved) / 60_000)
+        )
         counts = np.bincount(b[:, k], minlength=size)
         assert (np.abs(counts - 60_000 / size) < 5 * np.sqrt(60_000 / size)).all()
 
@@ -115,6 +147,21 @@ def test_a_walk_never_leads_to_what_is_held_out():
     assert (data.values(first)[:, data.factors.axis("x_R")] > 0).all()
     assert (data.values(second)[:, data.factors.axis("x_R")] > 0).all()
     assert (first != second).any()
+
+
+def test_a_walk_keeps_the_distribution_of_a_correlated_set():
+    data = load("xysquares-correlated:size=32,pair=x_R+y_R,strength=0.1")
+    first, second = draw_consecutive(data, 60_000, np.random.default_rng(0))
+    axes = [data.factors.axis(name) for name in ("x_R", "y_R")]
+    size = data.factors.sizes[axes[0]]
+    places = np.linspace(0, 1, size)
+    expected = np.exp(-((places[:, None] - places) ** 2) / (2 * 0.1**2))
+    expected *= 60_000 / expected.sum()
+    for images in (first, second):
+        found = np.zeros((size, size))
+        np.add.at(found, tuple(data.values(images)[:, axes].T), 1)
+        assert (np.abs(found - expected) <= 5 * np.sqrt(expected) + 3).all()
+    assert (first != second).mean() > 0.3
 
 
 def test_time_that_is_not_there_is_refused():

@@ -68,6 +68,21 @@ def test_a_renamed_factor_reaches_what_the_factors_themselves_do(world, metric, 
     assert score(codes, [0]) >= score(factors.astype(np.float64), []) - 1e-3
 
 
+@pytest.mark.parametrize("learner", ["quick-gbt", "random-forest"])
+def test_trees_do_not_depend_on_the_names_of_categories(learner):
+    """48 categories that hold two factors, of which a second latent holds one with noise."""
+    rng = np.random.default_rng(0)
+    factors = np.stack([rng.integers(8, size=1000), rng.integers(6, size=1000)], axis=1)
+    both, noisy = 6 * factors[:, 0] + factors[:, 1], factors[:, 1] + 0.5 * rng.normal(size=1000)
+
+    def score(names: np.ndarray, categorical: list[int]) -> tuple[float, ...]:
+        return dci(np.stack([names[both], noisy], 1), factors, learner=learner, categorical=categorical)
+
+    ordered, renamed = np.arange(48.0), rng.permutation(48).astype(float)
+    assert score(renamed, [0]) == score(ordered, [0])
+    assert score(renamed, []) != score(ordered, [])
+
+
 def test_as_a_number_a_renamed_factor_loses_where_lines_are_drawn(world):
     codes, factors = world
     assert mcc(codes, factors, categorical=[0]) == pytest.approx(1.0)

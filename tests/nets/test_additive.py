@@ -12,7 +12,7 @@ from torch import nn
 import unweave
 from unweave.config import Config
 from unweave.errors import UsageError
-from unweave.methods import BetaVAE
+from unweave.methods import VQVAE, BetaVAE, JointVAE
 from unweave.nets import Model, Net
 from unweave.nets.additive import AdditiveDecoder
 from unweave.nets.hidden import hidden_activations
@@ -226,3 +226,26 @@ def test_a_run_is_read_again_and_resumes_bit_for_bit(net, tmp_path):
     np.testing.assert_array_equal(again.decode(codes), whole.decode(codes))
     assert again.trace_steps == [0, 3, 6]
     assert again.traces().shape[:2] == (3, 5)
+
+
+@pytest.mark.parametrize(
+    ("method", "groups", "sizes"),
+    [
+        (JointVAE(categorical=2, categories=5, loss="mse"), 0, [1, 1, 1, 1, 5, 5]),
+        (JointVAE(categorical=1, categories=5, loss="mse"), 3, [2, 2, 6]),
+        (VQVAE(size=4, loss="mse"), 0, [4] * 6),
+        (VQVAE(size=4, loss="mse"), 2, [12, 12]),
+    ],
+)
+def test_all_inputs_of_a_latent_are_in_one_group(method, groups, sizes):
+    config = Config(method, {"name": "own"}, Net(f"additive:groups={groups}", 6, 0.1))
+    model = config.build((7,), torch.Generator().manual_seed(0))
+    assert additive_of(model).sizes == sizes
+    codes = torch.zeros(2, 6)
+    codes[:, -1] = 1
+    assert additive_of(model).of_groups(model.embed(codes)).shape == (2, len(sizes), 7)
+
+
+def test_groups_are_counted_in_latents_where_one_has_many_inputs(tmp_path):
+    with pytest.raises(UsageError, match="must divide the number of latents, 10: 3"):
+        unweave.train("joint-vae", net="additive:groups=3", latents=10, data="xysquares:size=32", out=tmp_path / "run")

@@ -152,14 +152,14 @@ def test_it_makes_the_jacobian_orthogonal(quick_train):
 def test_mistakes_are_one_clear_line_and_leave_no_folder_behind(quick_train, tmp_path):
     wrong: list[tuple[dict[str, Any], str]] = [
         ({"columns": 1}, "compares columns: use 2 or more"),
-        ({"columns": -1}, "columns of the Jacobian term must be an integer"),
-        ({"codes": 1.5}, "codes of the Jacobian term must be an integer"),
+        ({"columns": -1}, "columns of the Jacobian term must be 0 or more"),
+        ({"codes": 1.5}, "codes must be of type int"),
         ({"weight": -1.0}, "weight"),
     ]
     for settings, message in wrong:
         with pytest.raises(UsageError, match=message):
             OrthogonalJacobian(**settings)
-    with pytest.raises(UsageError, match="draws 5 columns, but there are only 4 latents"):
+    with pytest.raises(UsageError, match="draws 5 columns, but the decoder has only 4 inputs"):
         quick_train(jacobian=OrthogonalJacobian(columns=5))
     with pytest.raises(UsageError, match="needs a decoder, but lejepa has none"):
         quick_train(method="lejepa", jacobian=OrthogonalJacobian())

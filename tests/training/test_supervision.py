@@ -207,6 +207,21 @@ def test_any_method_takes_labels(name, quick_train):
     np.testing.assert_allclose(log["loss"], sum(log[term] for term in terms), rtol=1e-5)
 
 
+@pytest.mark.parametrize("name", [name for name in METHODS if name != "vq-vae"])
+def test_labels_train_the_encoder_of_any_method(name):
+    method = METHODS[name](loss="mse").resolve(DATA, 1e-3)
+    config = Config(method, DATA.description, Net("mlp", latents=6, width=0.02))
+    model = config.build((32, 32, 3), torch.Generator().manual_seed(0))
+    numbers = method.categories_of(6).count(0)
+    term = Supervision(Labels(count=30, kind="partial", batch=12), DATA, np.random.default_rng(3), numbers).term(
+        model, 0
+    )
+    encoder = [weight for name, weight in model.encoder.named_parameters() if name.endswith("weight")]
+    for gradient in torch.autograd.grad(term, encoder, allow_unused=True):
+        assert gradient is not None
+        assert gradient.abs().sum() > 0
+
+
 @pytest.mark.parametrize("term", ["l2", "cross-entropy"])
 def test_labelled_latents_follow_their_factors(quick_train, term):
     """On xysquares, where an unsupervised model learns no order: two named factors, told by 500 labels."""

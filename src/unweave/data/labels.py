@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from unweave.data.dataset import Dataset
 from unweave.data.factors import Integers
 from unweave.errors import UsageError, unknown
-from unweave.fields import OneOf, later
+from unweave.fields import OneOf, check_types, later
 from unweave.schedules import Scheduled, require_not_negative
 
 TERMS = ("l2", "cross-entropy", "cov", "embed")
@@ -59,6 +59,7 @@ class Labels:
     """For the term embed: how sharply the positions of values are separated; 0: learnt for each factor, from 1."""
 
     def __post_init__(self) -> None:
+        check_types(self)
         if self.term not in TERMS:
             raise unknown("supervised term", self.term, TERMS)
         if self.kind not in KINDS:

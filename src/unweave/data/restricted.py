@@ -55,6 +55,12 @@ class Reweighted(Wrapper):
         result[self.allowed] = np.diff(self._cumulative, prepend=0) / self._cumulative[-1]
         return result
 
+    def weights(self, indices: Integers) -> Floats:
+        """Return the relative probabilities (n,) of these images: 0 for those that are never drawn."""
+        places = np.minimum(np.searchsorted(self.allowed, indices), len(self.allowed) - 1)
+        before = np.where(places > 0, self._cumulative[places - 1], 0.0)
+        return np.where(self.allowed[places] == indices, self._cumulative[places] - before, 0.0)
+
     def sample(self, n: int, rng: np.random.Generator) -> Integers:
         """Draw n indices with these probabilities."""
         places = self._cumulative[-1] * rng.random(n)
@@ -139,11 +145,17 @@ class Restricted(Reweighted):
         super().__init__(base, allowed.astype(np.float64), **options, part=part)
 
 
-def probabilities(data: Dataset) -> Floats:
-    """Return the probability (n,) with which a set draws each of its images."""
+def reweighted(data: Dataset) -> Reweighted | None:
+    """Return the set, or the one it is made from, that decides how images are drawn; None if all are equally likely."""
     while isinstance(data, Wrapper) and not isinstance(data, Reweighted):
         data = data.base
-    return data.probabilities if isinstance(data, Reweighted) else np.full(len(data), 1 / len(data))
+    return data if isinstance(data, Reweighted) else None
+
+
+def probabilities(data: Dataset) -> Floats:
+    """Return the probability (n,) with which a set draws each of its images."""
+    drawn = reweighted(data)
+    return np.full(len(data), 1 / len(data)) if drawn is None else drawn.probabilities
 
 
 def drawn_cells(data: Dataset) -> Integers:

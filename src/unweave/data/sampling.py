@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from unweave.data.changes import Changes
 from unweave.data.dataset import Dataset
 from unweave.data.factors import FactorSpace, Integers
-from unweave.data.restricted import Reweighted
+from unweave.data.restricted import reweighted
 from unweave.data.table import require_classes
-from unweave.data.wrapper import Wrapper
 from unweave.errors import UsageError, unknown
 
 TRIES = 1000
@@ -62,7 +61,8 @@ def draw_groups(data: Dataset, n: int, rng: np.random.Generator, changes: Change
     used.
     """
     changes.check(data)
-    space, allowed = data.factors, _allowed(data)
+    space, drawable = data.factors, reweighted(data)
+    allowed = None if drawable is None else drawable.allowed
     first = data.sample(n, rng)
     factors = space.from_index(first)
     chosen = changes.choose(space, factors, rng)
@@ -101,13 +101,6 @@ def draw_triplets(
     order = ORDERS[by]
     swap = order(data.factors, a, p, axis) > order(data.factors, a, m, axis)
     return np.stack([anchor, np.where(swap, negative, positive), np.where(swap, positive, negative)])
-
-
-def _allowed(data: Dataset) -> Integers | None:
-    """Return the indices that a set can draw, in order, or None for all of them."""
-    while isinstance(data, Wrapper) and not isinstance(data, Reweighted):
-        data = data.base
-    return data.allowed if isinstance(data, Reweighted) and len(data.allowed) < len(data) else None
 
 
 def _missing(indices: Integers, allowed: Integers | None) -> Integers:

@@ -27,8 +27,7 @@ def kl(a: Posterior, b: Posterior) -> Tensor:
     """Return KL(a || b) of Gaussians for every image and latent."""
     assert isinstance(a, Gaussian), "a point has no such divergence"
     assert isinstance(b, Gaussian), "a point has no such divergence"
-    logs = a.log_variance - b.log_variance
-    return 0.5 * (logs.exp() + (a.mean - b.mean).square() * (-b.log_variance).exp() - 1 - logs)
+    return a.divergence(b)
 
 
 def absolute(a: Posterior, b: Posterior) -> Tensor:

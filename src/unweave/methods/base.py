@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from unweave.data import Dataset
 from unweave.errors import UsageError
-from unweave.fields import OneOf
+from unweave.fields import OneOf, check_types
 from unweave.losses import FAMILIES, LOSSES, loss_of
 from unweave.nets import BOTTLENECKS, Model, Posterior
 from unweave.plugins import Kind, dashed, is_builtin
@@ -72,6 +72,7 @@ class Method(ABC):
             KIND.define(own_name(cls), cls)
 
     def __post_init__(self) -> None:
+        check_types(self)
         if self.loss != "auto":
             loss_of(self.loss)  # raises for an unknown loss
 

@@ -52,7 +52,10 @@ class GVAE(KnownFactorsVAE):
 
 @dataclass(frozen=True)
 class MLVAE(KnownFactorsVAE):
-    r"""ML-VAE [Bouchacourt2018]_: beta-VAE on groups, with q1 q2 … qk (normalised) in latents of shared factors."""
+    r"""ML-VAE [Bouchacourt2018]_: beta-VAE on groups, with q ∝ (q1 q2 … qk)^(1/k) in latents of shared factors.
+
+    This is the normalised geometric mean, as in disentanglement_lib; the paper's product has k times its precision.
+    """
 
     def average(self, members: Sequence[Gaussian]) -> tuple[Tensor, Tensor]:
         """Return the means weighted by the precisions, and the mean precision."""

@@ -6,12 +6,15 @@ import math
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from unweave.data import Dataset
+from unweave.data.restricted import drawn_cells, reweighted
 from unweave.data.table import require_factors
 from unweave.errors import UsageError
+from unweave.fields import later
 from unweave.methods.base import Batch, Method
 from unweave.nets import Gaussian, Model, Posterior
 from unweave.schedules import Scheduled, value_at
@@ -39,16 +42,18 @@ class IVAE(Method):
     """Also learn the mean of p(z|u) for each value of u; otherwise all means are 0."""
     columns: str = ""
     """Position and number of values of each factor in u, such as 2:8,0:4; filled in from the data set."""
+    values: str = later("")
+    """The values of u that training draws, such as 5,10,15; empty: all. Filled in from the data set."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.require_not_negative("beta")
 
     def resolve(self, data: Dataset, lr: float) -> Self:
-        """Return the method with the factors that form u, and their numbers of values."""
+        """Return the method with the factors that form u, their numbers of values, and the values that occur."""
         require_factors(data, "the auxiliary variable of ivae")
         space = data.factors
-        named = [name.strip() for name in self.auxiliary.split(",")] if self.auxiliary else [_first_varying(data)]
+        named = list(filter(None, map(str.strip, self.auxiliary.split(",")))) or [_first_varying(data)]
         axes = list(dict.fromkeys(space.axis(name) for name in named))
         if real := [space.names[axis] for axis in axes if space.names[axis] in data.continuous]:
             raise UsageError(f"the auxiliary variable of ivae needs classes, but '{real[0]}' is real-valued: bin it")
@@ -57,19 +62,26 @@ class IVAE(Method):
             raise UsageError(
                 f"the auxiliary variable has {values:,} values, more than {MOST_VALUES:,}: use fewer factors"
             )
-        columns = ",".join(f"{axis}:{space.sizes[axis]}" for axis in axes)
-        return replace(self, auxiliary=",".join(space.names[axis] for axis in axes), columns=columns)
+        read = {
+            "columns": ",".join(f"{axis}:{space.sizes[axis]}" for axis in axes),
+            "values": ",".join(map(str, _drawn_values(data, axes))),
+        }
+        for name, value in read.items():
+            if (given := getattr(self, name)) not in ("", value):
+                raise UsageError(f"{name} of ivae is read from the data set, {value!r}, not {given!r}: leave it out")
+        return replace(self, auxiliary=",".join(space.names[axis] for axis in axes), **read)
 
     def companion(self, latents: int) -> nn.Module:
         """Return the prior p(z|u)."""
-        return ConditionalPrior(self._columns, latents, self.means)
+        values = [int(value) for value in self.values.split(",")] if self.values else None
+        return ConditionalPrior(self._columns, latents, self.means, values)
 
     def terms(self, model: Model, batch: Batch, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
         """Return the reconstruction and the weighted KL term."""
         assert isinstance(q, Gaussian), "the bottleneck is Gaussian"
         assert batch.factors is not None, "the batch brings its factors"
         prior = conditional_prior(model)(batch.factors)
-        kl = divergence(q, prior).sum(1).mean()
+        kl = q.divergence(prior).sum(1).mean()
         return {**super().terms(model, batch, q, z, step), "kl": value_at(self.beta, step) * kl}
 
     def penalty(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
@@ -85,39 +97,36 @@ class IVAE(Method):
 
 
 class ConditionalPrior(nn.Module):
-    """p(z|u) = N(mean(u), diag(variance(u))), a table with a row for each value of u.
+    """p(z|u) = N(mean(u), diag(variance(u))), a table with a row for each of the `values` of u; None: all.
 
-    The decoder can absorb the scale and position of a latent, so they are fixed: the mixture over all values of u, with
+    The decoder can absorb the scale and position of a latent, so they are fixed: the mixture over these values, with
     equal weights, has mean 0 and variance 1, like the prior of a VAE.
     """
 
-    def __init__(self, columns: list[tuple[int, int]], latents: int, means: bool) -> None:
+    def __init__(
+        self, columns: list[tuple[int, int]], latents: int, means: bool, values: list[int] | None = None
+    ) -> None:
         super().__init__()
-        self._columns = columns
-        values = math.prod(size for _, size in columns)
-        self.log_variance = nn.Parameter(torch.empty(values, latents))
-        self.mean = nn.Parameter(torch.empty(values, latents)) if means else None
+        self._columns, self._values = columns, values
+        rows = math.prod(size for _, size in columns) if values is None else len(values)
+        self.log_variance = nn.Parameter(torch.empty(rows, latents))
+        self.mean = nn.Parameter(torch.empty(rows, latents)) if means else None
 
     def forward(self, factors: Tensor) -> Gaussian:
         """Return the prior of images with these factors (n, k)."""
         place = factors.new_zeros(len(factors), dtype=torch.long)
         for axis, size in self._columns:
             place = place * size + factors[:, axis].long()
+        if self._values is not None:
+            place = torch.searchsorted(place.new_tensor(self._values), place)
         every = self.table()
         return Gaussian(every.mean[place], every.log_variance[place])
 
     def table(self) -> Gaussian:
-        """Return the prior of every value of u, (values, latents)."""
+        """Return the prior of every row, (values, latents)."""
         mean = torch.zeros_like(self.log_variance) if self.mean is None else self.mean - self.mean.mean(0)
         spread = (self.log_variance.exp() + mean.square()).mean(0).log()  # of the mixture, (latents,)
         return Gaussian(mean * (-0.5 * spread).exp(), self.log_variance - spread)
-
-
-def divergence(q: Gaussian, p: Gaussian) -> Tensor:
-    """Return KL(q || p) in nats for every image and latent: (n, latents)."""
-    ratio = q.log_variance - p.log_variance
-    apart = (q.mean - p.mean).square() * (-p.log_variance).exp()
-    return 0.5 * (ratio.exp() + apart - 1 - ratio)
 
 
 def conditional_prior(model: Model) -> ConditionalPrior:
@@ -125,6 +134,16 @@ def conditional_prior(model: Model) -> ConditionalPrior:
     if not isinstance(model.companion, ConditionalPrior):
         raise ValueError("the model was built without a conditional prior")
     return model.companion
+
+
+def _drawn_values(data: Dataset, axes: list[int]) -> list[int]:
+    """Return which values of u training draws, in order; empty if it draws all of them."""
+    if data.is_grid and reweighted(data) is None:
+        return []
+    sizes = [data.factors.sizes[axis] for axis in axes]
+    factors = data.values(drawn_cells(data))[:, axes].astype(np.int64)
+    found = np.unique(np.ravel_multi_index(tuple(factors.T), sizes))
+    return found.tolist() if len(found) < math.prod(sizes) else []
 
 
 def _first_varying(data: Dataset) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Annotated, ClassVar
 
 import numpy as np
@@ -21,6 +21,15 @@ from unweave.penalties import sigreg
 from unweave.schedules import Scheduled, extremes, value_at
 
 VIEWS = ("factors", "walk", "rows", "noise")
+USED_BY = {
+    "changed": "factors",
+    "rule": "factors",
+    "step_rate": "factors",
+    "always_shared": "factors",
+    "step": "walk",
+    "noise": "noise",
+}
+"""The views that a field belongs to."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +68,10 @@ class LeJEPA(Pairs):
             raise unknown("kind of views", self.views, VIEWS)
         if not 0 < self.noise < math.inf:
             raise UsageError(f"noise must be a positive number, not {self.noise}")
+        for spec in fields(self):
+            views = USED_BY.get(spec.name, self.views)
+            if views != self.views and getattr(self, spec.name) != spec.default:
+                raise UsageError(f"{spec.name} has no effect with the views '{self.views}', only with '{views}'")
 
     def draw(self, data: Dataset, n: int, rng: np.random.Generator) -> np.ndarray:
         """Return the indices (2, n) of both views."""
@@ -73,6 +86,9 @@ class LeJEPA(Pairs):
         if self.views in ("walk", "rows"):
             require_consecutive(data, self.views, self.step)
         elif self.views == "factors":
+            if not data.is_grid:
+                needs = f"views that share factors need a full grid of factors, which {data.name} does not have"
+                raise UsageError(f"{needs}: use the views rows (consecutive rows) or noise")
             super().check(data, latents)
 
     def infer(self, model: Model, batch: Batch, step: int, noise: torch.Generator) -> tuple[Posterior, Tensor]:

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from unweave.errors import UsageError
+from unweave.fields import check_types
 from unweave.losses import Loss
 from unweave.nets import Model
 from unweave.penalties import orthogonal_jacobian
@@ -28,25 +29,27 @@ class OrthogonalJacobian:
     weight: Scheduled = 100.0
     """Weight of the term; a number, or a schedule such as 0:100@10000."""
     columns: int = 0
-    """Number of latents drawn at every step; all pairs of them are compared; 0: all latents."""
+    """Number of decoder inputs (latents, or their categories) drawn at every step and compared; 0: all."""
     codes: int = 16
     """Number of codes of a batch at which the Jacobian is computed; 0: all."""
 
     def __post_init__(self) -> None:
+        check_types(self)
         require_not_negative(self, "weight")
         for name in ("columns", "codes"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-                raise UsageError(f"{name} of the Jacobian term must be an integer, 0 or more, not {value!r}")
+            if (value := getattr(self, name)) < 0:
+                raise UsageError(f"{name} of the Jacobian term must be 0 or more, not {value}")
         if self.columns == 1:
             raise UsageError("the Jacobian term compares columns: use 2 or more, or 0 for all")
 
-    def check(self, latents: int) -> None:
-        """Raise a `UsageError` if there are fewer than two latents, or fewer than the columns to draw."""
-        if latents < 2:
+    def check(self, inputs: int) -> None:
+        """Raise a `UsageError` if the decoder has fewer than two inputs, or fewer than the columns to draw."""
+        if inputs < 2:
             raise UsageError("the Jacobian term compares latents: it needs 2 or more, not 1")
-        if self.columns > latents:
-            raise UsageError(f"the Jacobian term draws {self.columns} columns, but there are only {latents} latents")
+        if self.columns > inputs:
+            raise UsageError(
+                f"the Jacobian term draws {self.columns} columns, but the decoder has only {inputs} inputs"
+            )
 
     def check_decoder(self, model: Model) -> None:
         """Raise a `UsageError` for a user's decoder that mixes the rows of a batch."""

@@ -18,7 +18,7 @@ from unweave.metrics.concentration import concentration
 from unweave.metrics.fits import fitted_trees
 from unweave.metrics.inputs import FIT, GivenPair, Pair, check, generator, train_and_test
 from unweave.metrics.metric import metric
-from unweave.metrics.one_hot import OneHot, check_categorical
+from unweave.metrics.one_hot import OneHot, Ranked, check_categorical
 from unweave.metrics.resampling import Sampled, by_refits
 from unweave.metrics.scaling import standardise
 
@@ -80,8 +80,8 @@ def dci(
         - "logistic": one-vs-rest, l1 penalty, C = 1; R is the sum of |weights| over classes.
     categorical
         Columns of codes, counted from 0, that hold categories. The lasso and the logistic regression see a column for
-        each category, and R is their sum. Trees can cut between any two numbers, so they see the category numbers
-        directly.
+        each category, and R is their sum. Trees can cut between any two numbers, so they see a number for each
+        category: its rank by frequency, so that names do not matter.
     seed
         Seed of the split and of the learner.
 
@@ -109,7 +109,10 @@ def dci(
     answer = _answerer(learner, seed)
     train, held_out = train_and_test(codes, factors, test, seed, continuous=learner == "lasso")
     if columns := check_categorical(categorical, train[0].shape[1]):
-        answer = _by_columns(answer, learner, OneHot.of(np.concatenate([train[0], held_out[0]]), columns))
+        every = np.concatenate([train[0], held_out[0]])
+        answer = (
+            _by_columns(answer, OneHot.of(every, columns)) if learner in LINEAR else _by_ranks(answer, every, columns)
+        )
     fit = partial(_fit, answer=answer, accuracy=_closeness if learner == "lasso" else _accuracy)
     fitted: list[tuple[np.ndarray, np.ndarray]] = []
 
@@ -206,10 +209,14 @@ def _answerer(learner: str, seed: int) -> Callable[..., Answer]:
     return answer
 
 
-def _by_columns(answer: Callable[..., Answer], learner: str, read: OneHot) -> Callable[..., Answer]:
-    """Return the function that predicts a factor from codes with categorical latents."""
-    if learner not in LINEAR:
-        return answer
+def _by_ranks(answer: Callable[..., Answer], codes: np.ndarray, columns: Sequence[int]) -> Callable[..., Answer]:
+    """Return the function that predicts a factor from codes whose categories are numbered by their frequency."""
+    read = Ranked.of(codes, columns)
+    return lambda codes, factor, test_codes: answer(read(codes), factor, read(test_codes))
+
+
+def _by_columns(answer: Callable[..., Answer], read: OneHot) -> Callable[..., Answer]:
+    """Return the function that predicts a factor from a column for each category."""
 
     def of_latents(codes: np.ndarray, factor: np.ndarray, test_codes: np.ndarray) -> Answer:
         importance, predicted = answer(read(codes), factor, read(test_codes))

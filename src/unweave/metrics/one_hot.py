@@ -1,8 +1,8 @@
-"""Categorical latents, whose numbers are names: one-hot columns replace them where metrics need numbers."""
+"""Categorical latents, whose numbers are names: one-hot columns or ranks replace them where metrics need numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -73,3 +73,31 @@ class OneHot:
         """Return the sum over the columns of each latent, (..., d)."""
         starts = np.concatenate([[0], np.cumsum(self.widths)[:-1]])
         return np.add.reduceat(columns, starts, axis=-1)
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """Codes whose categories are numbered by how often they occur, ties by their first row: names do not matter.
+
+    >>> Ranked.of(np.array([[7.0], [2.0], [2.0], [5.0]]), (0,))(np.array([[2.0], [5.0], [7.0]])).T
+    array([[0., 2., 1.]])
+    """
+
+    categories: Mapping[int, np.ndarray]
+    """The values of each categorical column, in the order of their new numbers."""
+
+    @classmethod
+    def of(cls, codes: np.ndarray, categorical: Sequence[int]) -> Ranked:
+        """Return the numbers for the categories in codes (n, d)."""
+        found = {}
+        for j in categorical:
+            values, first, counts = np.unique(codes[:, j], return_index=True, return_counts=True)
+            found[j] = values[np.lexsort((first, -counts))]
+        return cls(found)
+
+    def __call__(self, codes: np.ndarray) -> np.ndarray:
+        """Return codes (n, d) with the new numbers."""
+        result = codes.copy()
+        for j, values in self.categories.items():
+            result[:, j] = (codes[:, [j]] == values).argmax(1)
+        return result

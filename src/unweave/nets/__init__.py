@@ -11,7 +11,7 @@ that makes them: see `unweave.nets.own`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
@@ -79,6 +79,8 @@ NETS: dict[str, Builder] = {
 }
 DEEPER = {"additive": additive, "broadcast": broadcast, "conv": conv, "disent": disent, "dlib": dlib, "mlp": mlp}
 """The nets that support `depth`."""
+BY_LATENT = {"additive"}
+"""The nets that take the number of the decoder's inputs for each latent, not only their sum."""
 KIND.builtin = NETS
 
 
@@ -206,7 +208,8 @@ class Net:
             The model, on the CPU.
         """
         kind_of_head = BOTTLENECKS[bottleneck]
-        inputs = kind_of_head.inputs(self.latents, **options)
+        widths = kind_of_head.widths(self.latents, **options)
+        inputs = sum(widths)
 
         def joined(body: Body) -> Model:
             layer = kind_of_head(body.features, self.latents, **options)
@@ -218,7 +221,7 @@ class Net:
         net = self.resolve(shape)
         if net.is_builtin:
             with torch.device("meta"):
-                body = replace(net, latents=inputs)._body(shape)
+                body = net._body(shape, widths)
                 model = joined(body)
             model.to_empty(device="cpu")
             model.initialise(body.draw, generator)
@@ -229,12 +232,13 @@ class Net:
         model.initialise(body.draw, generator, keep=("encoder.", "decoder."))
         return model
 
-    def _body(self, shape: Shape) -> Body:
-        """Return the layers of one of unweave's own nets."""
-        options = options_of(self.name)
+    def _body(self, shape: Shape, widths: Sequence[int] | None = None) -> Body:
+        """Return the layers of one of unweave's own nets; each latent has one decoder input, or those of `widths`."""
+        options, widths = options_of(self.name), widths or (1,) * self.latents
+        inputs = widths if self._kind in BY_LATENT else sum(widths)
         if self.depth == 1:
-            return NETS[self._kind](shape, self.latents, self.width, **options)
-        return DEEPER[self._kind](shape, self.latents, self.width, self.depth, **options)
+            return NETS[self._kind](shape, inputs, self.width, **options)
+        return DEEPER[self._kind](shape, inputs, self.width, self.depth, **options)
 
     @property
     def _kind(self) -> str:

@@ -29,7 +29,7 @@ POOLING: Mapping[str, Callable[[Tensor], Tensor]] = {"sum": total, "logsumexp": 
 
 def additive(
     shape: Shape,
-    latents: int,
+    latents: int | Sequence[int],
     width: float,
     depth: int = 1,
     *,
@@ -42,24 +42,30 @@ def additive(
 
         decoder(z) = pool over groups g of decoder_g(z_g),    z = (z_1, z_2, …) in groups of equal size.
 
-    By default (0) there is one group for each latent. The groups are pooled by a sum [Lachapelle2023]_, or by the
-    logarithm of the mean of their exponentials [Moinfar2024]_, so that exp(decoder) is the sum. Each group has its own
-    decoder or, if `shared`, only its own first layer. A `narrow` decoder_g has 1 / sqrt(groups) of the channels and
-    units, so all groups together have about as many weights as one decoder of all latents.
+    By default (0) there is one group for each latent. If a latent has several inputs, such as one for each category,
+    `latents` is the number of inputs of each: they stay together. The groups are pooled by a sum [Lachapelle2023]_, or
+    by the logarithm of the mean of their exponentials [Moinfar2024]_, so that exp(decoder) is the sum. Each group has
+    its own decoder or, if `shared`, only its own first layer. A `narrow` decoder_g has 1 / sqrt(groups) of the channels
+    and units, so all groups together have about as many weights as one decoder of all latents.
     """
-    count = _checked(latents, groups, pooling, {"shared": shared, "narrow": narrow})
-    pair = conv if len(shape) == 3 else mlp
-    whole = pair(shape, latents, width, depth)
+    widths = (1,) * latents if isinstance(latents, int) else latents
+    count = _checked(len(widths), groups, pooling, {"shared": shared, "narrow": narrow})
+    pair, each = (conv if len(shape) == 3 else mlp), len(widths) // count
+    sizes = [sum(widths[start : start + each]) for start in range(0, len(widths), each)]
+    whole = pair(shape, sum(widths), width, depth)
     inner = width / math.sqrt(count) if narrow else width
-    parts = [list(pair(shape, latents // count, inner, depth).decoder.children()) for _ in range(count)]
-    return Body(whole.encoder, AdditiveDecoder(parts, shared, pooling), whole.features, whole.draw)
+    parts = [list(pair(shape, size, inner, depth).decoder.children()) for size in sizes]
+    return Body(whole.encoder, AdditiveDecoder(parts, sizes, shared, pooling), whole.features, whole.draw)
 
 
 class AdditiveDecoder(nn.Module):
-    """Decodes groups of latents, each with a list of layers, and pools the outputs."""
+    """Decodes groups of latents, each with a list of layers, and pools the outputs; `sizes` are their inputs."""
 
-    def __init__(self, parts: Sequence[Sequence[nn.Module]], shared: bool = False, pooling: str = "sum") -> None:
+    def __init__(
+        self, parts: Sequence[Sequence[nn.Module]], sizes: Sequence[int], shared: bool = False, pooling: str = "sum"
+    ) -> None:
         super().__init__()
+        self.sizes = list(sizes)
         # Never shared: with the same first layer, all groups would compute the same function.
         self.first = nn.ModuleList(part[0] for part in parts)
         self.rest = nn.ModuleList(nn.Sequential(*part[1:]) for part in (parts[:1] if shared else parts))
@@ -79,8 +85,8 @@ class AdditiveDecoder(nn.Module):
         return [nn.Sequential(first, rest) for first, rest in zip(self.first, rests, strict=True)]
 
     def split(self, z: Tensor) -> tuple[Tensor, ...]:
-        """Return the latents (n, latents / groups) of each group."""
-        return z.chunk(len(self.first), 1)
+        """Return the inputs (n, size) of each group."""
+        return z.split(self.sizes, 1)
 
 
 def _checked(latents: int, groups: int, pooling: str, flags: Mapping[str, object]) -> int:

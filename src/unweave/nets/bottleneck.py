@@ -50,6 +50,12 @@ class Gaussian:
         """Return KL(q(z_j|x) || N(0, 1)) in nats for every image and latent: (n, latents)."""
         return 0.5 * (self.mean.square() + self.log_variance.exp() - self.log_variance - 1)
 
+    def divergence(self, p: Gaussian) -> Tensor:
+        """Return KL(q || p) in nats for every image and latent: (n, latents)."""
+        ratio = self.log_variance - p.log_variance
+        apart = (self.mean - p.mean).square() * (-p.log_variance).exp()
+        return 0.5 * (ratio.exp() + apart - 1 - ratio)
+
 
 @dataclass(frozen=True)
 class Point:
@@ -78,9 +84,14 @@ class Head(nn.Module):
     """
 
     @classmethod
+    def widths(cls, latents: int, **options: Any) -> tuple[int, ...]:
+        """Return the number of the decoder's inputs for each latent: by default, 1."""
+        return (1,) * latents
+
+    @classmethod
     def inputs(cls, latents: int, **options: Any) -> int:
-        """Return the number of the decoder's inputs: by default, one for each latent."""
-        return latents
+        """Return the number of the decoder's inputs."""
+        return sum(cls.widths(latents, **options))
 
     @classmethod
     def categories(cls, latents: int, **options: Any) -> tuple[int, ...]:

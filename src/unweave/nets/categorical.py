@@ -83,9 +83,11 @@ class JointHead(Head):
         self._temperature = temperature
 
     @classmethod
-    def inputs(cls, latents: int, categorical: int = CATEGORICAL, categories: int = CATEGORIES, **options: Any) -> int:
-        """Return one input for each Gaussian latent, and one for each category."""
-        return latents - categorical + categorical * categories
+    def widths(
+        cls, latents: int, categorical: int = CATEGORICAL, categories: int = CATEGORIES, **options: Any
+    ) -> tuple[int, ...]:
+        """Return one input for each Gaussian latent, and one for each category of the others."""
+        return (1,) * (latents - categorical) + (categories,) * categorical
 
     @classmethod
     def categories(

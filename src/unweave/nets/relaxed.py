@@ -31,8 +31,13 @@ class Relaxed:
 
     @property
     def mean(self) -> Tensor:
-        """The most likely scalars (n, latents): those nearest to the encoder's outputs."""
-        return self.values(one_hot(self.logits.argmax(-1).to(self.continuous), len(self.codebook)))
+        """The most likely scalars (n, latents): those nearest to the encoder's outputs.
+
+        The gradient passes to the scalars, and straight through to the encoder's outputs.
+        """
+        nearest = self.values(one_hot(self.logits.argmax(-1).to(self.continuous), len(self.codebook)))
+        # The difference is exactly zero, so codes are scalars of the codebook bit for bit.
+        return nearest + (self.continuous - self.continuous.detach())
 
     def weights(self, noise: torch.Generator) -> Tensor:
         """Draw relaxed one-hot vectors (n, latents, values)."""

@@ -57,9 +57,9 @@ class VectorHead(Head):
         self.vectors = nn.Parameter(torch.empty(1 if shared else latents, categories, size))
 
     @classmethod
-    def inputs(cls, latents: int, categories: int = CATEGORIES, size: int = SIZE, **options: Any) -> int:
-        """Return the total length of all vectors."""
-        return latents * size
+    def widths(cls, latents: int, categories: int = CATEGORIES, size: int = SIZE, **options: Any) -> tuple[int, ...]:
+        """Return the length of the vector of each latent."""
+        return (size,) * latents
 
     @classmethod
     def categories(cls, latents: int, categories: int = CATEGORIES, **options: Any) -> tuple[int, ...]:

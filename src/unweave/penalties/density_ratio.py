@@ -51,7 +51,8 @@ def density_ratio(discriminator: nn.Module, codes: Tensor) -> Tensor:
     """
     check_codes(codes, rows=1, vectors=True)
     weights = {name: weight.detach() for name, weight in discriminator.named_parameters()}
-    logits = _two_logits(functional_call(discriminator, weights, codes), codes).float()
+    logits = _two_logits(functional_call(discriminator, weights, codes), codes)
+    logits = logits.to(torch.promote_types(logits.dtype, torch.float32))  # a mean of bfloat16 would be too coarse
     return (logits[:, 0] - logits[:, 1]).mean()
 
 

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from unweave.penalties.checks import check_posteriors
+from unweave.penalties.off_diagonal import off_diagonal_squares
 
 
 class DIPCovariance(NamedTuple):
@@ -63,9 +64,7 @@ def dip_covariance(mean: Tensor, log_variance: Tensor | None = None) -> DIPCovar
     covariance = covariance_of(mean)
     if log_variance is not None:
         covariance = covariance + log_variance.exp().mean(0).diag()
-    diagonal = covariance.diagonal()
-    off_diagonal = covariance.square().sum() - diagonal.square().sum()
-    return DIPCovariance(off_diagonal, (diagonal - 1).square().sum())
+    return DIPCovariance(off_diagonal_squares(covariance), (covariance.diagonal() - 1).square().sum())
 
 
 def covariance_of(codes: Tensor) -> Tensor:

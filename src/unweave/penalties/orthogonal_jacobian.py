@@ -10,6 +10,7 @@ from torch import Tensor
 from unweave.errors import UsageError
 from unweave.penalties.checks import check_codes, check_count
 from unweave.penalties.normalisation import WrittenOut
+from unweave.penalties.off_diagonal import off_diagonal_squares
 
 
 def orthogonal_jacobian(
@@ -76,7 +77,7 @@ def orthogonal_jacobian(
         unit = _unit_columns(jacobian_columns(decode, z, chosen))
         cosines = torch.einsum("inp,jnp->nij", unit, unit)
     pairs = len(chosen) * (len(chosen) - 1)
-    return (cosines.square().sum() - cosines.diagonal(dim1=1, dim2=2).square().sum()) / (n * pairs)
+    return off_diagonal_squares(cosines) / (n * pairs)
 
 
 def jacobian_columns(decode: Callable[[Tensor], Tensor], z: Tensor, chosen: Tensor) -> Tensor:

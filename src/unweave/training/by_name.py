@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from unweave.errors import UsageError, unknown
-from unweave.fields import fits, types_of
+from unweave.fields import require_type, types_of
 from unweave.methods import Method, Schedule, method_name, method_of
 
 
@@ -38,9 +38,7 @@ def _value(name: str, value: Any, types: frozenset[type]) -> Any:
     value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, str) and Schedule in types and str not in types:
         return Schedule.read(value)
-    if not fits(value, types):
-        kinds = " or ".join(sorted(kind.__name__ for kind in types if kind is not type(None)))
-        raise UsageError(f"{name} must be of type {kinds}, not {value!r}")
+    require_type(name, value, types)
     return value
 
 

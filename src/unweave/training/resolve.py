@@ -12,6 +12,7 @@ from unweave.data.vectors import Vectors, are_counts, are_unit, vectors_of
 from unweave.errors import UsageError, warn_user
 from unweave.losses import full_name, loss_of
 from unweave.methods import method_name
+from unweave.nets import BOTTLENECKS
 from unweave.schedules import in_steps
 
 
@@ -35,7 +36,7 @@ def resolved(config: Config, data: Dataset) -> Config:
     if jacobian is not None:
         if not method.decoder:
             raise UsageError(f"the Jacobian term needs a decoder, but {method_name(method)} has none")
-        jacobian.check(config.net.latents)
+        jacobian.check(BOTTLENECKS[method.bottleneck].inputs(config.net.latents, **method.bottleneck_options))
         jacobian = in_steps(jacobian, config.training.steps)
     # The features of vectors are standardised by default, pixels are not.
     standardise = config.training.standardise or (data.standardise and loss_of(loss).domain == "real")

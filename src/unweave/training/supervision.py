@@ -12,6 +12,7 @@ from torch.nn import functional
 from unweave.data import Dataset
 from unweave.data.labels import Labelled, Labels, draw_labels
 from unweave.nets import Model
+from unweave.penalties.off_diagonal import off_diagonal_squares
 from unweave.schedules import value_at
 
 Compare = Callable[[Tensor, Tensor], Tensor]
@@ -32,7 +33,7 @@ def cross_entropy(codes: Tensor, targets: Tensor) -> Tensor:
 def covariance(codes: Tensor, targets: Tensor) -> Tensor:
     """Return sum_{i != j} cov(m_i, t_j)^2 over all latents i and labelled factors j, in this batch of images."""
     covariances = (codes - codes.mean(0)).T @ (targets - targets.mean(0)) / len(codes)  # (latents, k)
-    return covariances.square().sum() - covariances.diagonal().square().sum()
+    return off_diagonal_squares(covariances)
 
 
 class Embedding(nn.Module):
