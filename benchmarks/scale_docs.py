@@ -67,21 +67,29 @@ def encoders_text() -> str:
         return NOTHING
     table = _read_csv(ENCODERS)
     notes = "\n".join(f"- {note}" for note in (*encoder_conclusions(table), *missing(table)))
-    lines = ["| data | encoder | weights | parameters | images | codes | score | 95 % over images |"]
-    lines.append("|---|---|---|--:|---|--:|--:|--:|")
-    for row in table.filter(polars.col("metric").is_in(("mig", "dci-disentanglement"))).iter_rows(named=True):
-        told = [
-            row["data"],
-            row["encoder"],
-            row["weights"],
-            _whole(row["parameters"]),
-            row["images"],
-            str(row["codes"]),
-        ]
-        score = [f"{row['metric']} {_three(row['value'])}", f"{_three(row['low'])} … {_three(row['high'])}"]
-        lines.append(f"| {' | '.join([*told, *score])} |")
+    tables = [f"### {data}\n\n{encoders_table(part)}" for (data,), part in table.group_by("data", maintain_order=True)]
     picture = f"![MIG of pretrained encoders against parameters](../images/{ENCODERS_FIGURE.name})"
-    return "\n\n".join([notes, picture, "\n".join(lines)])
+    return "\n\n".join([notes, picture, *tables])
+
+
+def encoders_table(table: polars.DataFrame) -> str:
+    """Return one line per encoder of a data set: each score with its interval over images."""
+    shown = table.filter(polars.col("metric").is_in(("mig", "dci-disentanglement")))
+    scores = list(dict.fromkeys(shown.select("metric", "images").iter_rows()))
+    lines = [f"| encoder | weights | parameters | latents | {' | '.join(f'{name}, {way}' for name, way in scores)} |"]
+    lines.append(f"|---|---|--:|--:|{'--:|' * len(scores)}")
+    for (encoder, weights), part in shown.group_by("encoder", "weights", maintain_order=True):
+        rows = {(row["metric"], row["images"]): row for row in part.iter_rows(named=True)}
+        first = next(iter(rows.values()))
+        told = [
+            encoder,
+            weights if first["parameters"] != 0 else "–",
+            _whole(first["parameters"]),
+            f"{first['codes']:,}",
+        ]
+        cells = [_with_interval(rows[score]) if score in rows else "–" for score in scores]
+        lines.append(f"| {' | '.join([*told, *cells])} |")
+    return "\n".join(lines)
 
 
 def missing(table: polars.DataFrame) -> list[str]:
@@ -152,11 +160,14 @@ def _read_csv(path: Path) -> polars.DataFrame:
 def _cell(row: dict | None) -> str:
     if row is None:
         return "–"
-    told = _three(row["value"])
-    if row["low"] is not None:
-        told += f" ({_three(row['low'])} … {_three(row['high'])})"
+    told = _with_interval(row)
     printed = published(row)
     return told if printed is None else f"{told}; dsprites, printed: {number(printed)}"
+
+
+def _with_interval(row: dict) -> str:
+    interval = "" if row["low"] is None else f" ({_three(row['low'])} … {_three(row['high'])})"
+    return f"{_three(row['value'])}{interval}"
 
 
 def _whole(value: int | None) -> str:
