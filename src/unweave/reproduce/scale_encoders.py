@@ -20,7 +20,7 @@ from unweave.metrics import evaluate
 from unweave.progress import OnProgress
 from unweave.reproduce.frame import Findings, Reproduction, Row
 from unweave.reproduce.parts import Kept, compute_always
-from unweave.study.analysis.rank_correlation import rank_correlation
+from unweave.study.analysis.rank_correlations import rank_correlation
 
 PUBLISHED = {
     "CLIP RN50": (102_007_137, 0.00441),

@@ -12,7 +12,7 @@ from unweave.errors import UsageError
 from unweave.reproduce.scale_design import SCORES
 from unweave.study import Study
 from unweave.study.analysis import growth, over_seeds
-from unweave.study.analysis.growth import Curve
+from unweave.study.analysis.growth_curves import Curve
 
 POINTS = {
     "axis": polars.String,

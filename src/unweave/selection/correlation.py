@@ -11,7 +11,7 @@ from scipy.stats import rankdata
 from unweave.selection.estimates import FEW_SEEDS, Estimate
 from unweave.selection.measured import Measured
 from unweave.selection.table import SCORES
-from unweave.study.analysis.rank_correlation import rank_correlation
+from unweave.study.analysis.rank_correlations import rank_correlation
 
 LEAST = 3
 """With fewer specifications there is no rank correlation."""

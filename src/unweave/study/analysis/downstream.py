@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import polars
 
 from unweave.errors import UsageError
-from unweave.study.analysis.rank_correlation import correlations
+from unweave.study.analysis.rank_correlations import correlations
 from unweave.study.analysis.tidy import one_row_a_run
 
 PREFIX, ACCURACY = "downstream-", "-accuracy-"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import polars
 
-from unweave.study.analysis.rank_correlation import correlations
+from unweave.study.analysis.rank_correlations import correlations
 from unweave.study.analysis.tidy import one_row_a_run
 
 SCHEMA = {
