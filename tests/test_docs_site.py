@@ -136,7 +136,7 @@ def test_every_command_and_every_option_is_in_the_reference():
         shown = set(re.findall(r"--[a-z][a-z-]+", command_line.printed([*command.split(), "--help"])))
         assert shown <= set(re.findall(r"--[a-z][a-z-]+", text))
         assert "│" not in text
-    assert "`--metrics NAME ...`\n: The metrics to compute" in command_line.command_help("evaluate")
+    assert "`--metrics NAME ...`\n: Metrics to compute" in command_line.command_help("evaluate")
 
 
 @pytest.mark.slow

@@ -42,7 +42,7 @@ def test_a_link_is_followed(tmp_path: Path, there: bool):
 def test_what_is_no_file_is_left_alone(tmp_path: Path, behind_a_link: bool):
     (tmp_path / "folder").mkdir()
     os.mkfifo(tmp_path / "pipe")
-    for name, what in {"folder": "a folder", "pipe": "no regular file"}.items():
+    for name, what in {"folder": "a folder", "pipe": "not a regular file"}.items():
         path = tmp_path / name
         if behind_a_link:
             path = tmp_path / f"{name}-link"

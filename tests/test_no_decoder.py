@@ -73,7 +73,7 @@ def test_scores_leave_out_what_needs_a_decoder(run):
 
 def test_the_page_and_the_notebook_say_so(run):
     page = Path(run.report()).read_text(encoding="utf-8")
-    assert "lejepa learns codes alone: without a decoder" in page
+    assert "lejepa learns only codes: without a decoder" in page
     assert "<h2>Traversals</h2>" not in page
     assert "Factors × latents" in page
     assert "Training curve" in page

@@ -33,6 +33,7 @@ MODULES = (
     "unweave.perception",
     "unweave.plugins",
     "unweave.presets",
+    "unweave.publishing",
     "unweave.report",
     "unweave.reproduce",
     "unweave.selection",

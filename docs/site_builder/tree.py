@@ -23,6 +23,7 @@ BRANCHES = {
     ],
     "docs/tutorials/README": ["examples/notebooks/tour", "examples/notebooks/own_encoder"],
     "docs/guides/README": [
+        "docs/install",
         "docs/choose-a-method",
         "docs/training",
         "docs/python",
@@ -34,6 +35,7 @@ BRANCHES = {
         "docs/encoders",
         "docs/sparse",
         "docs/explorer",
+        "docs/publish",
         "docs/tasks",
         "docs/gaussian",
         "docs/geometry",

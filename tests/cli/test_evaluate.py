@@ -301,7 +301,7 @@ def test_continuous_factors_on_the_command_line(cli, files):
     assert binned["value"] == mig(codes, bin_factors(np.load("numbers.npy"), 4))
 
 
-@pytest.mark.filterwarnings("default:factor 1 holds texts")
+@pytest.mark.filterwarnings("default:factor 1 holds strings")
 def test_texts_are_numbered_with_one_line_of_warning(cli, files):
     names = np.array(["blue", "green", "red", "white"])[files[1][:, 0]]
     Path("colours.csv").write_text("\n".join(["colour", *names]))

@@ -41,7 +41,7 @@ def test_help_says_what_the_fields_mean(capsys):
     with pytest.raises(SystemExit):
         read("--help")
     text = " ".join(capsys.readouterr().out.replace("│", " ").split())
-    assert "--label-error-rate FLOAT Share of noisy labels that are drawn at random. (default: 0.1)" in text
+    assert "--label-error-rate FLOAT Fraction of noisy labels that are drawn at random. (default: 0.1)" in text
 
 
 def test_mistakes_are_one_line():

@@ -13,8 +13,8 @@ TRAIN = ("train", "beta-vae", "--data", "xysquares:size=32")
 MISTAKES = {
     # a misspelt name: the nearest one
     ("trian",): "no command is called 'trian'; did you mean 'train'? "
-    "(known: train, evaluate, compare, report, explore, study, select, data, metrics, encode, perceive, learn-loss, "
-    "sparsify, task, gaussian, geomancer, reproduce, completion)",
+    "(known: train, evaluate, compare, report, publish, explore, study, select, data, metrics, encode, perceive, "
+    "learn-loss, sparsify, task, gaussian, geomancer, reproduce, completion)",
     ("data", "lst"): "no command is called 'data lst'; did you mean 'data list'? "
     "(known: data list, data info, data show, data fetch, data export)",
     ("train", "bta-vae"): "no method is called 'bta-vae'; did you mean 'beta-vae'?",

@@ -95,7 +95,7 @@ def test_ctrl_c_leaves_checkpoints_and_the_same_command_goes_on(cli: Cli, file: 
     assert second.code == 2
     assert f"process {driver.pid} on " in second.err
     assert "is already running this study; see: unweave study status studies/sweep" in second.err
-    assert err.startswith("unweave: stopped: 0 done, 0 failed, 4 to do; the same command goes on")
+    assert err.startswith("unweave: stopped: 0 done, 0 failed, 4 to do; the same command continues")
     (run,) = runs.glob("beta-vae-*")
     assert json.loads((run / "status.json").read_text())["step"] >= 1000
 

@@ -188,10 +188,10 @@ def test_a_file_holds_what_was_encoded(tiny, data, tmp_path):
     assert (read.record["encoder"], read.record["layer"], read.record["factors"]) == ("Tiny", "conv", ["a", "b"])
     assert read.record["parameters"] == sum(weight.numel() for weight in tiny.parameters())
     assert (read.record["projection"]["kind"], read.record["projection"]["from"]) == ("pca", 4)
-    with pytest.raises(UsageError, match="is there already"):
+    with pytest.raises(UsageError, match="already exists"):
         found.save(tmp_path / "codes.npz")
     (tmp_path / "broken.npz").write_bytes((tmp_path / "codes.npz").read_bytes()[:200])
-    for name, complaint in (("broken.npz", "is not, or not all of, what"), ("missing.npz", "there is no file")):
+    for name, complaint in (("broken.npz", "is not a complete file"), ("missing.npz", "there is no file")):
         with pytest.raises(UsageError, match=complaint):
             Codes.read(tmp_path / name)
     before = (tmp_path / "codes.npz").read_bytes()
@@ -269,7 +269,7 @@ def test_bad_codes_are_refused(function, complaint, data):
         ({"pooling": "min"}, "no pooling is called 'min'"),
         ({"projection": "pcs"}, "no projection is called 'pcs'; did you mean 'pca'"),
         ({"width": 3}, "width needs a projection"),
-        ({"projection": "pca", "width": 50}, "cannot make 50 codes of 10 rows with 5 columns; at most 5"),
+        ({"projection": "pca", "width": 50}, "cannot make 50 columns from 10 rows with 5 columns; at most 5"),
         ({"projection": "pca", "width": 0}, "width must be a whole number"),
         ({"batch": 0}, "batch must be a whole number"),
         ({"samples": 1}, "samples must be a whole number"),

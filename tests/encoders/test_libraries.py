@@ -115,5 +115,7 @@ def test_wrong_names_are_one_line(timm):
 
 def test_a_missing_library_is_named_by_its_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "timm", None)
-    with pytest.raises(UsageError, match=r"timm is not here; install the extra: pip install 'unweave\[encoders\]'"):
+    with pytest.raises(
+        UsageError, match=r"timm is not installed; install the extra: pip install 'unweave\[encoders\]'"
+    ):
         encode("timm:test_vit", DATA, samples=4)

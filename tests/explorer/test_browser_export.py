@@ -136,7 +136,7 @@ def test_what_is_no_export_is_not_replaced(world: Path, tmp_path: Path):
     with pytest.raises(UsageError, match="something else"):
         write_export(world, tmp_path / "mine", runs=0)
     (tmp_path / "file").write_text("mine")
-    with pytest.raises(UsageError, match="no folder"):
+    with pytest.raises(UsageError, match="not a folder"):
         write_export(world, tmp_path / "file", runs=0)
     with pytest.raises(UsageError, match="there is no folder"):
         write_export(world, tmp_path / "missing" / "page", runs=0)

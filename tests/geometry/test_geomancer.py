@@ -184,7 +184,7 @@ MISTAKES = [
     ({"count": 5}, "1 to 4 factors"),
     ({"gamma": -1.0}, "gamma"),
     ({"graph": [[0, 1, 2]]}, "array \\(e, 2\\)"),
-    ({"graph": [[0, 1]]}, "largest connected part of the graph has 2 points"),
+    ({"graph": [[0, 1]]}, "largest connected part of the graph has only 2 points"),
 ]
 
 

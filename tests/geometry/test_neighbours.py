@@ -41,7 +41,7 @@ def test_parts_of_a_graph():
 def test_too_few_points_and_points_beyond():
     with pytest.raises(UsageError, match="need more than 5 distinct points"):
         nearest(np.zeros((5, 2)), 5)
-    with pytest.raises(UsageError, match="beyond the 3 points"):
+    with pytest.raises(UsageError, match="not among the 3 points"):
         graph_of_edges(np.array([0]), np.array([3]), 3)
 
 

@@ -267,7 +267,7 @@ def test_what_is_no_file_is_refused_at_once():
     Path("a,b").mkdir()
     Path("a,b/my.loss").write_bytes(kernel_file().to_bytes())
     os.chdir("a,b")
-    with pytest.raises(UsageError, match="no comma"):
+    with pytest.raises(UsageError, match="must not contain a comma"):
         full_name("my.loss")
 
 

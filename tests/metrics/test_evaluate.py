@@ -169,7 +169,7 @@ def test_few_rows_are_warned_of(worlds):
 def test_a_group_goes_on_without_a_metric_that_refuses(sample, grids, monkeypatch):
     book = Codebook.of_grid(grids["noisy"], (4, 8, 10))  # without images, which one metric looks at
     monkeypatch.setitem(GROUPS, "two", ("perceived-correlation", "mig"))
-    with pytest.warns(LeftOut, match="perceived-correlation is left out: this metric looks at images"):
+    with pytest.warns(LeftOut, match="perceived-correlation is left out: this metric needs images"):
         table = evaluate(*sample, metrics="two", codebook=book)
     assert table["metric"].to_list() == ["mig"]
     with pytest.raises(UsageError, match="needs images"):

@@ -111,7 +111,7 @@ def test_a_mistake_gets_one_line(options, line):
 def test_mistakes_in_representations():
     with pytest.raises(UsageError, match="at least three representations, got 2"):
         label_noise_correlation(mig, representations(2))
-    with pytest.raises(UsageError, match="no finite number"):
+    with pytest.raises(UsageError, match="a score that is not finite"):
         label_noise_correlation(lambda *_: np.nan, representations())
     with pytest.raises(UsageError, match="no kind of correlation is called"):
         label_noise_correlation(mig, representations(), kind="kendall")  # pyright: ignore[reportArgumentType]

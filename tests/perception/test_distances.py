@@ -214,7 +214,7 @@ def test_ground_truth_distances_are_unscaled_unless_factors_have_units():
         (lambda: perceived_distance(IMAGES, IMAGES[:2]), "must have the same shape"),
         (lambda: perceived_distance(IMAGES / 255, IMAGES / 255), "images must be uint8, not float64"),
         (lambda: perceived_distance(np.eye(2), np.eye(2), "mse-gauss"), "blurs images"),
-        (lambda: Perceived(IMAGES, loss_of("mse")), "given by its name"),  # pyright: ignore[reportArgumentType]
+        (lambda: Perceived(IMAGES, loss_of("mse")), "loss must be a name"),  # pyright: ignore[reportArgumentType]
     ],
 )
 def test_mistakes_get_one_line(call, message):

@@ -168,7 +168,7 @@ def test_the_map_of_rank_correlations_is_symmetric_signed_and_of_one_data_set():
     grid = [[texts[(column + 0.5, row + 0.5)] for column in range(3)] for row in range(3)]
     assert grid == [["1.00", "−1.00", "–"], ["−1.00", "1.00", "–"], ["–", "–", "1.00"]]
     assert ticks(axes) == ["mig ↑", "loss", "flat"]
-    with pytest.raises(UsageError, match="those of one data set"):
+    with pytest.raises(UsageError, match="need one data set"):
         agreement_map(polars.concat([scores, scores.with_columns(data=polars.lit("rooms3d"))]))
 
 

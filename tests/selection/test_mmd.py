@@ -79,8 +79,8 @@ def test_half_of_the_points_the_same_is_no_division_by_zero():
 @pytest.mark.parametrize(
     ("x", "y", "bandwidth", "words"),
     [
-        (np.zeros((3, 2)), np.zeros((4, 2)), None, "one shape"),
-        (np.zeros(3), np.zeros(3), None, "one shape"),
+        (np.zeros((3, 2)), np.zeros((4, 2)), None, "the same shape"),
+        (np.zeros(3), np.zeros(3), None, "the same shape"),
         (np.zeros((1, 2)), np.zeros((1, 2)), None, "two points"),
         (np.zeros((3, 2)), np.zeros((3, 2)), 0.0, "above 0"),
     ],

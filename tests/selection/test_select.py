@@ -241,7 +241,7 @@ def test_scores_of_different_numbers_of_images_are_said(many: Path, tmp_path: Pa
         path.unlink()
     unweave.Run.open(folder / "beta1" / "seed0").evaluate("mig", samples=30, test_samples=20, progress=False)
     found = select(folder, "udr-lasso", against="mig", samples=50, progress=False)
-    assert found.notes[0].startswith("mig: saved scores are of 30 to 50 images and may not be comparable")
+    assert found.notes[0].startswith("mig: saved scores are on 30 to 50 images and may not be comparable")
 
 
 def test_few_specifications_have_no_correlation_and_it_is_said(many: Path):
@@ -298,10 +298,10 @@ def test_a_folder_without_runs(tmp_path: Path, many: Path):
         ({"against": "migg"}, "no metric is called 'migg'; did you mean 'mig'?"),
         ({"partners": "some"}, "no kind of partners is called 'some'"),
         ({"samples": 1}, "samples must be"),
-        ({"options": {"dynamics": {}}}, "there are options for 'dynamics', which is not among the requested scores"),
+        ({"options": {"dynamics": {}}}, "there are options for 'dynamics', which is not a requested score"),
         ({"options": {"udr-lasso": {"avraging": 1}}}, "no option of udr-lasso is called 'avraging'; did you mean"),
         ({"options": {"udr-lasso": {"averaging": "no"}}}, "no averaging of UDR is called 'no'"),
-        ({"scores": "elbo", "options": {"elbo": {}}}, "the score 'elbo' has no options"),
+        ({"scores": "elbo", "options": {"elbo": {}}}, "the score 'elbo' takes no options"),
         ({"scores": "dynamics", "options": {"dynamics": {"layers": ["9"]}}}, "no layer is called '9'"),
     ],
 )
@@ -326,7 +326,7 @@ def test_codes_that_are_points_and_data_without_labels(tmp_path: Path):
     ]
     found = select(runs, ["udr-lasso", "agreement", "model-centrality", "active-units"], samples=50, options=FAST)
     assert len(found.specifications.drop_nulls("value")) == 8
-    with pytest.raises(unweave.UsageError, match="elbo needs posteriors, and the codes of some runs are points"):
+    with pytest.raises(unweave.UsageError, match="elbo needs posteriors, but the codes of some runs are points"):
         select(runs, "elbo", samples=50)
     with pytest.raises(unweave.UsageError, match="mig"):
         select(runs, "udr-lasso", against="mig", samples=50)

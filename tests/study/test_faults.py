@@ -318,7 +318,7 @@ def test_a_run_that_lacks_traces_is_trained_again_when_asked(tmp_path: Path, her
     other = Study(**settings(12, 1), trace_every=6, trace_samples=7, out=tmp_path / "study")
     assert other.status().counts["todo"] == 2
     assert other.run().counts["failed"] == 2
-    assert "are of 5 images, not 7" in other.folder.failure(other.plan.tasks[0])
+    assert "have 5 images, not 7" in other.folder.failure(other.plan.tasks[0])
     assert other.run(redo="failed").counts["done"] == 2
 
 

@@ -63,7 +63,7 @@ def test_a_clean_score_stays_in_the_table_of_the_study(folder):
     ("metrics", "options", "message"),
     [
         ("total-correlation", {}, "'total-correlation' uses no labels, so noise cannot change it; leave it out"),
-        ("z-max-variance", {}, "'z-max-variance' intervenes on the factors themselves"),
+        ("z-max-variance", {}, "'z-max-variance' intervenes on factors"),
         ("mig", {"regimes": [4]}, "a regime of label noise must be 1, 2 or 3, not 4"),
         ("mig", {"label_noise": 1}, "as regimes, not as label_noise"),
     ],

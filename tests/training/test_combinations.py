@@ -155,7 +155,7 @@ REFUSED: dict[str, Attempt] = {
         f"{net} on images of 7 × 7": (
             lambda: "vae",
             {"data": table(GRID, side=7), "net": net},
-            "needs sides of 16 pixels",
+            "needs sides of at least 16 pixels",
         )
         for net in ("conv", "dlib", "qlae", "tripod")
     },

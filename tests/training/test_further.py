@@ -146,7 +146,7 @@ def test_a_configuration_that_is_not_ours_is_left_alone(quick_train, tmp_path, c
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "config.json").write_text(content)
     (tmp_path / "run" / "weights.safetensors").write_text("theirs")
-    with pytest.raises(UsageError, match=r"is not of a run of unweave|cannot be read as JSON"):
+    with pytest.raises(UsageError, match=r"does not belong to a run of unweave|cannot be read as JSON"):
         quick_train(overwrite=overwrite)
     assert (tmp_path / "run" / "config.json").read_text() == content
     assert (tmp_path / "run" / "weights.safetensors").read_text() == "theirs"

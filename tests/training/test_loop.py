@@ -249,7 +249,7 @@ def test_resume_demands_a_run_and_its_refusal_a_new_folder(quick_train):
     with pytest.raises(UsageError, match="nothing to resume"):
         quick_train(resume=True)
     quick_train()
-    with pytest.raises(UsageError, match="holds a run already"):
+    with pytest.raises(UsageError, match="already holds a run"):
         quick_train(resume=False)
 
 

@@ -203,7 +203,7 @@ def test_traces_of_a_run_that_has_none_or_others(tmp_path: Path, quick_train):
     assert run.trace_steps == [0, 10, 20, 30]
     with pytest.raises(unweave.UsageError, match="has passed step 15 without a trace"):
         quick_train(trace_every=15, trace_samples=5)
-    with pytest.raises(unweave.UsageError, match="are of 5 images, not 6: set trace_samples to 5"):
+    with pytest.raises(unweave.UsageError, match="have 5 images, not 6: set trace_samples to 5"):
         quick_train(trace_every=10, trace_samples=6)
     with pytest.raises(unweave.UsageError, match=r"no layer is called '2' \(known: 1, 3, 5\)"):
         run.traces(["2"])

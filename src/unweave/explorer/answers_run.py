@@ -141,7 +141,7 @@ def decoded(opened: Opened, code: Array) -> Array:
 def only_images(opened: Opened) -> None:
     """Refuse what draws no images."""
     if opened.kind == "codes-only" and opened.run is not None:
-        raise Unable(f"'{opened.name}' has no decoder: its method learns codes alone")
+        raise Unable(f"'{opened.name}' has no decoder: its method learns only codes")
     if opened.kind != "images":
         raise Unable(opened.reason(f"'{opened.name}' has no images to draw: it is of {opened.kind}"))
 

@@ -62,7 +62,7 @@ class Opened:
     def decode(self, codes: Array) -> Array:
         """Return the images or vectors of codes (n, latents)."""
         if self.decoder is None:
-            what = "it is a file of codes" if self.run is None else "its method learns codes alone"
+            what = "it is a file of codes" if self.run is None else "its method learns only codes"
             raise Unable(self.reason(f"'{self.name}' has no decoder: {what}"))
         with self.lock:
             return self.decoder(np.asarray(codes, dtype=np.float32))

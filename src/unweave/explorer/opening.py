@@ -16,7 +16,7 @@ from unweave.explorer.refusals import Unable
 if TYPE_CHECKING:
     from unweave.runs import Run
 
-NO_DECODER = "Its method learns codes alone: without a decoder there are no images to draw as latents move."
+NO_DECODER = "Its method learns only codes: without a decoder there are no images to draw as latents move."
 
 
 def open_run(run: Run, name: str, samples: int) -> Opened:

@@ -25,8 +25,7 @@ class WassersteinIndependence(NamedTuple):
 
 @metric("Locatello et al. 2019", "independence", range=(0.0, inf), higher_is_better=False)
 def wasserstein_independence(codes: ArrayLike, *, categorical: Sequence[int] = ()) -> Sampled[WassersteinIndependence]:
-    r"""Squared Wasserstein-2 distance of Gaussian codes from independent ones, from 0 up: how dependent are the
-    latents?
+    r"""Squared Wasserstein-2 distance of Gaussian codes from independent ones: how dependent are the latents? From 0.
 
         distance = 2 tr S - 2 tr ( D^1/2 S D^1/2 )^1/2,    normalised = distance / tr S
 

@@ -157,7 +157,7 @@ def _bar(share: float) -> str:
 
 def _no_pictures(run: RunLike) -> str:
     name = escape(run.config["method"]["name"])
-    about = f"{name} learns codes alone: without a decoder there are no reconstructions and no traversals."
+    about = f"{name} learns only codes: without a decoder there are no reconstructions and no traversals."
     return section("No decoder", about)
 
 
