@@ -26,8 +26,9 @@ def hub(monkeypatch):
     return repositories
 
 
-def test_a_run_is_published_and_scored_where_it_is_published(cli, run, tmp_path, hub):
-    out = tmp_path / "published"
+def test_a_run_is_published_and_scored_where_it_is_published(cli, tiny, tmp_path, hub):
+    run, out = tmp_path / "run", tmp_path / "published"
+    assert cli("train", "beta-vae", *tiny, "--steps", "20", "--out", run).code == 0
     done = cli("publish", run, "--out", out, "--repo", "ada/tiny")
     assert done.code == 0
     assert "model.safetensors" in done.out

@@ -6,6 +6,7 @@ import errno
 import json
 import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -167,6 +168,19 @@ def test_without_its_data_a_run_has_no_picture(tmp_path):
     assert np.array_equal(Run.open(folder).encode(pixels), run.encode(pixels))
 
 
+@pytest.fixture
+def _forgets_plugins() -> Iterator[None]:
+    """Forget what a test defines: other tests would ask for its file."""
+    before = [(kind, dict(kind.own)) for kind in plugins.KINDS]
+    yield
+    for kind, own in before:
+        kind.own.clear()
+        kind.own.update(own)
+    for name in [name for name in sys.modules if name.startswith(plugins.FILE)]:
+        del sys.modules[name]
+
+
+@pytest.mark.usefixtures("_forgets_plugins")
 def test_a_plugin_and_the_file_of_a_loss_come_along(tmp_path):
     (tmp_path / "mine").mkdir()
     plugin, kernel = tmp_path / "mine" / "gentle.py", tmp_path / "mine" / "kernel.npy"

@@ -88,13 +88,14 @@ def test_a_kernel_larger_than_the_image_counts_as_far_as_two_pixels_are_apart(qu
 
 
 CONSTANT = np.zeros((1, 2), dtype=int)
+NO_GRID = "needs every combination of factors|full grid of factors, which table does not have"
 SCATTERED = np.random.default_rng(0).integers(0, 3, (30, 3))
 GRID = np.indices((5, 6)).reshape(2, -1).T
 
 Attempt = tuple[Callable[[], Method | str], dict[str, Any], str]
 REFUSED: dict[str, Attempt] = {
     **{
-        f"{name} on scattered rows": (lambda name=name: name, {"data": SCATTERED}, "needs every combination of factors")
+        f"{name} on scattered rows": (lambda name=name: name, {"data": SCATTERED}, NO_GRID)
         for name in PAIRS
         if name != "pcl"  # for which the order of the rows is time
     },
