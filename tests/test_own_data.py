@@ -56,9 +56,7 @@ def test_every_method_trains_on_unlabelled_images_or_says_that_it_needs_factors(
     if method not in SUPERVISED:
         assert train(method, data=IMAGES, out=tmp_path / "run", **{**BRIEF, "net": "conv"}).state == "finished"
         return
-    with pytest.raises(
-        UsageError, match="needs factors, but table has none|full grid of factors, which table does not have"
-    ):
+    with pytest.raises(UsageError, match=r"needs factors, but table has none|full grid of factors"):
         train(method, data=IMAGES, out=tmp_path / "run", **BRIEF)
 
 

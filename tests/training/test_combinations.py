@@ -88,7 +88,7 @@ def test_a_kernel_larger_than_the_image_counts_as_far_as_two_pixels_are_apart(qu
 
 
 CONSTANT = np.zeros((1, 2), dtype=int)
-NO_GRID = "needs every combination of factors|full grid of factors, which table does not have"
+NO_GRID = r"needs every combination of factors|full grid of factors"
 SCATTERED = np.random.default_rng(0).integers(0, 3, (30, 3))
 GRID = np.indices((5, 6)).reshape(2, -1).T
 

@@ -39,8 +39,6 @@ def test_its_objective_falls(name, quick_train):
 def test_pairs_need_a_grid(name, tmp_path):
     rng = np.random.default_rng(0)
     table = unweave.data.Table(rng.integers(0, 255, (60, 8, 8, 1), np.uint8), rng.integers(0, 3, (60, 3)))
-    with pytest.raises(
-        UsageError, match="needs every combination of factors|full grid of factors, which table does not have"
-    ):
+    with pytest.raises(UsageError, match=r"needs every combination of factors|full grid of factors"):
         unweave.train(name, data=table, out=tmp_path / "run", steps=2, batch=4)
     assert not (tmp_path / "run").exists()

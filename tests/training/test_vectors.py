@@ -55,9 +55,7 @@ def test_without_factors_a_method_trains_or_says_what_it_lacks(name, tmp_path):
     if name == "pcl" or (METHODS[name].group_size == 1 and not METHODS[name].labelled):  # pcl: rows in their order
         assert unweave.train(name, **options).state == "finished"
         return
-    with pytest.raises(
-        UsageError, match="needs factors, but table has none|full grid of factors, which table does not have"
-    ):
+    with pytest.raises(UsageError, match=r"needs factors, but table has none|full grid of factors"):
         unweave.train(name, **options)
     assert not (tmp_path / "run").exists()
 
