@@ -83,10 +83,13 @@ def test_an_interval_is_that_of_the_library():
 def test_of_many_groups_it_is_student_s():
     from scipy.stats import t
 
-    found = groups(table(look(12_000), NONE, NONE))
+    runs = table(look(12_000), NONE, NONE)
+    found = groups(runs)
     assert (len(found["groups"]), found["interval"]) == (2_400, STUDENT)
-    score = found["groups"][7]["scores"]["mig"]
-    values = np.array(score["values"])
+    group = found["groups"][7]
+    score = group["scores"]["mig"]
+    values = np.array([runs["rows"]["mig"][runs["rows"]["id"].index(run)] for run in group["runs"]])
+    assert len(values) == 5
     low, high = t.interval(0.95, 4, values.mean(), values.std(ddof=1) / 5**0.5)
     assert (score["low"], score["high"]) == (pytest.approx(low), pytest.approx(high))
 

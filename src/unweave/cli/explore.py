@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import threading
 import webbrowser
@@ -21,6 +22,8 @@ from unweave.text import memory, to_json
 
 LAST_PORT = 65_535
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
+MANY_OBJECTS = 50_000
+"""New objects between two garbage collections: a table of many runs is many objects, and none of them is garbage."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,6 @@ def explore(words: list[str]) -> None:
 
 def _serve(options: Explore, folder: Path) -> None:
     """Answer requests until Ctrl-C."""
-    from unweave.explorer.app import create_app
     from unweave.explorer.serve import address_of, listening, serve
     from unweave.explorer.state import Explorer
 
@@ -75,6 +77,11 @@ def _serve(options: Explore, folder: Path) -> None:
     if options.host not in LOOPBACK:
         print(f"unweave: warning: other machines can open {url} and see everything in '{folder}'", file=sys.stderr)
     explorer = Explorer(folder, samples=options.samples)
+    gc.set_threshold(MANY_OBJECTS)
+    _meanwhile(explorer.warm)  # before a browser starts, which takes the processor
+
+    from unweave.explorer.app import create_app
+
     app = create_app(explorer, host=options.host)
 
     def started() -> None:
@@ -82,7 +89,6 @@ def _serve(options: Explore, folder: Path) -> None:
             print(to_json({"url": url, "folder": str(folder)}), flush=True)
         else:
             print(f"{folder} is at {url}\n\nnext: open {url} in a browser; Ctrl-C ends it", flush=True)
-        _meanwhile(explorer.warm)
         if options.open:
             _meanwhile(webbrowser.open, url)
 

@@ -203,13 +203,13 @@ def _one_of_each(places: list[int], rows: Mapping[str, list[Any]]) -> tuple[list
 def _interval(values: list[float | None], quick: bool) -> dict[str, Any]:
     known = [value for value in values if value is not None]
     if not known:
-        return {"mean": None, "low": None, "high": None, "n": 0, "values": values}
+        return {"mean": None, "low": None, "high": None, "n": 0}
     if not quick:
         found = over_seeds(known)
-        return {"mean": found.value, "low": found.low, "high": found.high, "n": found.seeds, "values": values}
+        return {"mean": found.value, "low": found.low, "high": found.high, "n": found.seeds}
     n = len(known)
     mean = sum(known) / n
     if n < FEW_SEEDS:
-        return {"mean": mean, "low": None, "high": None, "n": n, "values": values}
+        return {"mean": mean, "low": None, "high": None, "n": n}
     half = student(n - 1) * sqrt(sum((value - mean) ** 2 for value in known) / (n * (n - 1)))  # faster than numpy
-    return {"mean": mean, "low": mean - half, "high": mean + half, "n": n, "values": values}
+    return {"mean": mean, "low": mean - half, "high": mean + half, "n": n}

@@ -86,14 +86,12 @@ class Explorer:
 
     def warm(self) -> None:
         """Read what the first page shows before anybody asks, and then load what the others need."""
-        from unweave.explorer.app import heavy
-
         with suppress(Exception):  # what is wrong is said when it is asked for
             studies = self.about()["studies"]
             self._grouped(studies[0]["id"] if studies else HERE)
             self._answered.wait(ALONE)  # loading keeps the interpreter busy
             time.sleep(PAUSE)
-            heavy()
+            import_module("unweave.explorer.app").heavy()
             import_module("unweave.runs")
 
     def _index(self, identity: str) -> Index:

@@ -40,7 +40,7 @@ export async function show(context) {
   const study = state.study ?? index.studies[0]?.id ?? ".";
   const load = async () => {
     const [frame, groups] = await Promise.all([json("table", { study }, signal), json("groups", { study }, signal)]);
-    return { frame, groups: inOrder(groups) };
+    return { frame, groups: inOrder(withValues(groups, frame)) };
   };
   let { frame, groups } = await load();
   if (!frame.total) {
@@ -119,6 +119,21 @@ function filterField(context, onchange) {
   return el("label", { class: "field" }, el("span", { id }, `Filter. ${help}`), input);
 }
 
+/** Groups with the score of each run beside the mean: the table has them. @param {Groups} groups @param {Frame} frame @returns {Groups} */
+function withValues(groups, frame) {
+  const places = placesOf(frame);
+  for (const group of groups.groups) {
+    const rows = group.runs.map((id) => places.get(id) ?? -1);
+    for (const [metric, score] of Object.entries(group.scores)) score.values = rows.map((row) => /** @type {any} */ (frame.rows[metric]?.[row] ?? null));
+  }
+  return groups;
+}
+
+/** The row of each run. @param {Frame} frame */
+function placesOf(frame) {
+  return new Map(frame.rows.id.map((id, row) => [id, row]));
+}
+
 /** Groups by their settings, numbers by size, so that a table without a sort is in a sensible order. @param {Groups} groups @returns {Groups} */
 function inOrder(groups) {
   const places = groups.by.reduceRight((order, name) => ordered(order, (place) => groups.groups[place].key[name], false, true), groups.groups.map((_, place) => place));
@@ -137,7 +152,7 @@ export function modelOf(frame, groups, filter) {
   const rows = [];
   for (let row = 0; row < frame.total; row++) if (error || keep(row)) rows.push(row);
   const kept = new Set(rows);
-  const places = new Map(frame.rows.id.map((id, row) => [id, row]));
+  const places = placesOf(frame);
   const found = groups.groups.map((group) => /** @type {number[]} */ (group.runs.map((id) => places.get(id)).filter((row) => row !== undefined)));
   const members = found.map((all) => all.filter((row) => kept.has(row)));
   return { model: { frame, groups, rows, members, sizes: found.map((all) => all.length) }, error, why };
