@@ -1,7 +1,7 @@
 """What `encode` adds to its encoder: `python benchmarks/encoders.py [ENCODER ...] [--images N] [--rounds N]`.
 
 The same batches of images go through `unweave.encoders.encode`, with a cache that is empty, and through a bare loop
-over `data.images` and the network, in turns; the ratio of processor times is told for each round, and their median.
+over `data.images` and the network, in turns; it prints the ratio of processor times for each round, and their median.
 At most 1.05 is wanted.
 """
 
