@@ -122,7 +122,10 @@ def test_scores_that_find_no_room_in_the_run_are_shown(cli, run, monkeypatch):
 def test_few_rows_are_one_line_of_warning(cli, files):
     code, _, err = cli("evaluate", *FILES, "--metrics", "mig")
     assert code == 0
-    assert err == "unweave: warning: 300 rows are few for a factor of 4 values: below 800 scores are biased\n"
+    assert err == (
+        "unweave: warning: 300 rows are few for a factor of 4 values: below 800 scores are biased; "
+        "give more rows or, for a run, --samples 800 (in Python, samples=800)\n"
+    )
 
 
 def test_scores_for_machines(cli, run):

@@ -28,7 +28,7 @@ from unweave.metrics import (
 )
 from unweave.metrics.category_svm import CategoryCode
 from unweave.metrics.correlation import strengths
-from unweave.metrics.one_hot import OneHot, check_categorical
+from unweave.metrics.one_hot import OneHot, Ranked, check_categorical
 
 NAMES = np.array([4, 0, 7, 2, 6, 1, 5, 3])
 """What the categories of the renamed factor are called."""
@@ -81,6 +81,32 @@ def test_trees_do_not_depend_on_the_names_of_categories(learner):
     ordered, renamed = np.arange(48.0), rng.permutation(48).astype(float)
     assert score(renamed, [0]) == score(ordered, [0])
     assert score(renamed, []) != score(ordered, [])
+
+
+@pytest.mark.parametrize("metric", ["downstream-gbt", "unfairness"])
+def test_renumbering_categories_leaves_what_trees_predict_unchanged(metric):
+    """48 categories that hold both factors of a grid but for errors, so that trees have to guess."""
+    rng = np.random.default_rng(0)
+    cells = rng.integers(48, size=600)
+    factors = np.stack(np.divmod(cells, 6), axis=1)
+    noisy = np.where(rng.random(600) < 0.2, rng.integers(48, size=600), cells)
+    grid = np.where(rng.random(48) < 0.2, rng.integers(48, size=48), np.arange(48))
+
+    def scores(names: np.ndarray, categorical: list[int]) -> list[float]:
+        book = Codebook.of_grid(names[grid][:, None], sizes=(8, 6))
+        settings: dict[str, Any] = {"floors": False, "intervals": False, "categorical": categorical}
+        if metric == "unfairness":
+            settings |= {"codebook": book, "options": {"unfairness": {"rows": 200, "points": 20}}}
+        return evaluate(names[noisy][:, None], factors, metric, **settings)["value"].drop_nans().drop_nulls().to_list()
+
+    ordered, renamed = np.arange(48.0), rng.permutation(48).astype(float)
+    assert scores(renamed, [0]) == scores(ordered, [0])
+    assert scores(renamed, []) != scores(ordered, [])
+
+
+def test_a_category_that_ranks_do_not_know_is_merged_with_none():
+    read = Ranked.of(np.array([[7.0], [2.0], [2.0]]), (0,))
+    assert read(np.array([[[2.0], [7.0], [9.0]]])).ravel().tolist() == [0.0, 1.0, 2.0]
 
 
 def test_as_a_number_a_renamed_factor_loses_where_lines_are_drawn(world):

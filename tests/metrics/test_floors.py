@@ -214,6 +214,26 @@ def test_a_ceiling_that_does_not_beat_the_floor_leaves_nothing_to_adjust():
     assert np.isnan(of(0.1, 1.0, 0.5, unsteady=("",)))
 
 
+def test_copies_of_the_factors_exceed_the_ceiling_of_modularity():
+    """By hand: a latent that knows one factor counts 1, a constant one 0, so the ceiling of four latents is 2 / 4."""
+    factors = np.tile([[0, 0], [0, 1], [1, 0], [1, 1]], (100, 1))
+    copies = np.hstack([factors, factors]).astype(float)
+    (row,) = evaluate(copies, factors, "modularity", intervals=False).iter_rows(named=True)
+    assert (row["value"], row["ceiling"], row["adjusted"]) == (1.0, 0.5, None)
+
+
+def test_perfect_codes_of_another_shift_are_below_the_ceiling_of_sap():
+    """By hand: one latent predicts all rows and the other half of them; far from 0 both predict half, by chance."""
+    factors = np.tile([[0, 0], [0, 1], [1, 0], [1, 1]], (100, 1))
+    shifted = factors + 1_000.0
+    table = evaluate(shifted, factors, ["sap", "sap-correlation"], test=(shifted, factors), intervals=False)
+    classifier, correlation = table.iter_rows(named=True)
+    assert classifier["value"] == pytest.approx(0.0)
+    assert classifier["ceiling"] == pytest.approx(0.5)
+    assert classifier["adjusted"] == pytest.approx(-classifier["floor"] / (0.5 - classifier["floor"]))
+    assert correlation["value"] == correlation["adjusted"] == pytest.approx(1.0)
+
+
 def test_where_lower_is_better_the_ceiling_is_the_lower_end():
     assert of(0.8, 0.0, 0.2, higher_is_better=False) == pytest.approx(0.75)
     assert of(0.8, 0.0, 0.9, higher_is_better=False) == pytest.approx(-0.125)

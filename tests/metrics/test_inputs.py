@@ -366,6 +366,11 @@ def warned(*given):
 RNG = np.random.default_rng(0)
 MANY = RNG.normal(size=(2000, 3))
 CLASSES = RNG.integers(0, 3, (2000, 2))
+def few(text: str, wanted: int) -> str:
+    """Return the warning of few rows, with what to do."""
+    return f"{text}; give more rows or, for a run, --samples {wanted} (in Python, samples={wanted})"
+
+
 DOUBTS = {
     "nothing": ((MANY, CLASSES), []),
     "continuous": ((MANY, MANY), []),
@@ -400,25 +405,25 @@ DOUBTS = {
                 DistinctValues,
                 "factors 1, 2, 3, 4, 5, 6, 7, 8 and 4 more have as many values as rows: continuous or an index?",
             ),
-            (FewSamples, "50 rows are few for codes of 3 columns: below 100 scores are biased"),
+            (FewSamples, few("50 rows are few for codes of 3 columns: below 100 scores are biased", 100)),
         ],
     ),
     "few rows for the values": (
         (MANY[:599], CLASSES[:599]),
-        [(FewSamples, "599 rows are few for a factor of 3 values: below 600 scores are biased")],
+        [(FewSamples, few("599 rows are few for a factor of 3 values: below 600 scores are biased", 600))],
     ),
     "rows enough for the codes": ((MANY.reshape(300, 20),), []),
     "few rows for the codes": (
         (MANY[:300].reshape(30, 30),),
-        [(FewSamples, "30 rows are few for codes of 30 columns: below 300 scores are biased")],
+        [(FewSamples, few("30 rows are few for codes of 30 columns: below 300 scores are biased", 300))],
     ),
     "few rows at all": (
         (MANY[:99],),
-        [(FewSamples, "99 rows are few for codes of 3 columns: below 100 scores are biased")],
+        [(FewSamples, few("99 rows are few for codes of 3 columns: below 100 scores are biased", 100))],
     ),
     "few rows and continuous factors": (
         (MANY[:99], MANY[:99]),
-        [(FewSamples, "99 rows are few for codes of 3 columns: below 100 scores are biased")],
+        [(FewSamples, few("99 rows are few for codes of 3 columns: below 100 scores are biased", 100))],
     ),
 }
 

@@ -218,7 +218,10 @@ def test_equal_values_are_no_choice(many: Path):
     same = found.specifications.with_columns(value=polars.lit(0.5), rank=polars.lit(1, polars.Int64))
     (choice,) = replace(found, specifications=same).choices
     assert choice.ties == 2
-    assert "beta-vae beta=1 and 2 others are equal by this score; rank" in choice.sentence
+    assert choice.sentence.endswith(
+        "beta-vae beta=1 and 2 others are equal by this score; "
+        "rank by another score, such as --score elbo, or train more seeds"
+    )
     assert "keep" not in choice.sentence
 
 

@@ -9,7 +9,7 @@ from functools import update_wrapper
 from typing import Any, Generic, Literal, ParamSpec, TypeVar, get_args, get_type_hints
 
 from unweave.errors import UsageError, unknown
-from unweave.metrics.category_columns import with_category_columns
+from unweave.metrics.category_columns import with_category_columns, with_category_ranks
 from unweave.metrics.resampling import Limits, Sampled
 from unweave.plugins import Kind, dashed, is_builtin
 
@@ -72,9 +72,9 @@ class Metric(Generic[P, S]):
     """Inputs among the function's parameters that this entry of the table does not use."""
     representation: str = "mean"
     """Whether its codes are posterior means ("mean") or a sample of each posterior ("sampled")."""
-    categories: Literal["columns", "index", "none"] = "columns"
-    """What it gets for a categorical latent, unless it takes `categorical`: a column for each category, the number of
-    the category (enough for trees, which cut between any two), or nothing: it then raises a `UsageError`."""
+    categories: Literal["columns", "ranks", "none"] = "columns"
+    """What it gets for a categorical latent, unless it takes `categorical`: a column for each category, the rank of the
+    category by frequency (enough for trees, which cut between any two), or nothing: it then raises a `UsageError`."""
     bound: Mapping[str, Any] = field(default_factory=dict)
     """Options that this entry of the table sets."""
 
@@ -120,8 +120,9 @@ class Metric(Generic[P, S]):
     def sampled(self, inputs: Mapping[str, Any], options: Mapping[str, Any] | None = None) -> Sampled[S]:
         """Return the score of the inputs it needs, ready to be resampled; `options` replace its own."""
         categorical = inputs.get("categorical", ())
-        if categorical and self.categories == "columns" and "categorical" not in self.needs:
-            inputs = with_category_columns(inputs, categorical)
+        if categorical and "categorical" not in self.needs and self.categories != "none":
+            read = with_category_ranks if self.categories == "ranks" else with_category_columns
+            inputs = read(inputs, categorical)
         inputs = {"categorical": (), **inputs}
         given = {name: inputs[name] for name in self.needs} | dict(self.options if options is None else options)
         if self.representation == "sampled":

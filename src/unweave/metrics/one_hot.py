@@ -96,8 +96,9 @@ class Ranked:
         return cls(found)
 
     def __call__(self, codes: np.ndarray) -> np.ndarray:
-        """Return codes (n, d) with the new numbers."""
+        """Return codes (..., d) with the new numbers; all other categories have the next one."""
         result = codes.copy()
         for j, values in self.categories.items():
-            result[:, j] = (codes[:, [j]] == values).argmax(1)
+            same = codes[..., [j]] == values
+            result[..., j] = np.where(same.any(axis=-1), same.argmax(axis=-1), len(values))
         return result

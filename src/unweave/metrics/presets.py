@@ -79,7 +79,8 @@ def warn_of_few(factors: np.ndarray | None, codes: np.ndarray | None = None) -> 
         demands.append((rows, f"codes of {columns:,} columns", max(FEWEST_ROWS, ROWS_PER_CODE * columns)))
     for rows, what, wanted in demands:
         if rows < wanted:
-            warn_user(f"{rows:,} rows are few for {what}: below {wanted:,} scores are biased", FewSamples)
+            more = f"give more rows or, for a run, --samples {wanted} (in Python, samples={wanted})"
+            warn_user(f"{rows:,} rows are few for {what}: below {wanted:,} scores are biased; {more}", FewSamples)
             return  # one is enough
 
 

@@ -78,7 +78,7 @@ METRICS: dict[str, Metric[..., Any]] = {
     "downstream-logistic": downstream,
     "downstream-gbt": downstream.variant(
         {"learner": "gbt"},
-        categories="index",
+        categories="ranks",
         floor_options={"learner": "quick-gbt", "all_rows": True},
         ceiling_options={"stop_at_perfect": True},
     ),

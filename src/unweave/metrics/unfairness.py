@@ -39,7 +39,7 @@ class Unfairness(NamedTuple):
     ceiling_options={"rows": 2_000},
     unsteady=("mean", "max"),
     fast={"rows": 2_000, "points": 30},
-    categories="index",  # to trees
+    categories="ranks",  # to trees
 )
 def unfairness(
     encode: Encode | Codebook, data: Dataset | None = None, *, rows: int = 10_000, points: int = 100, seed: int = 0

@@ -111,7 +111,7 @@ def conclusions(agreement: polars.DataFrame, costs: polars.DataFrame) -> list[st
     said += [
         f"{row['score']}: mean correlation {row['correlation']:.2f}, least {row['least']:.2f}, "
         f"gain {_percent(row['gain'])}, same latents {_percent(row['same_latents'])}, same β "
-        f"{_percent(row['same_beta'])}, {row['seconds'] / row['runs']:.2g} CPU s a run."
+        f"{_percent(row['same_beta'])}, {row['seconds'] / row['runs']:.2g} CPU seconds per run."
         for row in ranking.iter_rows(named=True)
     ]
     if isinstance(count, int) and count >= ENOUGH:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars
 
-from unweave.selection.table import SCORES
+from unweave.selection.table import DEFAULT, SCORES
 from unweave.study.analysis.seeds import FEW_SEEDS
 
 SPECIFICATIONS = {
@@ -66,8 +66,9 @@ class Choice:
     @property
     def sentence(self) -> str:
         """How certain the choice is, and which run to keep."""
-        keep = "rank by another score" if self.ties else f"keep {self.run}"
-        return f"{self.data}, by {self.score}: {self._how_sure}; {keep}"
+        other = "elbo" if SCORES[self.score].compares_pairs else DEFAULT
+        again = f"rank by another score, such as --score {other}, or train more seeds"
+        return f"{self.data}, by {self.score}: {self._how_sure}; {again if self.ties else f'keep {self.run}'}"
 
     @property
     def _how_sure(self) -> str:

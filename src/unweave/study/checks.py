@@ -37,12 +37,6 @@ def check_list(name: str, values: object, kind: type | tuple[type, ...], what: s
         raise UsageError(f"{name} must be a list of {what}, not {wrong[0]!r}")
 
 
-def check_snapshots(snapshots: Sequence[int], steps: int) -> None:
-    """Raise a `UsageError` for snapshots outside of the steps of a run."""
-    if wrong := [step for step in snapshots if not 1 <= step <= steps]:
-        raise UsageError(f"snapshots must be between 1 and {steps:,}, not {wrong[0]:,}")
-
-
 def _is_one_of(value: object, types: frozenset[type]) -> bool:
     """Return whether a value is of one of these types; a whole number counts as a number, a bool does not."""
     if isinstance(value, bool):

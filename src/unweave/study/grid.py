@@ -21,11 +21,11 @@ from unweave.methods import Method, OrthogonalJacobian, Schedule, method_of
 from unweave.metrics.request import Request
 from unweave.nets import Net
 from unweave.presets import preset
-from unweave.study.checks import check_kinds, check_list, check_names, check_snapshots
+from unweave.study.checks import check_kinds, check_list, check_names
 from unweave.study.plan import Plan, Scoring
 from unweave.study.task import Task, task_of
 from unweave.tracing import Tracing
-from unweave.training.resolve import resolved
+from unweave.training.resolve import check_snapshots, resolved
 
 Settings = Mapping[str, Any]
 T = TypeVar("T")

@@ -34,7 +34,7 @@ from unweave.training.diagnosis import Diagnosis
 from unweave.training.folder import claimed
 from unweave.training.interrupt import Interrupted, deferred_interrupts
 from unweave.training.origins import origins_of
-from unweave.training.resolve import resolved
+from unweave.training.resolve import check_snapshots, resolved
 from unweave.training.state import TrainingState
 from unweave.training.streams import seeded_torch
 from unweave.training.traces import Tracer, check_hidden, check_traces
@@ -286,8 +286,7 @@ def _is_whole(run: Run) -> bool:
 
 def _check_snapshots(snapshots: Sequence[int], run: Run, steps: int) -> None:
     """Raise a `UsageError` for snapshots that this run cannot have."""
-    if wrong := [step for step in snapshots if not 1 <= step <= steps]:
-        raise UsageError(f"a snapshot is taken after 1 to {steps:,} steps, not after {wrong[0]:,}")
+    check_snapshots(snapshots, steps)
     if passed := [step for step in snapshots if step < run.step and not run.has_snapshot(step)]:
         late = f"'{run.path}' has passed step {passed[0]:,} without a snapshot"
         raise UsageError(f"{late}; train again in another folder")

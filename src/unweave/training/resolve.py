@@ -45,6 +45,12 @@ def resolved(config: Config, data: Dataset) -> Config:
     return replace(config, method=method, net=net, training=training, labels=labels, jacobian=jacobian)
 
 
+def check_snapshots(snapshots: Sequence[int], steps: int) -> None:
+    """Raise a `UsageError` for snapshots outside of the steps of a run."""
+    if wrong := [step for step in snapshots if not 1 <= step <= steps]:
+        raise UsageError(f"a snapshot is taken after 1 to {steps:,} steps, not after {wrong[0]:,}")
+
+
 def numbers_before_categories(categories: Sequence[int]) -> int:
     """Return the number of latents before the first categorical one: those that labels can supervise."""
     return next((latent for latent, count in enumerate(categories) if count), len(categories))
