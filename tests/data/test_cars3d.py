@@ -119,7 +119,7 @@ def test_an_archive_with_other_content(three: dict[str, bytes], tmp_path: Path):
         ({name_of(7): content}, "it holds 4 cars instead of 3"),
         ({name_of(1): mat(im=car(1)[:64])}, r"'im' in car_001_mesh.mat has the shape \(64, 128, 3, 24, 4\)"),
         ({name_of(1): mat(im=car(1) / 1.0)}, "type float64"),
-        ({name_of(1): mat(views=car(1))}, "car_001_mesh.mat is damaged, or no MATLAB file with an array 'im'"),
+        ({name_of(1): mat(views=car(1))}, "car_001_mesh.mat is damaged, or not a MATLAB file with an array 'im'"),
         ({name_of(1): content[: len(content) // 2]}, "car_001_mesh.mat is damaged"),
         ({name_of(1): b"nothing"}, "car_001_mesh.mat is damaged"),
         ({name_of(1): bytes(50_000_001)}, "too large"),

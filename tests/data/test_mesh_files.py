@@ -145,7 +145,7 @@ BROKEN = {
     "zero.obj": (obj() + b"\nf 1 2 0", "no vertex or normal 0"),
     "backwards.obj": (obj() + b"\nf 1 2 -6", "no vertex or normal -6"),
     "normal.obj": (obj() + b"\nf 1//1 2//1 3//1", "no vertex or normal 1; there are 0"),
-    "fraction.obj": (obj() + b"\nf 1 2 1.5", "'1.5' is no whole number"),
+    "fraction.obj": (obj() + b"\nf 1 2 1.5", "'1.5' is not an integer"),
     "two.obj": (obj() + b"\nf 1 2", "line 11: a face needs three corners or more, not 2"),
     "flat.obj": (obj([(0, 0, 0), (1, 1, 1), (2, 2, 2)], [(0, 1, 2)]), "no face with an area"),
     "point.obj": (obj([(1, 1, 1)] * 3, [(0, 1, 2)]), "no extent"),
@@ -154,7 +154,7 @@ BROKEN = {
     "magic.ply": (BINARY.replace(b"ply", b"plz", 1), "does not start with the header"),
     "endless.ply": (BINARY.replace(b"end_header", b"end_of_it"), "does not start with the header"),
     "format.ply": (BINARY.replace(b"binary_little", b"binary_middle"), "one of ascii, binary_little_endian"),
-    "type.ply": (BINARY.replace(b"float x", b"quad x"), "a line 'property quad x', which is not understood"),
+    "type.ply": (BINARY.replace(b"float x", b"quad x"), "an unknown line: 'property quad x'"),
     "count.ply": (BINARY.replace(b"vertex 5", b"vertex -5"), "'element vertex -5'"),
     "orphan.ply": (b"ply\nformat ascii 1.0\nproperty int x\nend_header\n", "'property int x'"),
     "none.ply": (ply("ascii", faces=[]), "no faces"),
@@ -164,7 +164,7 @@ BROKEN = {
     "cut.ply": (BINARY[:-80], "it ends at vertex 4 of 5"),
     "promised.ply": (BINARY.replace(b"vertex 5", b"vertex 5000000000"), "it ends at vertex 9 of 5000000000"),
     "text.ply": (TEXT.replace("3 3 0 4", "3 3 0").encode(), "it ends at face 4 of 5"),
-    "word.ply": (TEXT.replace("1.0 0.5 3.0", "1.0 half 3.0").encode(), "'half' where a number should be"),
+    "word.ply": (TEXT.replace("1.0 0.5 3.0", "1.0 half 3.0").encode(), "'half' is not a number"),
     "nan.ply": (TEXT.replace("1.0 0.5 3.0", "1.0 nan 3.0").encode(), "vertex 4: three finite numbers"),
     "beyond.ply": (ply("ascii", faces=[(0, 1, 5)]), r"face 0: its vertices \[0, 1, 5\] are not all in 0 to 4"),
     "negative.ply": (ply("ascii", faces=[(0, 1, 2), (0, 1, -1)]), "face 1: its vertices"),
@@ -177,8 +177,8 @@ BROKEN = {
     "a.obj.gz": (obj(), "no gzip file, or not all of one"),
     "b.obj.gz": (gzip.compress(obj())[:-9], "no gzip file, or not all of one"),
     "c.ply.gz": (gzip.compress(BINARY)[:30] + b"\xff" * 50, "no gzip file, or not all of one"),
-    "a.stl": (b"solid", "a mesh is a file .obj, .ply, or one of them with .gz"),
-    "a.gz": (b"", "a mesh is a file .obj, .ply"),
+    "a.stl": (b"solid", "a mesh file must end in .obj, .ply, or in one of these and .gz"),
+    "a.gz": (b"", "a mesh file must end in .obj, .ply"),
 }
 
 

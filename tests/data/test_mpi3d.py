@@ -69,7 +69,7 @@ def test_the_complex_set_is_told_from_the_first_release_by_its_file(
     assert (data.name, data.factors) == ("mpi3d-complex", FIRST)
     np.testing.assert_array_equal(data.images([100]), PICTURES[100:101])
     for kind in (MPI3DToy, MPI3DRealistic, MPI3DReal):
-        with pytest.raises(UsageError, match=f"is not the file of {kind.name}: it is that of mpi3d-complex"):
+        with pytest.raises(UsageError, match=f"is not the file of {kind.name}: it is the file of mpi3d-complex"):
             kind(path=str(tmp_path / COMPLEX[0]))
 
 

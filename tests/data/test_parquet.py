@@ -186,7 +186,7 @@ def test_mistakes_get_one_clear_line(tmp_path: Path):
     for out, options, message in [
         ("full", {}, "full' is there already, and no empty folder"),
         ("full/mine.txt", {}, "is there already"),
-        ("new", {"rows": 61}, "table has 60 images, so 61 of them cannot be written"),
+        ("new", {"rows": 61}, "table has only 60 images, so 61 cannot be written"),
         ("new", {"rows": 0}, "at least 1"),
         ("new", {"shard": 0}, "at least 1"),
     ]:
