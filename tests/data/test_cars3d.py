@@ -133,7 +133,7 @@ def test_an_archive_that_is_damaged_or_none(three: dict[str, bytes], tmp_path: P
     whole = write(tmp_path / FILE, three).read_bytes()
     for length in (0, 10, len(whole) // 2, len(whole) - 20):
         (tmp_path / FILE).write_bytes(whole[:length])
-        refused(tmp_path, "damaged, not whole, or no tar.gz archive")
+        refused(tmp_path, "damaged, incomplete or not a tar.gz archive")
     (tmp_path / FILE).write_bytes(b"<html>not found</html>" * 100)
     refused(tmp_path, "no tar.gz archive")
 

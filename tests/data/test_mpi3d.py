@@ -132,7 +132,7 @@ def test_a_file_cut_short(save: Callable[..., None], tmp_path: Path):
     whole = file.read_bytes()
     for length in (0, 10, len(whole) // 2, len(whole) - 1):
         file.write_bytes(whole[:length])
-        refused(tmp_path, "damaged, not whole, or no npz archive")
+        refused(tmp_path, "damaged, incomplete or not an npz archive")
 
 
 def test_an_array_that_is_shorter_than_its_header_says(tmp_path: Path):

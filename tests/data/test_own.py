@@ -285,7 +285,7 @@ TWO = IMAGES[:2]
         ("file,x\n0.png,0\n\n1.png,big\n", "line 4 of .*: 'x' is 'big', which is not a number, unlike the cells above"),
         ("file,x\n0.png,0.5\n1.png,NaN\n", "line 3 of .*: 'x' is 'NaN', which is not a number, .*; .* factors=A,B"),
         ("file,x\n0.png,0.5\n1.png,1e999\n", "line 3 of .*: 'x' is '1e999', which is too large for a number"),
-        ("file,x\n0.png,big\n1.png,nan\n", "line 3 of .*: 'x' is 'nan', which is no value"),
+        ("file,x\n0.png,big\n1.png,nan\n", "line 3 of .*: 'x' is 'nan', which is not a value"),
         ("file,x\n8.png,0\n9.png,1\n", r"none of the images in '.*factors\.csv' is in '.*'; the first is '8\.png'"),
         ("file,x\n0.png,big\n1.png,1\n", "line 3 of .*: 'x' is '1', which is a number, unlike the cells above"),
         ("file,x\n0.png,0\n0.png,1\n", "has '0.png' twice, in lines 2 and 3"),

@@ -143,10 +143,10 @@ def test_a_damaged_archive(tmp_path: Path):
     whole = bytearray(file.read_bytes())
     for length in (2, 30, len(whole) // 2, len(whole) - 1):
         file.write_bytes(whole[:length])
-        refused(tmp_path, "damaged or not whole|too early", file.name)
+        refused(tmp_path, "damaged or incomplete|too early", file.name)
     whole[-6] ^= 0xFF  # the check sum
     file.write_bytes(whole)
-    refused(tmp_path, "damaged or not whole", file.name)
+    refused(tmp_path, "damaged or incomplete", file.name)
 
 
 @pytest.mark.usefixtures("small")
