@@ -83,7 +83,7 @@ def test_a_decoder_that_leaves_the_range_later_is_one_line():
     with unweave.explore(decode=lambda codes: np.tile(codes[:, None, None, :], (1, 4, 4, 1)), codes=CODES / 9) as page:
         assert fetch(f"{page.url}api/run/decode?run=model&z=0,1,0")[0] == 200
         status, body = fetch(f"{page.url}api/run/decode?run=model&z=0,9,0")
-        assert (status, "these are from 0 to 9" in json.loads(body)["error"]) == (409, True)
+        assert (status, "these are 0 to 9" in json.loads(body)["error"]) == (409, True)
 
 
 def test_closing_frees_the_port_and_can_be_done_twice():
@@ -129,7 +129,7 @@ def test_a_notebook_may_show_the_page_and_a_web_site_may_not():
         ({"what": "runs", "decode": decode, "codes": CODES}, "not both"),
         ({"what": "nowhere"}, "there is no folder 'nowhere'"),
         ({"what": __file__}, "is a file; explore the folder"),
-        ({"what": ".", "codes": CODES}, "go with decode"),
+        ({"what": ".", "codes": CODES}, "need decode"),
         ({"decode": decode, "codes": CODES[0]}, "codes"),
         ({"decode": decode, "codes": CODES, "factors": CODES[:5]}, "the same number of rows: 200 and 5"),
         ({"decode": decode, "codes": CODES, "factors": CODES[:, :2], "names": ["a"]}, "2 factors and 1 names"),
