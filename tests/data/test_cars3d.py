@@ -135,7 +135,7 @@ def test_an_archive_that_is_damaged_or_none(three: dict[str, bytes], tmp_path: P
         (tmp_path / FILE).write_bytes(whole[:length])
         refused(tmp_path, "damaged, incomplete or not a tar.gz archive")
     (tmp_path / FILE).write_bytes(b"<html>not found</html>" * 100)
-    refused(tmp_path, "no tar.gz archive")
+    refused(tmp_path, "not a tar.gz archive")
 
 
 @pytest.mark.usefixtures("small")

@@ -74,7 +74,7 @@ def test_a_list_of_files_alone_has_no_factors(tmp_path: Path):
         data = load(write(tmp_path, "filename,id\n1.png,0\n3.png,1\n"))
     assert not data.is_labelled
     np.testing.assert_array_equal(data.images([0, 1])[..., 0], IMAGES[[1, 3]])
-    assert [str(note.message).partition(": ")[0].partition(",")[0] for note in notes] == [
+    assert [str(note.message).partition(": ")[0].partition(" without")[0] for note in notes] == [
         f"'{tmp_path / 'labels.csv'}'",
         "left out images",
     ]

@@ -528,7 +528,7 @@ def test_a_refused_connection_keeps_the_half(publish):
         url = f"http://127.0.0.1:{unused.getsockname()[1]}/a"
         publish(urls=(url,))
         half(url)
-        with pytest.raises(UsageError, match=r"Connection refused\); 100.0 kB of it are kept"):
+        with pytest.raises(UsageError, match=r"Connection refused\); 100.0 kB are kept"):
             files.fetch("shapes3d")
     assert part().read_bytes() == CONTENT[:100_000]
 
@@ -542,7 +542,7 @@ def test_an_interrupt_keeps_the_half_and_says_so(server: Server, publish):
             raise KeyboardInterrupt
 
     publish(Reply(CONTENT, pause=0.001))
-    with pytest.raises(KeyboardInterrupt, match=r"interrupted; 1.* kB of it are kept, and the same command goes on"):
+    with pytest.raises(KeyboardInterrupt, match=r"interrupted; 1.* kB are kept, and the same command resumes"):
         files.fetch("shapes3d", on_progress=interrupt)
     assert_nothing_whole(KEPT)
     kept = download.size_of(part())

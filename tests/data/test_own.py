@@ -270,14 +270,14 @@ TWO = IMAGES[:2]
     [
         ("", r"factors\.csv' is empty"),
         ("\n\n", r"factors\.csv' is empty"),
-        ("file,x\n", "a line of names, but no rows"),
-        ("picture,x\n0.png,0\n1.png,1\n", "has no column 'file'; its columns are: picture, x; factors=none takes"),
+        ("file,x\n", "a header, but no rows"),
+        ("picture,x\n0.png,0\n1.png,1\n", "has no column 'file'; its columns are: picture, x; factors=none loads"),
         (
             "file;x\n0.png;0\n1.png;1\n",
             "its columns are: file;x; factors=none loads the folder's images without it, vectors:path=",
         ),
-        ("file,x,x\n0.png,0,0\n1.png,1,1\n", "need names, all different: file, x, x"),
-        ("file,x,\n0.png,0,0\n1.png,1,1\n", "need names, all different"),
+        ("file,x,x\n0.png,0,0\n1.png,1,1\n", "need names that differ: file, x, x"),
+        ("file,x,\n0.png,0,0\n1.png,1,1\n", "need names that differ"),
         ("file,x\n0.png,0\n1.png\n", r"line 3 of '.*factors\.csv' has 1 cells, but there are 2 columns"),
         ("file,x\n0.png,0\n1.png,1,2\n", "line 3 of .* has 3 cells, but there are 2 columns"),
         ("file,x\n0.png,0\n1.png,\n", "line 3 of .* has no 'x'"),

@@ -118,13 +118,13 @@ MISTAKES = {
     "type": ("cat", lambda: matrix(np.zeros(50, np.uint8)), "it is of type uint8 instead of int32"),
     "short": ("dat", lambda: matrix(views_of(PARTS[0]))[:-1], "it ends too early"),
     "long": ("info", lambda: labels_of(factors_of(PARTS[0], GRID))["info"] + b"!", "longer than its header says"),
-    "none": ("cat", lambda: b"<html>not found</html>", "no matrix in NORB's format"),
+    "none": ("cat", lambda: b"<html>not found</html>", "not a matrix in NORB's format"),
     "empty": ("cat", lambda: b"", "it ends too early"),
     "header": ("cat", lambda: matrix(np.zeros(50))[:12], "it ends too early"),
-    "dimensions": ("cat", lambda: struct.pack("<4i", INTEGERS, 2**30, 5, 5), "no matrix in NORB's format"),
+    "dimensions": ("cat", lambda: struct.pack("<4i", INTEGERS, 2**30, 5, 5), "not a matrix in NORB's format"),
     "factor": ("cat", lambda: matrix(np.full(50, 5)), "'category' must lie between 0 and 4"),
     "azimuth": ("info", lambda: matrix(np.tile([0, 0, 1, 0], (50, 1))), "an azimuth is odd"),
-    "twice": ("info", lambda: labels_of(factors_of(PARTS[1], GRID))["info"], "every combination of the factors once"),
+    "twice": ("info", lambda: labels_of(factors_of(PARTS[1], GRID))["info"], "of factors exactly once"),
 }
 
 

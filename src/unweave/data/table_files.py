@@ -156,7 +156,7 @@ def _factors_option(value: object) -> tuple[str, ...] | None:
     """Return the names in "color,size", or in a list of names; None for all columns, () for none."""
     names = str(value).split(",") if isinstance(value, str | int | float) else list(value)  # pyright: ignore
     if not all(isinstance(name, str) for name in names) or any("," in name for name in names):
-        raise UsageError(f"factors must be names of columns, such as factors=color,size, not {value!r}")
+        raise UsageError(f"factors must be names of columns without commas, such as factors=color,size, not {value!r}")
     names = [name.strip() for name in names]
     if names == [NO_FACTORS]:
         return ()

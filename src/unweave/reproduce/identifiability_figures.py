@@ -36,8 +36,6 @@ def recovery_figure(trials: Sequence[Trial]) -> Figure:
         low = min(getattr(trial, name) for trial in trials for name in (score, observed))
         axes.set_xlim(min(max(low - 0.05, -0.05), 0.5), 1.02)
     panels[0].set_yticks(places, [f"{method}, {world}" for method, world in cases], color=LIGHT["ink"])
-    words = (
-        "blue: assumptions hold · orange: they do not · ×: the mixture itself · bar: best R² of Gaussian codes"
-    )
+    words = "blue: assumptions hold · orange: they do not · ×: the mixture itself · bar: best R² of Gaussian codes"
     figure.supxlabel(words, fontsize=8, color=LIGHT["muted"])
     return figure
