@@ -13,7 +13,7 @@ INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --con
 
 .PHONY: demo test test-all test-lowest lint docs notebooks clean
 
-# One thread: the same picture on every run. In two minutes a β-TCVAE with learnt pixel variances tells hues, scale and shape.
+# One thread gives the same picture on every run. In two minutes a β-TCVAE separates hues, scale and shape.
 demo: .venv/installed
 	$(BIN)/unweave train beta-tcvae --beta 6 --loss gaussian --data rooms3d:size=32 --width 0.5 --steps 4000 --threads 1 --out runs/demo
 	$(BIN)/unweave evaluate runs/demo --preset fast --metrics mig sap dci factor-vae-score linearity axis-alignment
@@ -27,7 +27,7 @@ test: lint
 test-all: lint
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
-# What an old package calls in a newer one may have been deprecated since, which is no fault of ours.
+# Old packages may call functions that newer ones have deprecated; such warnings are not about unweave.
 test-lowest: .venv-lowest/installed
 	OMP_NUM_THREADS=1 .venv-lowest/bin/python -m pytest -n 2 -m "not slow" -W ignore::DeprecationWarning
 

@@ -1,6 +1,6 @@
 """The page of the large-scale study, written from its stored scores: `python benchmarks/challenging_docs.py`.
 
-With `--scores runs/reproduce/challenging-assumptions-small-0/scores.csv` those scores are stored first.
+With `--scores runs/reproduce/challenging-assumptions-small-0/scores.csv`, these scores are stored first.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ QUESTIONS = {"1": "correlated", "2": "agreement", "3": "shares", "4": "transfer"
 
 
 def store(scores: Path) -> None:
-    """Keep the scores of a reproduction, without the names of its runs."""
+    """Store the scores of a reproduction, without the names of its runs."""
     table = polars.read_csv(scores, infer_schema_length=None)
     write_table(STORED, table.with_columns(polars.col("run").rank("dense").cast(polars.String)))
 
 
 def blocks(table: polars.DataFrame) -> dict[str, str]:
-    """Return what stands between the marks of the page, by their names."""
+    """Return the texts between the marks of the page, by name."""
     found = answers(table)
     parts = {name: as_table([row for row in found.rows if row.what[0] == digit]) for digit, name in QUESTIONS.items()}
     return {"setting": setting(table), "notes": "\n".join(map(bullet, found.notes)), **parts}
@@ -43,7 +43,7 @@ def bullet(note: str) -> str:
 
 
 def setting(table: polars.DataFrame) -> str:
-    """Return what was run, in a sentence."""
+    """Return a sentence on what was run."""
     counts = [table[name].n_unique() for name in ("run", "data", "method")]
     seeds, steps = table["seed"].n_unique(), table["step"].max()
     return f"{counts[0]} runs: {counts[1]} data sets, {counts[2]} methods, {seeds} seeds, {steps:,} steps."
@@ -60,14 +60,14 @@ def as_table(rows: Sequence[Row]) -> str:
 
 
 def number(value: float) -> str:
-    """Return a share in percent to one decimal, and a correlation to two."""
+    """Return a percentage with one decimal, or a correlation with two."""
     text = f"{value:.1f}" if abs(value) > 1 else f"{value:.2f}"
     return text.replace("-", "−")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--scores", type=Path, help="scores.csv of a reproduction, to be stored first")
+    parser.add_argument("--scores", type=Path, help="scores.csv of a reproduction to store first")
     options = parser.parse_args()
     if options.scores:
         store(options.scores)

@@ -1,8 +1,7 @@
-"""docs/choose-a-method.md from the stored scores of the comparison: `comparison.py store` writes it.
+"""Write docs/choose-a-method.md from the stored scores of the comparison; `comparison.py store` calls this.
 
-Between its marks the page is written from docs/results/comparison.parquet and the plan; a cell that is not run yet is
-shown as such. What a method asks for and assumes stands in `ABOUT`: a method of the plan without a line there is a
-mistake, and a test says so.
+The text between the page's marks comes from docs/results/comparison.parquet and the plan; cells without runs are shown
+as such. `ABOUT` says what each method needs and assumes; a test checks that it has every method of the plan.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ FIRST = "dci-disentanglement"
 LABELLED = "beta-vae + labels"
 NOT_RUN = "not run"
 ASKS = ("nothing", "pairs", "pairs, known", "triplets", "one factor", "labels")
-"""What a method asks for, in the order of the page."""
+"""What methods need, in the order of the page."""
 
 ABOUT: dict[str, tuple[str, str]] = {
     "vae": ("nothing", "nothing; the baseline"),
@@ -61,7 +60,7 @@ ABOUT: dict[str, tuple[str, str]] = {
     "ivae": ("one factor", "factors are independent given the one that is known for every image"),
     LABELLED: ("labels", "the factors of 1,000 images are known"),
 }
-"""What each method asks for beside images, and what it assumes."""
+"""What each method needs besides images, and what it assumes."""
 PAGES = {"dip-vae I": "dip-vae", "dip-vae II": "dip-vae", LABELLED: "semi-supervised"}
 
 
@@ -72,12 +71,12 @@ class Cell:
     data: str
     method: str
     strength: str
-    """What its settings are, where those of the method differ."""
+    """Its settings, if those of the method differ."""
     runs: tuple[str, ...]
 
 
 def method_of(settings: Mapping[str, Any]) -> str:
-    """Return what the page calls a method."""
+    """Return a method's name on the page."""
     if settings.get("count"):
         return LABELLED
     return f"dip-vae {settings['kind']}" if settings["method"] == "dip-vae" else settings["method"]
@@ -106,7 +105,7 @@ def _short(value: object) -> str:
 
 
 def shown(table: polars.DataFrame, cell: Cell, metric: str) -> str:
-    """Return the mean over the seeds of a cell with its interval, or that it is not run."""
+    """Return the mean over the seeds of a cell with its interval, or that it was not run."""
     values = table.filter(polars.col("run").is_in(cell.runs), metric=metric)["value"].to_numpy()
     if not len(values):
         return NOT_RUN
@@ -117,7 +116,7 @@ def shown(table: polars.DataFrame, cell: Cell, metric: str) -> str:
 
 
 def seconds_of(table: polars.DataFrame, cells: list[Cell]) -> float | None:
-    """Return the median time of the training of a method's runs."""
+    """Return the median training time of a method's runs."""
     runs = [run for cell in cells for run in cell.runs]
     return table.filter(polars.col("run").is_in(runs)).unique("run")["seconds"].median()  # pyright: ignore
 
@@ -128,7 +127,7 @@ def cells_like(cells: list[Cell], method: str) -> list[Cell]:
 
 
 def short_table(table: polars.DataFrame, cells: list[Cell]) -> str:
-    """Return one line a method: what it asks for, what it assumes, what it costs, and D at the usual strength."""
+    """Return one line per method: what it needs and assumes, its cost, and D at the usual strength."""
     sets = list(dict.fromkeys(cell.data for cell in cells))
     head = ["method", "asks for", "assumes", "time", *(f"D on {data}" for data in sets)]
     lines = [row(head), "|---" * len(head) + "|"]
@@ -144,7 +143,7 @@ def short_table(table: polars.DataFrame, cells: list[Cell]) -> str:
 
 
 def relative_time(table: polars.DataFrame, cells: list[Cell], own: list[Cell]) -> str:
-    """Return the time of training against that of the VAE, the mean over data sets that have both."""
+    """Return the training time relative to the VAE's, averaged over data sets that have both."""
     ratios = []
     for data in dict.fromkeys(cell.data for cell in own):
         ours, usual = (
@@ -156,7 +155,7 @@ def relative_time(table: polars.DataFrame, cells: list[Cell], own: list[Cell]) -
 
 
 def long_table(table: polars.DataFrame, cells: list[Cell]) -> str:
-    """Return one line a cell of a data set, with every score."""
+    """Return one line per cell of a data set, with every score."""
     lines = [row(["method", "strength", *TITLES.values()]), "|---" * (len(TITLES) + 2) + "|"]
     for cell in cells:
         scores = [shown(table, cell, metric) for metric in TITLES]
@@ -172,7 +171,7 @@ def row(parts: list[str]) -> str:
 
 
 def blocks(table: polars.DataFrame, plan: Plan) -> dict[str, str]:
-    """Return what stands between the marks of the page, by their names."""
+    """Return the texts between the marks of the page, by name."""
     cells = cells_of(plan)
     names = [task.name for task in plan.tasks]
     done = table.filter(polars.col("run").is_in(names))["run"].n_unique()

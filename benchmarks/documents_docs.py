@@ -1,9 +1,9 @@
-"""Write the rows that the pages of docs/documents quote from those of docs/reproduce, as these say them now.
+"""Update the rows that the pages of docs/documents quote from those of docs/reproduce.
 
     python benchmarks/documents_docs.py
 
-A row of a table with a number in it, or a line that counts slopes, is a quotation. It must be a line of a page in
-docs/reproduce, which other scripts write from stored scores; one that is out of date is replaced by the nearest line.
+A table row with a number, or a line that counts slopes, is a quotation. It must be a line of a page in docs/reproduce,
+which other scripts write from stored scores; an outdated quotation is replaced by the nearest line.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def pages() -> list[Path]:
 
 
 def written(page: Path) -> str:
-    """Return the text of a page with every quotation up to date."""
+    """Return the text of a page with up-to-date quotations."""
     return "\n".join(_current(line) for line in page.read_text(encoding="utf-8").split("\n"))
 
 

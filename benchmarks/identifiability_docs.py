@@ -1,4 +1,4 @@
-"""The page of the laboratory of identifiability, from its stored table: `python benchmarks/identifiability_docs.py`.
+"""The page about identifiability, written from its stored table: `python benchmarks/identifiability_docs.py`.
 
     unweave reproduce identifiability --preset small
     python benchmarks/identifiability_docs.py --trials runs/reproduce/identifiability-small-0/identifiability.csv
@@ -25,12 +25,12 @@ FIGURE = DOCS / "images" / "identifiability.png"
 
 
 def stored() -> list[Trial]:
-    """Return the table that is stored; empty before the first run."""
+    """Return the stored table; empty before the first run."""
     return read_csv(STORED.read_text(encoding="utf-8")) if STORED.is_file() else []
 
 
 def blocks(trials: Sequence[Trial]) -> dict[str, str]:
-    """Return what stands between the marks of the page, by their names."""
+    """Return the texts between the marks of the page, by name."""
     if not trials:
         return {"notes": "No run is stored.", "table": "No run is stored."}
     notes = "\n".join(f"- {note}" for note in conclusions(trials))
@@ -40,7 +40,7 @@ def blocks(trials: Sequence[Trial]) -> dict[str, str]:
 
 
 def table(trials: Sequence[Trial]) -> str:
-    """Return a row for each method and world: means over seeds with their deviation."""
+    """Return a row for each method and world: means and standard deviations over seeds."""
     heads = [
         "method",
         "world",
@@ -70,7 +70,7 @@ def _spread(trials: Sequence[Trial], score: str) -> str:
 
 def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--trials", type=Path, help="identifiability.csv of a reproduction, to be stored first")
+    parser.add_argument("--trials", type=Path, help="identifiability.csv of a reproduction to store first")
     options = parser.parse_args(words)
     if options.trials:
         STORED.write_bytes(options.trials.read_bytes())

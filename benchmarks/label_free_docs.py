@@ -4,8 +4,8 @@
     unweave reproduce training-dynamics --preset small
     python benchmarks/label_free_docs.py --results runs/reproduce
 
-The last command stores what these results have in that folder (preset small, seed 0) in docs/results, draws the figure
-and writes the page.
+The last command stores the tables of these results (preset small, seed 0) in docs/results, draws the figure and writes
+the page.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ NOTHING = "No run is stored."
 
 
 def store(results: Path) -> None:
-    """Keep the tables of the two results, as far as they are there."""
+    """Store the tables of the two results, if they exist."""
     bakeoff, dynamics = (results / f"{name}-small-0" for name in ("label-free-bakeoff", "training-dynamics"))
     for name, kept in (("agreement.csv", AGREEMENT), ("costs.csv", COSTS)):
         if (bakeoff / name).is_file():
@@ -50,7 +50,7 @@ def read(path: Path) -> polars.DataFrame:
 
 
 def blocks() -> dict[str, str]:
-    """Return what stands between the marks of the page, by their names."""
+    """Return the texts between the marks of the page, by name."""
     agreement, costs, tables = read(AGREEMENT), read(COSTS), read(TABLES)
     found = {"notes": NOTHING, "agreement": NOTHING, "tables": NOTHING}
     if len(agreement):
@@ -63,11 +63,11 @@ def blocks() -> dict[str, str]:
 
 
 def ranking() -> str:
-    """Return the scores, the one that agrees best first, for the page about selection."""
+    """Return the table of scores, the best agreement first, for the page about selection."""
     agreement, costs = read(AGREEMENT), read(COSTS)
     if not len(agreement):
         return NOTHING
-    heads = ["score", "mean correlation", "least", "gain", "same latents", "same β", "CPU s per run"]
+    heads = ["score", "mean correlation", "lowest", "gain", "same latents", "same β", "CPU s per run"]
     lines = [f"| {' | '.join(heads)} |", f"|---|{'--:|' * (len(heads) - 1)}"]
     for row in overall(agreement).join(costs, on="score", maintain_order="left").iter_rows(named=True):
         shares = ["–" if row[name] is None else _percent(row[name]) for name in ("gain", "same_latents", "same_beta")]
@@ -96,7 +96,7 @@ def agreement_table(agreement: polars.DataFrame) -> str:
 
 
 def published_table(rows: polars.DataFrame) -> str:
-    """Return tables 1, 3 and 4 of the paper beside ours."""
+    """Return tables 1, 3 and 4 of the paper with our numbers."""
     lines = ["| | paper | ours | 95 % over seeds |", "|---|--:|--:|--:|"]
     for row in rows.iter_rows(named=True):
         published = "–" if row["published"] is None else f"{row['published']:.2f}".replace("-", "−")
@@ -121,7 +121,7 @@ def _two(value: float | None) -> str:
 
 def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--results", type=Path, help="the folder of results, to be stored first")
+    parser.add_argument("--results", type=Path, help="the folder of results to store first")
     options = parser.parse_args(words)
     if options.results:
         store(options.results)

@@ -1,7 +1,7 @@
-"""The tables and sentences of the docs that show what methods scored: `python benchmarks/methods_docs.py` writes them.
+"""Write the tables and sentences of the docs with the scores of methods: `python benchmarks/methods_docs.py`.
 
 Both come from docs/results/methods.csv, with one row for each run (and from docs/results/beta-vae.csv, with one row for
-each score, for the longer runs on the β-VAE's page). A test compares pages and files. In a page, a table stands between
+each score, for the longer runs on the β-VAE's page). A test compares pages and files. In a page, a table is between
 `<!-- table NAME -->` and `<!-- end -->`, and a sentence is the paragraph that begins with "**Our result.**".
 """
 
@@ -29,7 +29,7 @@ TITLES = {
 }
 SECONDS = "training seconds"
 DIGITS = 4
-"""Of a score in the file."""
+"""Decimals of a score in the file."""
 
 COMPARED = {
     "beta-vae": "β-VAE",
@@ -42,7 +42,7 @@ COMPARED = {
     "ada-tvae": "Ada-TVAE",
     "qlae": "QLAE",
 }
-"""Pages, and the methods of the comparison whose scores they give."""
+"""Pages, and the methods of the comparison whose scores they show."""
 OTHERS = {
     "vae": "VAE",
     "info-vae": "InfoVAE",
@@ -72,7 +72,7 @@ def read() -> polars.DataFrame:
 
 
 def store(rows: Iterable[Mapping[str, object]], path: Path = STORE) -> None:
-    """Put runs into the file: in place of the one of the same table, data, method and seed, or at its end."""
+    """Store runs: each replaces the row with the same table, data, method and seed, or is appended."""
     old = polars.read_csv(path)
     kept = {tuple(run[key] for key in KEY): run for run in old.to_dicts()}
     for row in rows:
@@ -82,7 +82,7 @@ def store(rows: Iterable[Mapping[str, object]], path: Path = STORE) -> None:
 
 
 def mean(values: polars.Series) -> str:
-    """Return mean ± standard deviation over seeds, or one value as it is."""
+    """Return mean ± standard deviation over seeds, or a single value."""
     digits = 0 if "seconds" in values.name else 3
     if len(values) == 1:
         return f"{values[0]:.{digits}f}"
@@ -90,7 +90,7 @@ def mean(values: polars.Series) -> str:
 
 
 def table(runs: polars.DataFrame, *, seconds: bool = False) -> str:
-    """Return a Markdown table of runs, a line a method in the order of the file."""
+    """Return a Markdown table of runs, one line per method in the order of the file."""
     titles = {**TITLES, SECONDS: "training s"} if seconds else TITLES
     lines = ["| method | " + " | ".join(titles.values()) + " |", "|---" * (len(titles) + 1) + "|"]
     for (method,), group in runs.group_by("method", maintain_order=True):
@@ -148,7 +148,7 @@ def both(method: str, data: str) -> str:
 
 
 def written(path: Path) -> str:
-    """Return a page with its tables and its sentence as the files have them."""
+    """Return a page with its tables and its sentence from the files."""
     text = TABLE.sub(lambda found: found[1] + named(found["name"]) + found[3], path.read_text(encoding="utf-8"))
     line = sentence(path.stem) if path.parent.name == "methods" else None
     return SENTENCE.sub(lambda _: line, text) if line else text

@@ -27,12 +27,12 @@ FIGURE = DOCS / "images" / "metric-audit.png"
 
 
 def stored() -> list[Audit]:
-    """Return the table that is stored; empty before the first run."""
+    """Return the stored table; empty before the first run."""
     return read_csv(STORED.read_text(encoding="utf-8")) if STORED.is_file() else []
 
 
 def blocks(found: Sequence[Audit]) -> dict[str, str]:
-    """Return what stands between the marks of the page, by their names."""
+    """Return the texts between the marks of the page, by name."""
     if not found:
         return {"notes": "No run is stored.", "tables": ""}
     data = dict.fromkeys(each.data for each in found)
@@ -65,7 +65,7 @@ def _line(audit: Audit) -> str:
 def _effect(contrast: Contrast | None) -> str:
     if contrast is None or not isfinite(contrast.effect):
         return "–" if contrast is None else "∞"
-    return number(round(contrast.effect, 2) + 0.0)  # no minus before a zero
+    return number(round(contrast.effect, 2) + 0.0)  # avoids "−0"
 
 
 def _seeds(seeds: float) -> str:
@@ -74,7 +74,7 @@ def _seeds(seeds: float) -> str:
 
 def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--audit", type=Path, help="audit.csv of a reproduction, to be stored first")
+    parser.add_argument("--audit", type=Path, help="audit.csv of a reproduction to store first")
     options = parser.parse_args(words)
     if options.audit:
         STORED.write_bytes(options.audit.read_bytes())

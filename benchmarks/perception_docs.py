@@ -1,11 +1,11 @@
 """The tables of docs/perception.md, written from stored files: `python benchmarks/perception_docs.py`.
 
     python benchmarks/perception_docs.py --data                        # measures what losses see: five minutes
-    python benchmarks/perception_docs.py --data shapes2d rooms3d       # of these alone; the others stay as stored
+    python benchmarks/perception_docs.py --data shapes2d rooms3d       # only these; the others stay as stored
     python benchmarks/perception_docs.py --random                      # correlates 1,048,576 pairs: three minutes
-    python benchmarks/perception_docs.py --studies studies/a studies/b # compares predictions with what was learnt
+    python benchmarks/perception_docs.py --studies studies/a studies/b # compares predictions with runs
 
-They store perception-data.csv, perception-random.csv and perception.csv in docs/results, the last with its figure.
+These store perception-data.csv, perception-random.csv and perception.csv in docs/results; the last also its figure.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ MEASURED = [
     ("objects3d", "mse"),
 ]
 CHOSEN = "thesis-3.10"
-"""The study that the limit of what is seen was chosen on, by its runs of Ada-GVAE; `verdict.CLEAR` says how."""
+"""The study whose Ada-GVAE runs were used to choose the limit of what is seen; `verdict.CLEAR` says how."""
 HEADS = ("factor", "values", "mean", "std", "relative", "linear", "rank", "order", "signal")
 DIGITS = 4
 WORDS = {
@@ -65,7 +65,7 @@ WORDS = {
 
 
 def measure(names: Sequence[str]) -> polars.DataFrame:
-    """Return what losses see of data sets of the page, one row per factor, with the sentence in each row."""
+    """Measure what losses see of the page's data sets; one row per factor, with the sentence in each row."""
     parts = []
     for name, loss in [each for each in MEASURED if each[0] in names]:
         found = perceive(name, loss)
@@ -77,7 +77,7 @@ def measure(names: Sequence[str]) -> polars.DataFrame:
 
 
 def store_seen(measured: polars.DataFrame) -> None:
-    """Keep what was measured, in the place of earlier rows of the same data sets, in the order of the page."""
+    """Store measurements, replacing earlier rows of the same data sets, in the order of the page."""
     earlier = stored(SEEN)
     if earlier is not None:
         kept = earlier.filter(~polars.col("data").is_in(measured["data"].unique().implode()))
@@ -111,9 +111,9 @@ def correlate() -> polars.DataFrame:
 
 
 def compare(studies: Sequence[Path]) -> polars.DataFrame:
-    """Return predictions and outcomes of all finished runs of some studies, a row for each factor and run.
+    """Return predictions and outcomes of all finished runs of some studies, one row per factor and run.
 
-    A run that is in several studies counts once, in the first of them. Rows of other studies that are stored stay.
+    A run in several studies counts once, in the first of them. Stored rows of other studies stay.
     """
     parts = []
     for study in studies:
@@ -136,18 +136,18 @@ def once(rows: polars.DataFrame) -> polars.DataFrame:
 
 
 def stored(path: Path) -> polars.DataFrame | None:
-    """Return a table that is stored; None before the first run."""
+    """Return a stored table; None before the first run."""
     return polars.read_csv(path) if path.is_file() else None
 
 
 def with_verdicts(rows: polars.DataFrame) -> polars.DataFrame:
-    """Return stored predictions with the verdict that their order and worth have today."""
+    """Return stored predictions with the verdict that today's rules give."""
     found = [kind_of(order, worth) for order, worth in rows.select("order", "worth").iter_rows()]
     return rows.with_columns(polars.Series("verdict", found))
 
 
 def blocks() -> dict[str, str]:
-    """Return what stands between the marks of the page, by their names."""
+    """Return the texts between the marks of the page, by name."""
     seen, learned = stored(SEEN), stored(LEARNED)
     random = stored(RANDOM)
     return {
@@ -159,7 +159,7 @@ def blocks() -> dict[str, str]:
 
 
 def random_table(table: polars.DataFrame) -> str:
-    """Return the correlations of random pairs of xysquares beside those of the thesis as Markdown."""
+    """Return the correlations of random pairs of xysquares, and those of the thesis, as Markdown."""
     lines = ["| loss | linear, rank | with `self_pairs=1/32` | table 6.1 |", "|---|---|---|---|"]
     for loss, printed in PRINTED.items():
         rows = table.filter(loss=loss, factor="random").sort("self_pairs")
@@ -169,7 +169,7 @@ def random_table(table: polars.DataFrame) -> str:
 
 
 def cost(table: polars.DataFrame) -> str:
-    """Return what a correlation costs, in processor time and, with the load of the machine, by the clock."""
+    """Return the cost of a correlation, in CPU time and, with the load of the machine, in elapsed time."""
     most = {loss: table.filter(loss=loss).max().row(0, named=True) for loss in PRINTED}
     listed = " and ".join(f"{row['cpu_seconds']:.0f} s for `{loss}`" for loss, row in most.items())
     pairs = f"Correlations over {PAIRS:,} pairs along one factor of `xysquares` at 64 × 64 and as many random pairs"
@@ -224,7 +224,7 @@ def learnt_tables(found: Predictions) -> str:
 
 
 def _parts(rows: polars.DataFrame) -> dict[str, polars.DataFrame]:
-    """Return the runs that the limit was chosen on, and the others by method, by what they are called."""
+    """Return the runs that the limit was chosen on, and the others by method, with their titles."""
     study = polars.col("run").str.split("/").list.first()
     chosen = (study == CHOSEN) & (polars.col("method") == "ada-gvae")
     parts = {f"the limit's own: ada-gvae, {CHOSEN}": rows.filter(chosen)}

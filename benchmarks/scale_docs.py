@@ -3,9 +3,8 @@
     unweave reproduce scale-compute --preset small      (and scale-data, scale-parameters, scale-encoders)
     python benchmarks/scale_docs.py --results runs/reproduce
 
-The last command stores what these results have in that folder (preset small, seed 0) in docs/results, draws the figures
-and writes the page. Encoders that are finished are stored even where scale-encoders was interrupted, beside those that
-were stored before.
+The last command stores the tables of these results (preset small, seed 0) in docs/results, draws the figures and writes
+the page. Finished encoders are stored even if scale-encoders was interrupted, in addition to those stored before.
 """
 
 from __future__ import annotations
@@ -36,12 +35,12 @@ NOTHING = "No run is stored."
 
 
 def files(part: str) -> tuple[Path, Path]:
-    """Return where the points and the growth of a part are stored."""
+    """Return the files of the points and the growth of a part."""
     return RESULTS / f"scale-{part}-points.csv", RESULTS / f"scale-{part}-growth.csv"
 
 
 def store(results: Path) -> None:
-    """Keep the tables of the results, as far as they are there."""
+    """Store the tables of the results, if they exist."""
     for part in PARTS:
         folder = results / f"scale-{part}-small-0"
         for name, kept in zip(("points.csv", "growth.csv"), files(part), strict=True):
@@ -51,7 +50,7 @@ def store(results: Path) -> None:
 
 
 def store_encoders(folder: Path) -> None:
-    """Keep the scores of the encoders that are finished; those of others stay as they were stored."""
+    """Store the scores of finished encoders; stored scores of others stay."""
     done = folder / "encoders.csv"
     table = _read_csv(done) if done.is_file() else as_table(finished(folder))
     if ENCODERS.is_file():
@@ -62,7 +61,7 @@ def store_encoders(folder: Path) -> None:
 
 
 def encoders_text() -> str:
-    """Return what stands on the page of pretrained encoders."""
+    """Return the text of the page about pretrained encoders."""
     if not ENCODERS.is_file():
         return NOTHING
     table = _read_csv(ENCODERS)
@@ -119,7 +118,7 @@ def figures(part: str) -> dict[str, Path]:
 
 
 def text(part: str) -> str:
-    """Return what stands on the page of a part."""
+    """Return the text of the page about a part."""
     found = read(part)
     if found is None:
         return NOTHING
@@ -182,7 +181,7 @@ def _three(value: float | None) -> str:
 
 def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--results", type=Path, help="the folder of results, to be stored first")
+    parser.add_argument("--results", type=Path, help="the folder of results to store first")
     options = parser.parse_args(words)
     if options.results:
         store(options.results)

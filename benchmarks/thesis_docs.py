@@ -1,6 +1,6 @@
 """The page of the thesis, written from stored scores: `python benchmarks/thesis_docs.py`.
 
-    unweave reproduce thesis-3.10 --preset small          # and so on, for those that are to be stored
+    unweave reproduce thesis-3.10 --preset small          # and others to store
     python benchmarks/thesis_docs.py --results runs/reproduce
 
 The second command stores the scores of all results of the thesis in that folder (preset small, seed 0) in docs/results,
@@ -33,7 +33,7 @@ NAMES = [name for name in RESULTS if name.startswith("thesis-")]
 FIGURES = [name for name in NAMES if issubclass(find(name), ThesisFigure)]
 NOTHING = "No run is stored."
 EQUAL_BETA = 0.01
-"""The β at which there are runs with every loss."""
+"""The β for which there are runs with every loss."""
 SHORT = {**SUMMED, "factor-distance-correlation": "factors – codes", "perceived-correlation": "images – codes"}
 
 
@@ -43,7 +43,7 @@ def stored(name: str) -> Path:
 
 
 def store(results: Path) -> None:
-    """Keep the scores of figures, without the names of their runs, and the rows of tables."""
+    """Store the scores of figures, without the names of their runs, and the rows of tables."""
     rows = {(row["result"], row["what"]): row for row in table_rows().iter_rows(named=True)}
     for name in NAMES:
         folder = results / f"{name}-small-0"
@@ -63,26 +63,26 @@ def store(results: Path) -> None:
 
 
 def table_rows() -> polars.DataFrame:
-    """Return the rows of all tables that are stored."""
+    """Return the rows of all stored tables."""
     if not TABLES.is_file():
         return polars.DataFrame(schema=["result", "what", "published", "ours", "low", "high"])
     return polars.read_csv(TABLES, infer_schema_length=None)
 
 
 def figure_of(name: str) -> ThesisFigure:
-    """Return what reads the scores of a figure."""
+    """Return the reproduction of a figure."""
     found = find(name)()
     assert isinstance(found, ThesisFigure)
     return found
 
 
 def shown(name: str) -> polars.DataFrame:
-    """Return the stored scores of a figure that the thesis plots, at the end of training."""
+    """Return the stored scores of a figure at the end of training, for the runs that the thesis plots."""
     return at_end(figure_of(name).plotted(prepared(read_table(stored(name))))[0])
 
 
 def blocks() -> dict[str, str]:
-    """Return what stands between the marks of the page, by their names."""
+    """Return the texts between the marks of the page, by name."""
     claims = {name: figure_of(name).claims(shown(name)) for name in FIGURES if stored(name).is_file()}
     found = {"counts": counts(), "claims": verdicts(claims)}
     for name in FIGURES:
@@ -93,7 +93,7 @@ def blocks() -> dict[str, str]:
 
 
 def equal_beta() -> str:
-    """Return the claims of figure 6.4 at one β: its own runs, and those with mse of figure 3.12, whose settings are."""
+    """Return the claims of figure 6.4 at one β, with its own runs and those of figure 3.12 with mse."""
     losses, squared = "thesis-6.4", "thesis-3.12"
     if not all(stored(name).is_file() for name in (losses, squared)):
         return NOTHING
@@ -104,7 +104,7 @@ def equal_beta() -> str:
 
 
 def counts() -> str:
-    """Return how many runs, or pairs, each preset of each result has."""
+    """Return the number of runs or pairs in each preset of each result."""
     lines = ["| result | in the thesis | smoke | small | paper |", "|---|---|--:|--:|--:|"]
     for name in NAMES:
         kind = find(name)
@@ -125,7 +125,7 @@ def verdicts(claims: dict[str, list[Claim]]) -> str:
     if not claims:
         return NOTHING
     lines = [
-        "| figure | the thesis says | in these runs | numbers as it says | beyond the seeds |",
+        "| figure | the thesis says | in these runs | numbers that agree | with the whole interval |",
         "|---|---|---|--:|--:|",
     ]
     for name, each in claims.items():
@@ -145,7 +145,7 @@ def verdicts(claims: dict[str, list[Claim]]) -> str:
 
 
 def about_figure(name: str, claims: Sequence[Claim]) -> str:
-    """Return what was run, the figure, means, and the numbers of every claim."""
+    """Return a section: what was run, the figure, means, and the numbers of every claim."""
     table = shown(name)
     runs, seeds, steps = table["run"].n_unique(), table["seed"].n_unique(), table["step"].max()
     parts = [
@@ -159,10 +159,10 @@ def about_figure(name: str, claims: Sequence[Claim]) -> str:
 
 
 def means(found: polars.DataFrame, *, best: bool) -> str:
-    """Return the mean over seeds of every score, one line a group."""
+    """Return the mean over seeds of every score, one line per group."""
     groups = found.columns[: found.columns.index("metric")]
     metrics = present(found, SUMMED)
-    told = "Mean over seeds, of the best setting of each seed:" if best else "Mean over seeds:"
+    told = "Mean over seeds, with the best setting of each seed:" if best else "Mean over seeds:"
     lines = [
         told,
         "",
@@ -187,7 +187,7 @@ def numbers(claim: Claim) -> str:
 
 
 def about_table(name: str) -> str:
-    """Return the rows of a table of the thesis, printed numbers beside ours."""
+    """Return the rows of a table of the thesis, with printed numbers and ours."""
     rows = [row for row in table_rows().iter_rows(named=True) if row["result"] == name]
     if not rows:
         return NOTHING
@@ -203,7 +203,7 @@ def about_table(name: str) -> str:
 
 
 def number(value: float | None, digits: int = 2) -> str:
-    """Return a number to a few decimals, a dash for none."""
+    """Return a number with a few decimals, or a dash."""
     return "–" if value is None else f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")
 
 
@@ -213,7 +213,7 @@ def _line(cells: Iterable[str]) -> str:
 
 def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--results", type=Path, help="folder of results, to be stored first")
+    parser.add_argument("--results", type=Path, help="the folder of results to store first")
     options = parser.parse_args(words)
     if options.results:
         store(options.results)

@@ -188,7 +188,7 @@ def test_a_run_opens_with_its_plugin_and_names_it_without(plugin, tmp_path, monk
     plugins.load("power.py")
     assert Run.open("runs/power").plugins == ["power.py"]
     plugin.write_text(METHOD + "# more\n")
-    with pytest.warns(ChangedPlugin, match=r"'power\.py' has changed since 'runs/power' was begun with it"):
+    with pytest.warns(ChangedPlugin, match=r"'power\.py' has changed since 'runs/power' was started with it"):
         Run.open("runs/power")
 
 

@@ -150,7 +150,7 @@ def test_an_unfinished_run_is_said_to_be_half_trained(run, state, said):
 def test_a_model_that_uses_no_latent_is_called_collapsed(run, monkeypatch):
     nothing = np.zeros((CHUNK, 3), np.float32)
     monkeypatch.setattr(run, "posterior", lambda images: (nothing[: len(images)], nothing[: len(images)]))
-    with pytest.warns(Collapsed, match="This model has collapsed: no latent carries anything"):
+    with pytest.warns(Collapsed, match="This model has collapsed: no latent carries information"):
         table = score_run(run, request("mig"), **FEW)
     assert row_of(table, "mig")["value"] == 0.0
 

@@ -16,11 +16,11 @@ from unweave.schedules import Schedule
 from unweave.text import data_name
 
 LABEL_FLAGS = {"count": "labels", "noise": "label-error-rate"}
-"""Options of labels whose flag is not `--label-` and the name of their field."""
+"""Options of labels whose flag is not `--label-` plus the name of their field."""
 
 
 def train_command(config: Config, out: Path, *more: str) -> str:
-    """Return the command line that trains a configuration in a folder, with the words `more` at its end.
+    """Return the command line that trains a configuration in a folder, followed by the arguments `more`.
 
     >>> from unweave.methods import BetaVAE
     >>> train_command(Config(BetaVAE(beta=2), {"name": "xysquares", "size": 32}), Path("runs/a"), "--overwrite")

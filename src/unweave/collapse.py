@@ -64,11 +64,11 @@ def collapse(means: np.ndarray, carries: np.ndarray, points: bool, categories: S
         return None if points or in_use[categorical].any() or _any_active(means) else NEARLY
     if points:
         return (
-            "This model has collapsed: no latent varies, so that all images have the same code. "
+            "This model has collapsed: no latent varies, so all images have the same code. "
             "Try more steps, a lower learning rate (--lr) or another seed."
         )
     return (
-        f"This model has collapsed: no latent carries anything (none has a mean KL of {UNUSED_KL} nats), so that all "
+        f"This model has collapsed: no latent carries information (all have a mean KL below {UNUSED_KL} nats), so all "
         "images have the same code. Try a lower weight of the KL term (beta), a warm-up of it (such as --beta 0:4@50%) "
         "or more steps."
     )
@@ -80,7 +80,7 @@ def _any_active(means: np.ndarray) -> bool:
 
 
 NEARLY = (
-    "This model has nearly collapsed: no latent is active (the mean of none has a variance above "
-    f"{ACTIVE_VARIANCE} over images), so that all images have almost the same code. Try lower weights of its penalties "
+    "This model has nearly collapsed: no latent is active (all posterior means have a variance of at most "
+    f"{ACTIVE_VARIANCE} over images), so all images have almost the same code. Try lower weights of its penalties "
     "(beta, gamma) or more steps."
 )

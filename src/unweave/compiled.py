@@ -31,9 +31,9 @@ def seconds() -> float:
 def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Compile a function that Python calls, at its first call.
 
-    Its code is cached on disk, with that of the helpers that it calls, and compiled for this process alone where the
-    cache cannot be written or read. numba notices changes of a kernel's own file only, so its helpers belong there.
-    A kernel and its helpers work in arrays that they are given, by loops and sums; `light_compiler` says what it lacks.
+    Its code is cached on disk, together with the helpers that it calls; if the cache cannot be used, it is compiled for
+    this process only. numba notices changes only in a kernel's own file, so its helpers belong there. A kernel and its
+    helpers loop over arrays that they are given; `light_compiler` says what is not supported.
     """
     if function is None:
         return partial(kernel, **options)
@@ -44,7 +44,7 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
         nonlocal compiled
         try:
             return compiled(*arguments)
-        except (OSError, EOFError, UnpicklingError):  # of the cache, for a kernel opens no file
+        except (OSError, EOFError, UnpicklingError):  # from the cache: a kernel opens no file
             compiled = _compiled(function, options)
             return compiled(*arguments)
 
@@ -52,14 +52,14 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
 
 
 def helper(function: Callable[..., Any] | None = None, **options: Any) -> Any:
-    """Compile a function that kernels and other helpers call, as a part of those."""
+    """Compile a function that kernels and other helpers call, as part of them."""
     if function is None:
         return partial(helper, **options)
     return _compiled(function, {"no_cpython_wrapper": True, "no_cfunc_wrapper": True} | options)
 
 
 def cached(function: Callable[..., Any] | None = None, **options: Any) -> Any:
-    """Compile a function as numba does by itself, cached on disk where a folder can be written."""
+    """Compile a function with numba's full compiler, cached on disk if a folder is writable."""
     if function is None:
         return partial(cached, **options)
     from numba import njit
@@ -85,12 +85,12 @@ def _compiled(function: Callable[..., Any], options: dict[str, Any]) -> Any:
     _listen()
     _functions.add(function)
     light = {"nogil": True, "error_model": "numpy", "pipeline_class": LightCompiler, "_nrt": False}
-    return njit(**(light | options))(function)  # not _nrt: what makes no arrays need not count references
+    return njit(**(light | options))(function)  # without _nrt: code that creates no arrays need not count references
 
 
 @cache
 def _listen() -> None:
-    """Have numba tell of each compilation, to set the level of optimisation and the clock."""
+    """Listen to numba's compilations, to set the optimisation level and to measure their time."""
     from numba.core import event
 
     from unweave.light_compiler import Signatures

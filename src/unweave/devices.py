@@ -20,7 +20,7 @@ def choose_device(name: str) -> torch.device:
     try:
         device = torch.device(name)
         torch.empty(1, device=device)
-    except (RuntimeError, AssertionError, NotImplementedError):  # torch raises one or the other by build
+    except (RuntimeError, AssertionError, NotImplementedError):  # it depends on the build of torch
         raise absent from None
     if device.type == "meta":  # it has shapes and no numbers
         raise absent

@@ -1,4 +1,4 @@
-"""A package that only an extra installs: where it is missing, the import answers with the command that installs it."""
+"""Packages that only an extra installs: importing a missing one raises an error with the command that installs it."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ EXTRAS = {"torch": "train", "safetensors": "train"}
 class Answer(MetaPathFinder):
     """Python asks this finder last, when no other finds a module.
 
-    It raises for the packages in `EXTRAS`, and only where a module of unweave imports one: what other libraries do
-    without torch is up to them.
+    It raises for the packages in `EXTRAS`, but only if a module of unweave imports them: other libraries may handle a
+    missing torch in their own way.
     """
 
     def find_spec(
@@ -31,13 +31,13 @@ class Answer(MetaPathFinder):
 
 
 def answer_for_missing_packages() -> None:
-    """Let an import of unweave's that fails for want of an extra say so."""
+    """Make unweave's imports of missing packages name the extra to install."""
     if not any(isinstance(finder, Answer) for finder in sys.meta_path):
         sys.meta_path.append(Answer())
 
 
 def _importer(frame: FrameType | None) -> str:
-    """Return the name of the module whose import statement leads to this frame."""
+    """Return the name of the module whose import statement led to this frame."""
     while frame and frame.f_globals.get("__name__", "").startswith("importlib"):
         frame = frame.f_back
     return frame.f_globals.get("__name__", "") if frame else ""

@@ -1,4 +1,4 @@
-"""numba's compiler without what plain loops do not need, and with a memory: two thirds of its time is left.
+"""numba's compiler without the passes that plain loops do not need, and with a cache: it takes two thirds of the time.
 
 This file imports numba.
 """
@@ -23,18 +23,18 @@ PASSES = (
     TranslateByteCode, FixupArgs, IRProcessing, ReconstructSSA, NopythonTypeInference, PreLowerStripPhis, AnnotateTypes,
     NativeLowering, NoPythonBackend,
 )  # fmt: skip
-"""What turns loops, sums and elements of arrays into machine code.
+"""The passes that compile loops, sums and elements of arrays.
 
-Left out is what numba does for closures, comprehensions, `with`, `inline=`, literal types, powers by constants, whole
-arrays in one expression, errors with messages made of values, and legible complaints about what it cannot compile.
+Passes are left out for closures, comprehensions, `with`, `inline=`, literal types, powers by constants, expressions of
+whole arrays, errors with values in their messages, and readable messages about code that cannot be compiled.
 """
 
 
 class LightCompiler(CompilerBase):
-    """numba's compiler with these passes alone."""
+    """numba's compiler with only these passes."""
 
     def define_pipelines(self) -> list[PassManager]:
-        """Return the one list of passes."""
+        """Return the list of passes."""
         passes = PassManager("light")
         for each in PASSES:
             passes.add_pass(each, each.__name__)
@@ -43,9 +43,9 @@ class LightCompiler(CompilerBase):
 
 
 class Signatures:
-    """What an operation returns for operands of given types, looked up once in each function that is compiled.
+    """A cache of the result types of operations, for each function that is compiled.
 
-    numba looks it up two or three times for each place in the code, among all that an operator could mean.
+    numba looks them up two or three times for each operation in the code, among all meanings of an operator.
     """
 
     def __init__(self) -> None:
@@ -54,13 +54,13 @@ class Signatures:
         self._found: list[dict[Any, Any]] = []
 
     def begin(self) -> None:
-        """Begin with a function, which the one before may call."""
+        """Start a function, which the previous one may call."""
         self._found.append({})
         if len(self._found) == 1:
             self._operations.get_call_type = lambda *asked: self._answer(*asked)
 
     def end(self) -> None:
-        """Go back to the function before; with none left, numba is as it was."""
+        """Return to the previous function; if there is none, restore numba."""
         self._found.pop()
         if not self._found:
             self._operations.get_call_type = self._look_up

@@ -13,9 +13,9 @@ M_MMAP_THRESHOLD = -3
 def keep_freed_memory() -> bool:
     """Tell glibc to keep freed memory for the next step instead of returning it; True if that worked.
 
-    By default every activation over 32 MB is returned to the system and faulted in again, page by page, at
-    every step: half of the time of training at batch 256, two thirds of that of an EfficientNet that encodes 32 images
-    at once. Other C libraries are left alone.
+    By default, every activation over 32 MB is returned to the system and mapped again, page by page, at every step.
+    That is half of the time of training at batch size 256, and two thirds of the time of an EfficientNet that encodes
+    32 images at once. Other C libraries are not affected.
     """
     if not sys.platform.startswith("linux") or "glibc" not in _libc_version():
         return False

@@ -34,7 +34,7 @@ def split_options(text: str, lists: Collection[str] = ()) -> tuple[str, dict[str
 
 
 def read_value(text: str) -> Any:
-    """Return the JSON value of a text (a number, true or false), or else the text itself.
+    """Return the JSON value of a text (a number, true or false), or the text itself.
 
     >>> read_value("4"), read_value("true"), read_value("lasso")
     (4, True, 'lasso')

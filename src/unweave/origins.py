@@ -70,8 +70,8 @@ def warn_of_changes(origins: Mapping[str, Mapping[str, Any]], folder: Path) -> N
     for origin in {str(origin.get("file")): origin for origin in origins.values() if "file" in origin}.values():
         file = Path(plugin_path(origin, folder))
         if file.is_file() and _sha256(file) != origin.get("sha256"):
-            text = f"'{file}' has changed since '{folder}' was begun with it: results may differ"
-            warnings.warn(text, ChangedPlugin, stacklevel=2)  # one place, so that it is said once
+            text = f"'{file}' has changed since '{folder}' was started with it: results may differ"
+            warnings.warn(text, ChangedPlugin, stacklevel=2)  # always from this line, so that Python shows it once
 
 
 def _package(module: str) -> str | None:

@@ -1,4 +1,4 @@
-"""How long work reports its progress: one signature for every `on_progress`, and one progress bar."""
+"""Progress of long work: one signature for every `on_progress`, and one progress bar."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any, ClassVar, TextIO
 from unweave.compiled import on_compile
 
 OnProgress = Callable[[str, float, float | None], object]
-"""Called as `on_progress(what, done, total)`: what is being done, how much of it is done, and of how much, if known."""
+"""Called as `on_progress(what, done, total)`: the current stage, how much is done, and the total, if known."""
 
 PATIENCE = 2.0
 """Seconds of work before a bar is shown."""
@@ -28,18 +28,17 @@ def silent(what: str, done: float, total: float | None) -> None:
 class Bar:
     """A progress bar, which is itself an `on_progress`: `with Bar() as bar: work(on_progress=bar)`.
 
-    It is shown on a terminal (on stderr) and in a notebook, once the work has taken two seconds, and is gone when the
-    work is done. Of several bars that are open at once only the first is shown: a function with a bar of its own may
-    call another.
+    It appears on a terminal (on stderr) or in a notebook once the work has taken two seconds, and disappears when the
+    work is done. If several bars are open, only the first is shown, so a function with a bar may call another.
 
     Parameters
     ----------
     what
-        What is being done, until the first call says so.
+        The stage to show until the first call names one.
     unit
-        What is counted, such as " steps"; "B" are bytes, shown in kB, MB and GB.
+        The unit of the counts, such as " steps"; "B" means bytes, shown in kB, MB and GB.
     shown
-        False: never shown. True: shown wherever stderr goes. None: on a terminal and in a notebook.
+        False: never show it. True: always show it. None: show it on a terminal and in a notebook.
     """
 
     _open: ClassVar[Bar | None] = None
@@ -64,14 +63,14 @@ class Bar:
             return
         self._timer.cancel()
         if self._timer.is_alive():
-            self._timer.join()  # it may be drawing the bar just now
+            self._timer.join()  # it may be drawing the bar
         on_compile.remove(self._compiling)
         Bar._open = None
         if self._drawn is not None:
             self._drawn.close()
 
     def __call__(self, what: str, done: float, total: float | None) -> None:
-        """Show what is being done, how much of it is done, and of how much."""
+        """Show the current stage, how much is done, and the total."""
         stage = total != self._total or done < self._done
         self._what, self._done, self._total = what, done, total
         if self._drawn is None:
@@ -83,7 +82,7 @@ class Bar:
             self._drawn.update(done - self._drawn.n)
 
     def terms(self, values: Mapping[str, float]) -> None:
-        """Show numbers behind the bar: the terms of a loss."""
+        """Show numbers after the bar, such as the terms of a loss."""
         self._terms = ", ".join(f"{name}={value:.4g}" for name, value in values.items())
         if self._drawn is not None:
             self._drawn.set_postfix_str(self._terms, refresh=False)
@@ -91,7 +90,7 @@ class Bar:
     def _draw(self) -> None:
         bytes_ = self._unit == "B"
         kind = _notebook_bar() if _in_notebook() else import_module("tqdm").tqdm
-        # What was done before, in another stage or by an earlier process, says nothing about the speed.
+        # Work done before, in another stage or by an earlier process, does not count for the speed.
         drawn = kind(
             initial=self._done,
             total=self._total,
@@ -106,16 +105,16 @@ class Bar:
         self._drawn = drawn
 
     def _restart(self) -> None:
-        """Begin again at another stage: with its own total, and its own speed."""
+        """Start a new stage, with its own total and speed."""
         drawn = self._drawn
         drawn.reset(self._total)
-        drawn.total = self._total  # which reset() keeps when the next one is not known
+        drawn.total = self._total  # reset() would keep the old total if the new one is unknown
         drawn.initial = drawn.n = drawn.last_print_n = self._done
         drawn.bar_format = self._format()
         drawn.set_description_str(self._description())
 
     def _format(self) -> str | None:
-        """Return how the bar is written, where it is not tqdm's own way: there is no count yet, or only a share."""
+        """Return the bar's format, if not tqdm's default: without a count yet, or with only a percentage."""
         if self._total is None:
             return None if self._done else WAITING
         return SHARE if self._total == 1 else None
@@ -124,20 +123,20 @@ class Bar:
         return f"{self._what}: " if self._what and self._format() is None else self._what
 
     def _compiling(self) -> None:
-        """Say that kernels are compiled, which takes seconds at their first use; the next call takes its place."""
+        """Show that kernels are being compiled, which takes seconds at their first use, until the next call."""
         self._what = "compiling, once"
         if self._drawn is not None:
             self._drawn.set_description_str(self._description())
 
 
 def print_above(line: str, file: TextIO | None = None) -> None:
-    """Print a line, to stdout or another file; a bar that is shown stays below it."""
+    """Print a line to stdout or another file, above the bar, if it is shown."""
     import_module("tqdm").tqdm.write(line, file=file)
 
 
 @contextmanager
 def reporting(on_progress: OnProgress | None, progress: bool | None, what: str = "") -> Iterator[OnProgress]:
-    """Give what progress is reported to: `on_progress`, if any, and else a bar, unless `progress` is False."""
+    """Return the function to report to: `on_progress`, if given, otherwise a bar, unless `progress` is False."""
     if on_progress is not None:
         yield on_progress
         return
@@ -146,17 +145,17 @@ def reporting(on_progress: OnProgress | None, progress: bool | None, what: str =
 
 
 def _is_seen() -> bool:
-    """Tell whether anybody would see a bar."""
+    """Return whether a bar would be visible."""
     return _in_notebook() or (sys.stderr is not None and sys.stderr.isatty())
 
 
 def _in_notebook() -> bool:
-    """Tell whether this process is the kernel of a notebook."""
+    """Return whether this process is the kernel of a notebook."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     return shell is not None and "IPKernelApp" in shell.config
 
 
 def _notebook_bar() -> Any:
-    """Return tqdm's bar for notebooks where ipywidgets can show it, and else its plain text."""
+    """Return tqdm's notebook bar if ipywidgets is available, otherwise the text bar."""
     return import_module("tqdm.notebook" if find_spec("ipywidgets") else "tqdm").tqdm

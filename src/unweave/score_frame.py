@@ -1,4 +1,4 @@
-"""A table of scores that shows itself: a polars frame, of which the columns that people read are printed."""
+"""A table of scores: a polars frame that prints only the columns that people read."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from unweave.text import table
 
 Row = Mapping[str, Any]
 Columns = dict[str, Callable[[Row], str]]
-"""What is shown: by heading, the text of a row."""
+"""The columns to show: for each heading, the function from a row to its text."""
 WORDS = ("key", "metric", "factor", "first", "second", "better")
-"""Headings of the columns that hold no numbers."""
+"""Headings of the columns that do not hold numbers."""
 
 
 class Scores(polars.DataFrame):
     """A table of `unweave.evaluate`, `unweave.compare` or `Run.scores`.
 
-    It is a polars frame and has all of their columns; only the way it is shown differs. What polars makes of it
-    (`filter`, `join` …) is a frame of polars' own.
+    It is a polars frame with all of their columns; only its display differs. Methods of polars, such as `filter` and
+    `join`, return plain polars frames.
 
     >>> Scores({"metric": ["mig"], "value": [0.5], "low": [0.4], "high": [0.6], "options": ["{}"]})
     metric  value  95 % interval
@@ -39,7 +39,7 @@ class Scores(polars.DataFrame):
         return self.__str__()
 
     def _repr_html_(self, **options: Any) -> str:
-        """Return the table as a notebook shows it."""
+        """Return the table as HTML, for notebooks."""
         columns = _columns(self)
         if not columns:
             return super()._repr_html_(**options)
@@ -54,14 +54,14 @@ class Scores(polars.DataFrame):
 
 
 def _texts(frame: polars.DataFrame, columns: Columns) -> list[dict[str, str]]:
-    """Return the texts to show, without the rows that only say how long something took."""
+    """Return the texts to show, without rows that only hold a time."""
     value = "difference" if "difference" in frame.columns else "value"
     rows = [row for row in frame.iter_rows(named=True) if row[value] is not None or row["options"] != "{}"]
     return [{head: text(row) for head, text in columns.items()} for row in rows]
 
 
 def _columns(frame: polars.DataFrame) -> Columns:
-    """Return the columns to show: none where the frame is not a table of scores any more."""
+    """Return the columns to show; none if the frame is no longer a table of scores."""
     has = set(frame.columns)
     if not len(frame) or not {"metric", "options"} <= has:
         return {}
@@ -80,7 +80,7 @@ def _columns(frame: polars.DataFrame) -> Columns:
 
 
 def _of_differences(frame: polars.DataFrame) -> Columns:
-    """Return the columns of a comparison; where there is one pair, the values bear the names of the two."""
+    """Return the columns of a comparison; for a single pair, the columns of values have the names of the two."""
     pairs = frame.select("a", "b").unique()
     a, b = pairs.row(0)
     one = len(pairs) == 1 and a != b and not {a, b} & {"difference", *WORDS}

@@ -1,4 +1,4 @@
-"""Signals that ask a process to stop, handled for a while."""
+"""Handle signals that ask a process to stop, within a context."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from types import FrameType
 
 @contextmanager
 def handled(handle: Callable[[int, FrameType | None], None], *names: str) -> Iterator[None]:
-    """Call `handle` on signals of these names while active: in the main thread, where alone handlers can be set.
+    """Call `handle` on signals with these names while active; only in the main thread, where handlers can be set.
 
-    A signal that the system does not have is left out. So is one that is ignored, as SIGHUP is under nohup and SIGINT
-    in the background of a script, and one with a handler that is not Python's.
+    Signals that the system lacks are left out. So are ignored signals, such as SIGHUP under nohup and SIGINT in the
+    background of a script, and signals with a handler that is not Python's.
     """
     before = {}
     if threading.current_thread() is threading.main_thread():

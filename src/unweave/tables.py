@@ -1,4 +1,4 @@
-"""The tables of a run as Parquet files: its log, and its scores with the step and the weights they are of."""
+"""The tables of a run as Parquet files: its log, and its scores with the step and weights that they belong to."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 NUMBERS = ("value", "low", "high", "floor", "ceiling", "adjusted")
 SAME_SCORE = ("metric", "options", "weights")
-"""A saved score gives way to one that agrees in these."""
+"""A new score replaces a saved one that agrees in these columns."""
 
 
 def read_table(path: Path) -> polars.DataFrame:
@@ -38,14 +38,14 @@ def read_log(path: Path) -> polars.DataFrame:
 
 
 def write_table(path: Path, table: polars.DataFrame) -> None:
-    """Write a table as Parquet, whole or not at all."""
+    """Write a table as Parquet, atomically."""
     buffer = BytesIO()
     table.write_parquet(buffer)
     write_atomically(path, buffer.getvalue())
 
 
 def read_scores(path: Path) -> polars.DataFrame | None:
-    """Return the scores in a file, with every column there is: null what an earlier version did not write."""
+    """Return the scores in a file, with all columns: those that an earlier version did not write are null."""
     import polars
 
     if not path.is_file():
@@ -62,8 +62,8 @@ def read_scores(path: Path) -> polars.DataFrame | None:
 def read_scores_at_once(paths: Sequence[Path | str], file: str) -> polars.DataFrame | None:
     """Return the scores in many files as one table, with the path of each row's file in the column `file`.
 
-    None where that cannot be done: where files differ in their columns, or one is damaged. A hundred times faster than
-    one by one.
+    Returns None if files have different columns, or one is damaged. It is a hundred times faster than reading them one
+    by one.
     """
     import polars
 
@@ -77,24 +77,24 @@ def read_scores_at_once(paths: Sequence[Path | str], file: str) -> polars.DataFr
 
 
 def merge_scores(path: Path, scores: polars.DataFrame, *, step: int, weights: str) -> None:
-    """Save scores of a model in the place of earlier ones of the same names, options and weights.
+    """Save scores of a model; they replace earlier ones with the same names, options and weights.
 
-    Several processes may do so at once: each reads, merges and writes while the others wait. The lock is a file of its
-    own, for training holds the folder's as long as it lasts, and a run may be scored meanwhile.
+    Several processes may save at once: each reads, merges and writes while the others wait. The lock is a separate
+    file, because training holds the folder's lock while it lasts, and a run may be scored meanwhile.
     """
     import polars
 
     table = _with_all_columns(scores.with_columns(step=polars.lit(step), weights=polars.lit(weights)))
     with exclusive(path.with_name(f".{path.name}.lock")):
         if (kept := read_scores(path)) is not None:
-            replaced = set(table.select(SAME_SCORE).rows())  # a join would find no two nulls equal
+            replaced = set(table.select(SAME_SCORE).rows())  # in a join, nulls would not be equal
             kept = kept.filter([row not in replaced for row in kept.select(SAME_SCORE).rows()])
             table = polars.concat([kept, table], how="diagonal")
         write_table(path, table)
 
 
 def _other_columns(path: Path, table: polars.DataFrame) -> UsageError:
-    """Return the error for a table that does not hold what its name says."""
+    """Return the error for a table with wrong columns."""
     columns = ", ".join(f"{name} ({kind})" for name, kind in table.schema.items())
     return UsageError(f"'{path}' is damaged, remove it; its columns are: {columns}")
 

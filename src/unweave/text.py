@@ -11,7 +11,7 @@ from pathlib import PurePath
 
 
 def table(rows: Sequence[Mapping[str, str]], numbers: Sequence[str] = ()) -> str:
-    """Return rows as aligned columns below a head; the columns named in `numbers` stand to the right.
+    """Return rows as aligned columns below a header; the columns named in `numbers` are right-aligned.
 
     >>> print(table([{"metric": "mig", "value": "0.50"}, {"metric": "sap", "value": "12.25"}], numbers=["value"]))
     metric  value
@@ -30,7 +30,7 @@ def table(rows: Sequence[Mapping[str, str]], numbers: Sequence[str] = ()) -> str
 
 
 def facts(values: Mapping[str, str]) -> str:
-    """Return names and values, one pair a line, the values below each other.
+    """Return names and values, one pair per line, with the values aligned.
 
     >>> print(facts({"images": "75,000", "shape": "64 × 64 × 3"}))
     images  75,000
@@ -50,7 +50,7 @@ def pairs(values: Mapping[str, object]) -> str:
 
 
 def data_name(description: Mapping[str, object]) -> str:
-    """Return a data set as the command line has it: name:option=value,…
+    """Return a data set as written on the command line: name:option=value,…
 
     >>> data_name({"name": "objects3d", "size": 32, "smooth": True, "light": "sphere"})
     'objects3d:size=32,smooth=true,light=sphere'
@@ -61,7 +61,7 @@ def data_name(description: Mapping[str, object]) -> str:
 
 
 def data_title(description: Mapping[str, object]) -> str:
-    """Return what people call a data set: its name, or that of the file or folder that it was read from.
+    """Return the name of a data set to show: its own, or that of the file or folder that it was read from.
 
     >>> data_title({"name": "shapes2d", "size": 32}), data_title({"name": "folder", "path": "/home/ada/faces"})
     ('shapes2d', 'faces')
@@ -71,7 +71,7 @@ def data_title(description: Mapping[str, object]) -> str:
 
 
 def data_options(description: Mapping[str, object]) -> dict[str, object]:
-    """Return the options of a data set that tell people something: no digest, and no size that is the files' own.
+    """Return the options of a data set to show: without the digest, and without size 0, which changes nothing.
 
     >>> data_options({"name": "folder", "path": "faces", "size": 0, "digest": "1f2e"})
     {'path': 'faces'}
@@ -92,7 +92,7 @@ def first_line(thing: object) -> str:
 
 
 def memory(count: int) -> str:
-    """Return a number of bytes as people say it.
+    """Return a number of bytes as readable text.
 
     >>> memory(512), memory(4_400_000)
     ('512 bytes', '4.4 MB')

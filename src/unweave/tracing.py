@@ -1,8 +1,8 @@
-"""Traces: what the hidden layers of a decoder make of a few fixed images while it is trained, as a run keeps it.
+"""Traces: the activations of a decoder's hidden layers on a few fixed images, saved during training.
 
-traces/000500.safetensors holds the moment after 500 steps. Of each hidden layer it has two tensors, the mean over the
-images and what they deviate from it: activations are `mean + scale * deviations`, the scale in the metadata. A decoder
-that hardly heeds its codes has activations that are all but constant, of which float16 alone would keep nothing.
+traces/000500.safetensors is the trace after 500 steps. For each hidden layer it has two tensors, the mean over images
+and the deviations from it: activations are `mean + scale * deviations`, with the scale in the metadata. If a decoder
+almost ignores its codes, its activations are nearly constant, and plain float16 would lose the differences.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from unweave.files import write_atomically
 
 TRACES = "traces"
 SAMPLES = 100
-"""Images that are traced, unless another number is asked for."""
+"""Default number of traced images."""
 METADATA = "unweave"
-"""The key of safetensors' metadata below which step, indices and layers are, as JSON."""
+"""The key in the metadata of safetensors that holds step, indices and layers, as JSON."""
 MEAN = ":mean"
-"""What the name of a layer's mean ends with."""
+"""The suffix of the name of a layer's mean."""
 TOP = 2.0**14
-"""Deviations are stored below it; float16 ends at 65,504."""
+"""Upper bound of the stored deviations; the largest float16 is 65,504."""
 Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
 class Tracing:
-    """Which moments of training are traced, and on how many images."""
+    """When training is traced, and on how many images."""
 
     every: int
-    """Steps between two moments."""
+    """Steps between two traces."""
     samples: int = SAMPLES
-    """Images, the same for all runs on a data set."""
+    """Number of images; they are the same for all runs on a data set."""
 
     def __post_init__(self) -> None:
         for name, least in (("every", 1), ("samples", 2)):
@@ -48,7 +48,7 @@ class Tracing:
 
     @classmethod
     def of(cls, every: int | None, samples: int | None) -> Tracing | None:
-        """Return what `trace_every` and `trace_samples` ask for: nothing without the first."""
+        """Return the tracing that `trace_every` and `trace_samples` define; None without `trace_every`."""
         if every is None:
             if samples is not None:
                 raise UsageError("trace_samples needs trace_every, the steps between two traces")
@@ -56,7 +56,7 @@ class Tracing:
         return cls(every) if samples is None else cls(every, samples)
 
     def moments(self, steps: int) -> list[int]:
-        """Return the steps after which a run of so many steps is traced: 0, every, 2 every, … and the last.
+        """Return the steps after which a run of `steps` steps is traced: 0, every, 2 every, … and the last.
 
         >>> Tracing(20).moments(50)
         [0, 20, 40, 50]
@@ -66,27 +66,27 @@ class Tracing:
 
 @dataclass(frozen=True)
 class Moment:
-    """The hidden layers of a decoder after some steps, on the same images."""
+    """The activations of a decoder's hidden layers at one step."""
 
     step: int
     indices: tuple[int, ...]
-    """Which images of the data set, in the order of rows."""
+    """Indices of the images in the data set, in the order of rows."""
     layers: Mapping[str, Floats]
     """Activations (images, units) of each layer, in the order of the decoder."""
 
 
 def trace_path(folder: Path, step: int) -> Path:
-    """Return where a run keeps its trace of this step."""
+    """Return the path of a run's trace at this step."""
     return folder / TRACES / f"{step:06d}.safetensors"
 
 
 def traced_steps(folder: Path) -> list[int]:
-    """Return the steps of which a run has traces."""
+    """Return the steps at which a run has traces."""
     return sorted(int(path.stem) for path in (folder / TRACES).glob("[0-9]*.safetensors"))
 
 
 def write_moment(folder: Path, moment: Moment) -> None:
-    """Write the trace of a moment, whole or not at all."""
+    """Write a trace, atomically."""
     from safetensors.numpy import save
 
     tensors: dict[str, NDArray[Any]] = {}
@@ -97,7 +97,7 @@ def write_moment(folder: Path, moment: Moment) -> None:
         scales[name] = _scale(float(np.abs(deviations).max()))
         tensors[name + MEAN] = mean
         tensors[name] = (deviations / scales[name]).astype(np.float16)
-    # One key: safetensors writes several in random order, and equal runs are to have equal files.
+    # One key: safetensors writes several keys in random order, but equal runs must have equal files.
     about = {"step": moment.step, "indices": list(moment.indices), "layers": scales}
     path = trace_path(folder, moment.step)
     path.parent.mkdir(exist_ok=True)
@@ -105,12 +105,12 @@ def write_moment(folder: Path, moment: Moment) -> None:
 
 
 def _scale(largest: float) -> float:
-    """Return the power of two by which values are divided so that the largest is just below TOP: nothing is rounded."""
+    """Return the power of two that scales the largest value to just below TOP; dividing by it rounds nothing."""
     return 2.0 ** np.ceil(np.log2(largest / TOP)) if largest > 0 else 1.0
 
 
 def read_about(path: Path) -> dict[str, Any]:
-    """Return the step, the indices and the layers, with their scales, of a trace; its tensors are not read."""
+    """Return the step, indices, layers and scales of a trace without reading its tensors."""
     try:
         with path.open("rb") as file:
             header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
@@ -121,7 +121,7 @@ def read_about(path: Path) -> dict[str, Any]:
 
 
 def read_moment(path: Path, layers: Sequence[str]) -> Moment:
-    """Return the trace in a file, of some of its layers."""
+    """Return the trace in a file, for some of its layers."""
     from safetensors import SafetensorError, safe_open
 
     about = read_about(path)
@@ -137,18 +137,18 @@ def read_moment(path: Path, layers: Sequence[str]) -> Moment:
 
 
 def about_traces(folder: Path) -> dict[str, Any]:
-    """Return the indices and the layers of a run's traces, by the first of them."""
+    """Return the indices and the layers of a run's traces, read from the first trace."""
     if not (steps := traced_steps(folder)):
-        raise UsageError(f"'{folder}' has no traces; train it again, with trace_every (--trace-every N)")
+        raise UsageError(f"'{folder}' has no traces; train it again with trace_every (--trace-every N)")
     return read_about(trace_path(folder, steps[0]))
 
 
 def read_traces(folder: Path, layers: Sequence[str] | None = None) -> list[Moment]:
-    """Return all moments of a run in the order of their steps; they have the same images and layers."""
+    """Return all traces of a run in the order of their steps; they have the same images and layers."""
     about = about_traces(folder)
     chosen = list(about["layers"]) if layers is None else list(layers)
     if not chosen:
-        raise UsageError(f"traces are of one layer or more: {', '.join(about['layers'])}")
+        raise UsageError(f"choose at least one layer: {', '.join(about['layers'])}")
     for name in chosen:
         if name not in about["layers"]:
             raise unknown("layer", name, about["layers"])
@@ -156,7 +156,7 @@ def read_traces(folder: Path, layers: Sequence[str] | None = None) -> list[Momen
     shapes = {name: moments[0].layers[name].shape for name in chosen}
     for moment in moments:
         if moment.indices != moments[0].indices or {name: x.shape for name, x in moment.layers.items()} != shapes:
-            raise UsageError(f"'{trace_path(folder, moment.step)}' has other images than the traces before it")
+            raise UsageError(f"'{trace_path(folder, moment.step)}' has different images from the traces before it")
     return moments
 
 

@@ -1,11 +1,11 @@
-"""The versions that a run is made with: recorded beside it, and no part of its identity."""
+"""The package versions that a run is made with: recorded with it, but not part of its identity."""
 
 from __future__ import annotations
 
 from importlib.metadata import version
 
 PACKAGES = ("unweave", "torch", "numpy")
-"""What decides the bits of a run's weights, on the same machine."""
+"""Packages that determine the bits of a run's weights on a given machine."""
 
 
 def versions() -> dict[str, str]:

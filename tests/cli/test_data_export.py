@@ -31,5 +31,5 @@ def test_export_refuses_a_folder_that_holds_anything(cli, tmp_path):
     (tmp_path / "mine.txt").write_text("keep")
     code, out, err = cli("data", "export", "xysquares", "--out", tmp_path)
     assert (code, out) == (2, "")
-    assert err == f"unweave: '{tmp_path}' is there already, and no empty folder; choose another one\n"
+    assert err == f"unweave: '{tmp_path}' exists and is not an empty folder; choose another one\n"
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]

@@ -94,7 +94,7 @@ def test_a_drawn_set_needs_nothing(cli, tmp_path: Path, name: str):
         ((), "missing: NAME; for example: unweave data fetch"),
         (("shapes3d", "--form-file", "a"), "unknown option --form-file for 'data fetch'; did you mean --from-file?"),
         (("shapes3d", "--from-file", "none.h5"), "cannot use 'none.h5': No such file or directory"),
-        (("shapes3d", "--url", "ftp://a/b"), "'ftp://a/b' is no http:// or https:// URL"),
+        (("shapes3d", "--url", "ftp://a/b"), "'ftp://a/b' is not an http:// or https:// URL"),
         (("shapes3d",), "cannot fetch 3dshapes.h5 (127.0.0.1:"),
     ],
 )
@@ -136,7 +136,7 @@ def test_an_interrupt_says_what_is_kept(cli, server: Server, monkeypatch: pytest
     code, out, err = cli("data", "fetch", "shapes3d")
     assert (code, out) == (130, "")
     assert err.startswith("fetching 3dshapes.h5: 10.0 kB\nunweave: interrupted; ")
-    assert err.endswith(" kB of it are kept, and the same command goes on from there\n")
+    assert err.endswith(" kB are kept, and the same command resumes from there\n")
 
 
 def test_the_size_of_a_download_is_said_before_it_comes(cli, capsys):

@@ -54,12 +54,12 @@ def test_the_browser_is_opened_where_that_is_asked_for(run, cli, monkeypatch):
 def test_mistakes_are_one_line(run, cli, monkeypatch, tmp_path):
     lines = {
         ("nowhere",): "there is no folder 'nowhere'",
-        (str(Path(__file__)),): "is a file; explore the folder that it is in",
+        (str(Path(__file__)),): "is a file; explore its folder instead",
         (): "missing: DIR; for example: unweave explore runs --open",
         (str(run), "--port", "-1"): "--port must be 0 or more, not -1",
         (str(run), "--port", "70000"): "--port must be 65535 or less, not 70000",
         (str(run), "--samples", "1"): "--samples must be 2 or more, not 1",
-        (str(run), "--host", "no.such.host.invalid"): "'no.such.host.invalid' is no address of this machine",
+        (str(run), "--host", "no.such.host.invalid"): "'no.such.host.invalid' is not an address of this machine",
     }
     monkeypatch.chdir(tmp_path)
     for words, line in lines.items():

@@ -22,7 +22,7 @@ def test_a_collapsed_model_is_called_so(cli, tmp_path: Path):
     save_file(tensors, path, metadata)
     page, warning, blank, following = cli("report", run.path).out.splitlines()
     assert page == str(run.path / "report.html")
-    assert warning.startswith("This model has collapsed: no latent carries anything")
+    assert warning.startswith("This model has collapsed: no latent carries information")
     assert (blank, following) == ("", f"next: open {page} in a browser")
 
 

@@ -83,7 +83,7 @@ def test_a_file_that_cannot_be_used_is_named_in_one_line(tmp_path: Path):
             read_picture(tmp_path / name)
         assert str(caught.value) == f"'{tmp_path / name}' cannot be read as an image"
     Image.fromarray(np.full((64, 64), 40_000, dtype=np.uint16)).save(tmp_path / "deep.png")
-    with pytest.raises(UsageError, match=r"deep\.png' has more than 8 bits a channel"):
+    with pytest.raises(UsageError, match=r"deep\.png' has more than 8 bits per channel"):
         read_picture(tmp_path / "deep.png")
     with pytest.raises(UsageError, match="there is no image file"):
         read_picture(tmp_path)

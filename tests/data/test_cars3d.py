@@ -119,7 +119,7 @@ def test_an_archive_with_other_content(three: dict[str, bytes], tmp_path: Path):
         ({name_of(7): content}, "it holds 4 cars instead of 3"),
         ({name_of(1): mat(im=car(1)[:64])}, r"'im' in car_001_mesh.mat has the shape \(64, 128, 3, 24, 4\)"),
         ({name_of(1): mat(im=car(1) / 1.0)}, "type float64"),
-        ({name_of(1): mat(views=car(1))}, "car_001_mesh.mat is damaged, or no MATLAB file with an array 'im'"),
+        ({name_of(1): mat(views=car(1))}, "car_001_mesh.mat is damaged, or not a MATLAB file with an array 'im'"),
         ({name_of(1): content[: len(content) // 2]}, "car_001_mesh.mat is damaged"),
         ({name_of(1): b"nothing"}, "car_001_mesh.mat is damaged"),
         ({name_of(1): bytes(50_000_001)}, "too large"),
@@ -133,9 +133,9 @@ def test_an_archive_that_is_damaged_or_none(three: dict[str, bytes], tmp_path: P
     whole = write(tmp_path / FILE, three).read_bytes()
     for length in (0, 10, len(whole) // 2, len(whole) - 20):
         (tmp_path / FILE).write_bytes(whole[:length])
-        refused(tmp_path, "damaged, not whole, or no tar.gz archive")
+        refused(tmp_path, "damaged, incomplete or not a tar.gz archive")
     (tmp_path / FILE).write_bytes(b"<html>not found</html>" * 100)
-    refused(tmp_path, "no tar.gz archive")
+    refused(tmp_path, "not a tar.gz archive")
 
 
 @pytest.mark.usefixtures("small")

@@ -53,7 +53,7 @@ def test_cells(texts: tuple[str, ...], values: list[float], levels: tuple[str, .
 def test_columns_are_chosen_and_others_ignored_by_name(tmp_path: Path):
     rows = [f"{n},{n}.png,{['sad', 'glad'][n % 2]},{20 + n / 2},train,{n}" for n in range(4)]
     folder = write(tmp_path, ",file,mood,age,split,ID\n" + "\n".join(rows) + "\n")
-    message = r"labels\.csv': no factors by their names, and ignored: unnamed,split,ID \(factors=unnamed,split,ID takes"
+    message = r"labels\.csv': columns ignored because of their names: unnamed,split,ID \(factors=unnamed,split,ID uses"
     with pytest.warns(DataNote, match=message):
         data = load(folder)
     assert (data.factors.names, data.continuous) == (("mood", "age"), ("age",))
@@ -74,9 +74,9 @@ def test_a_list_of_files_alone_has_no_factors(tmp_path: Path):
         data = load(write(tmp_path, "filename,id\n1.png,0\n3.png,1\n"))
     assert not data.is_labelled
     np.testing.assert_array_equal(data.images([0, 1])[..., 0], IMAGES[[1, 3]])
-    assert [str(note.message).partition(": ")[0].partition(",")[0] for note in notes] == [
+    assert [str(note.message).partition(": ")[0].partition(" without")[0] for note in notes] == [
         f"'{tmp_path / 'labels.csv'}'",
-        "images left out",
+        "left out images",
     ]
 
 
@@ -88,9 +88,9 @@ def test_rows_and_images_without_each_other_are_counted(tmp_path: Path):
     np.testing.assert_array_equal(data.images([0, 1])[..., 0], IMAGES[[0, 2]])
     texts = [str(note.message).replace(str(tmp_path), "") for note in notes]
     assert texts == [
-        "rows left out, whose image is not in '': 2 "
+        "left out rows without an image in '': 2 "
         "('8.png' (line 2 of '/labels.csv'), '9.png' (line 4 of '/labels.csv'))",
-        "images left out, which have no row in '/labels.csv': 2 ('1.png', '3.png')",
+        "left out images without a row in '/labels.csv': 2 ('1.png', '3.png')",
     ]
 
 

@@ -301,7 +301,7 @@ def test_a_connection_that_stays_cut_is_given_up_and_the_next_fetch_goes_on(serv
     with pytest.raises(UsageError) as error:
         files.fetch("shapes3d")
     assert "the connection was cut after 100,000 of 300,000 bytes" in str(error.value)
-    assert "; 100.0 kB of it are kept, and the same command goes on from there; " in str(error.value)
+    assert "; 100.0 kB are kept, and the same command resumes from there; " in str(error.value)
     assert_nothing_whole(KEPT)
     assert len(server.asked["/a"]) == 1 + len(download.PAUSES)
 
@@ -528,7 +528,7 @@ def test_a_refused_connection_keeps_the_half(publish):
         url = f"http://127.0.0.1:{unused.getsockname()[1]}/a"
         publish(urls=(url,))
         half(url)
-        with pytest.raises(UsageError, match=r"Connection refused\); 100.0 kB of it are kept"):
+        with pytest.raises(UsageError, match=r"Connection refused\); 100.0 kB are kept"):
             files.fetch("shapes3d")
     assert part().read_bytes() == CONTENT[:100_000]
 
@@ -542,7 +542,7 @@ def test_an_interrupt_keeps_the_half_and_says_so(server: Server, publish):
             raise KeyboardInterrupt
 
     publish(Reply(CONTENT, pause=0.001))
-    with pytest.raises(KeyboardInterrupt, match=r"interrupted; 1.* kB of it are kept, and the same command goes on"):
+    with pytest.raises(KeyboardInterrupt, match=r"interrupted; 1.* kB are kept, and the same command resumes"):
         files.fetch("shapes3d", on_progress=interrupt)
     assert_nothing_whole(KEPT)
     kept = download.size_of(part())
@@ -622,7 +622,7 @@ def test_a_disk_that_fills_up_keeps_the_half(server: Server, publish):
     url = publish(Reply(CONTENT))
     out, err = start(url, 100_000).communicate()
     assert out == (
-        f"OSError {folder() / FILE} File too large; 100.0 kB of it are kept, and the same command goes on from there\n"
+        f"OSError {folder() / FILE} File too large; 100.0 kB are kept, and the same command resumes from there\n"
     ), err
     assert_nothing_whole(KEPT)
     assert_whole(files.fetch("shapes3d"))
@@ -676,7 +676,8 @@ def test_a_wrong_file_is_refused_and_the_one_that_is_here_stays(publish, tmp_pat
     with pytest.raises(UsageError) as error:
         files.fetch("shapes3d", from_file=[given])
     assert str(error.value) == (
-        f"'{given}' is no published file of shapes3d: wrong checksum, expected {md5(CONTENT)}, got {md5(CONTENT[:-1])}"
+        f"'{given}' is not a published file of shapes3d: wrong checksum, "
+        f"expected {md5(CONTENT)}, got {md5(CONTENT[:-1])}"
     )
     assert_whole(files.fetch("shapes3d"))
 
@@ -721,9 +722,9 @@ def test_another_place_is_asked_instead(server: Server, publish):
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
-        ("shapes3d", {"url": "file:///etc/passwd"}, "'file:///etc/passwd' is no http:// or https:// URL; a file on"),
-        ("shapes3d", {"url": "3dshapes.h5"}, "'3dshapes.h5' is no http:// or https:// URL"),
-        ("shapes3d", {"url": "http://127.0.0.1/ä"}, "'http://127.0.0.1/ä' is no http://"),
+        ("shapes3d", {"url": "file:///etc/passwd"}, "'file:///etc/passwd' is not an http:// or https:// URL; for"),
+        ("shapes3d", {"url": "3dshapes.h5"}, "'3dshapes.h5' is not an http:// or https:// URL"),
+        ("shapes3d", {"url": "http://127.0.0.1/ä"}, "'http://127.0.0.1/ä' is not an http://"),
         ("shapes3d", {"url": "http://127.0.0.1:x/a"}, r"cannot fetch 3dshapes.h5 \(127.0.0.1:x: not a URL: "),
         ("shapes3d", {"url": f"http://{'a' * 70}.example/a"}, "cannot fetch 3dshapes.h5 .*: not a URL: "),
         ("smallnorb", {"url": "http://127.0.0.1/a"}, "smallnorb has several files: give the URL of their folder"),

@@ -137,7 +137,7 @@ def test_normals_that_cancel_become_that_of_the_face():
         (np.where(CUBE > 0, CUBE, np.nan), TRIANGLES, None, "vertex 0 of the mesh is not finite"),
         (CUBE, TRIANGLES, np.zeros((12, 3)), r"normals must be finite numbers \(12, 3, 3\)"),
         (CUBE, TRIANGLES, np.full((12, 3, 3), np.inf), "normals must be finite"),
-        (CUBE, [(0, 0, 1)], None, "no face with an area"),
+        (CUBE, [(0, 0, 1)], None, "no face of the mesh has an area"),
         (CUBE[[0, 0, 0]], [(0, 1, 2)], None, "no extent"),
     ],
 )

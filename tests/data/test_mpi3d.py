@@ -69,14 +69,14 @@ def test_the_complex_set_is_told_from_the_first_release_by_its_file(
     assert (data.name, data.factors) == ("mpi3d-complex", FIRST)
     np.testing.assert_array_equal(data.images([100]), PICTURES[100:101])
     for kind in (MPI3DToy, MPI3DRealistic, MPI3DReal):
-        with pytest.raises(UsageError, match=f"is not the file of {kind.name}: it is that of mpi3d-complex"):
+        with pytest.raises(UsageError, match=f"is not the file of {kind.name}: it is the file of mpi3d-complex"):
             kind(path=str(tmp_path / COMPLEX[0]))
 
 
 def test_a_file_without_a_published_checksum_is_fetched_by_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("UNWEAVE_DATA", str(tmp_path))
     place = tmp_path / "mpi3d-complex" / COMPLEX[0]
-    message = f"is fetched by hand: get it from https://drive.google.com/.* and save it as '{place}'"
+    message = f"must be fetched by hand: get it from https://drive.google.com/.* and save it as '{place}'"
     given: list[dict[str, Any]] = [{}, {"url": "http://localhost/a.npz"}, {"from_file": [tmp_path / "a.npz"]}]
     for options in given:
         with pytest.raises(UsageError, match=message):
@@ -132,12 +132,12 @@ def test_a_file_cut_short(save: Callable[..., None], tmp_path: Path):
     whole = file.read_bytes()
     for length in (0, 10, len(whole) // 2, len(whole) - 1):
         file.write_bytes(whole[:length])
-        refused(tmp_path, "damaged, not whole, or no npz archive")
+        refused(tmp_path, "damaged, incomplete or not an npz archive")
 
 
 def test_an_array_that_is_shorter_than_its_header_says(tmp_path: Path):
     for compression in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        for length, message in [(-1, "not as long|ends too early"), (1, "not as long|longer than")]:
+        for length, message in [(-1, "have the length|ends too early"), (1, "have the length|longer than")]:
             content = io.BytesIO()
             np.save(content, PICTURES)
             whole = content.getvalue()
@@ -149,7 +149,7 @@ def test_an_array_that_is_shorter_than_its_header_says(tmp_path: Path):
 def test_a_member_that_is_no_array(tmp_path: Path):
     with zipfile.ZipFile(tmp_path / "mpi3d_toy.npz", "w") as archive:
         archive.writestr("images.npy", b"not an array")
-    refused(tmp_path, "no array in numpy's format")
+    refused(tmp_path, "not hold an array in numpy's format")
     with zipfile.ZipFile(tmp_path / "mpi3d_toy.npz", "w") as archive:
         archive.writestr("pictures.npy", b"")
     refused(tmp_path, "there is no array 'images' in it")

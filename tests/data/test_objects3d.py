@@ -178,7 +178,7 @@ def test_a_mesh_of_ones_own(mesh: Path, monkeypatch: pytest.MonkeyPatch):
     data = Objects3D(mesh="mine.obj", n=5, size=32)
     assert len(data.mesh.triangles) == 4
     assert data.options["mesh"] == str(mesh)
-    assert data.licence == "that of your mesh"
+    assert data.licence == "the licence of your mesh"
     again = Objects3D(**{**data.options})  # pyright: ignore[reportArgumentType]
     assert again.options == data.options
     np.testing.assert_array_equal(again.images(np.arange(5)), data.images(np.arange(5)))
@@ -206,12 +206,12 @@ def test_a_description_rebuilds_the_set(mesh: Path, monkeypatch: pytest.MonkeyPa
     ("options", "message"),
     [
         ({"size": 48}, "size must be one of 32, 64, 128, not 48"),
-        ({"n": 0}, "n must be a whole number from 1 up"),
+        ({"n": 0}, "n must be an integer from 1 to"),
         ({"n": 1.5}, "n must be a whole number"),
         ({"n": True}, "n must be a whole number"),
-        ({"seed": -1}, "seed must be a whole number from 0 up"),
+        ({"seed": -1}, "seed must be an integer from 0 to"),
         ({"mesh": "nothing.obj"}, "cannot read the mesh '.*nothing.obj': No such file"),
-        ({"mesh": __file__}, "a mesh is a file .obj, .ply"),
+        ({"mesh": __file__}, "a mesh file must end in .obj, .ply"),
         ({"smooth": 1}, "smooth must be true or false, not 1"),
         ({"field": 130}, "field must be a number from 0 to 120, not 130"),
         ({"field": "wide"}, "field must be a number"),

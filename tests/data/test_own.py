@@ -270,31 +270,31 @@ TWO = IMAGES[:2]
     [
         ("", r"factors\.csv' is empty"),
         ("\n\n", r"factors\.csv' is empty"),
-        ("file,x\n", "a line of names, but no rows"),
-        ("picture,x\n0.png,0\n1.png,1\n", "has no column 'file'; its columns are: picture, x; factors=none takes"),
+        ("file,x\n", "a header, but no rows"),
+        ("picture,x\n0.png,0\n1.png,1\n", "has no column 'file'; its columns are: picture, x; factors=none loads"),
         (
             "file;x\n0.png;0\n1.png;1\n",
-            "its columns are: file;x; factors=none takes the images of the folder without it, vectors:path=",
+            "its columns are: file;x; factors=none loads the folder's images without it, vectors:path=",
         ),
-        ("file,x,x\n0.png,0,0\n1.png,1,1\n", "need names, all different: file, x, x"),
-        ("file,x,\n0.png,0,0\n1.png,1,1\n", "need names, all different"),
+        ("file,x,x\n0.png,0,0\n1.png,1,1\n", "need names that differ: file, x, x"),
+        ("file,x,\n0.png,0,0\n1.png,1,1\n", "need names that differ"),
         ("file,x\n0.png,0\n1.png\n", r"line 3 of '.*factors\.csv' has 1 cells, but there are 2 columns"),
         ("file,x\n0.png,0\n1.png,1,2\n", "line 3 of .* has 3 cells, but there are 2 columns"),
         ("file,x\n0.png,0\n1.png,\n", "line 3 of .* has no 'x'"),
         ("file,x\n0.png,0\n,1\n", "line 3 of .* names no file"),
-        ("file,x\n0.png,0\n\n1.png,big\n", "line 4 of .*: 'x' is 'big', which is no number as above"),
-        ("file,x\n0.png,0.5\n1.png,NaN\n", "line 3 of .*: 'x' is 'NaN', which is no number as above; .* factors=A,B"),
+        ("file,x\n0.png,0\n\n1.png,big\n", "line 4 of .*: 'x' is 'big', which is not a number, unlike the cells above"),
+        ("file,x\n0.png,0.5\n1.png,NaN\n", "line 3 of .*: 'x' is 'NaN', which is not a number, .*; .* factors=A,B"),
         ("file,x\n0.png,0.5\n1.png,1e999\n", "line 3 of .*: 'x' is '1e999', which is too large for a number"),
-        ("file,x\n0.png,big\n1.png,nan\n", "line 3 of .*: 'x' is 'nan', which is no value"),
+        ("file,x\n0.png,big\n1.png,nan\n", "line 3 of .*: 'x' is 'nan', which is not a value"),
         ("file,x\n8.png,0\n9.png,1\n", r"none of the images in '.*factors\.csv' is in '.*'; the first is '8\.png'"),
-        ("file,x\n0.png,big\n1.png,1\n", "line 3 of .*: 'x' is '1', which is no word as above"),
-        ("file,x\n0.png,0\n0.png,1\n", "has '0.png' twice, in the lines 2 and 3"),
+        ("file,x\n0.png,big\n1.png,1\n", "line 3 of .*: 'x' is '1', which is a number, unlike the cells above"),
+        ("file,x\n0.png,0\n0.png,1\n", "has '0.png' twice, in lines 2 and 3"),
         (
             "file,x\n0.png,0\n../,1\n",
-            r"'\.\./' \(line 3 of '.*\.csv'\) leaves the folder '.*'; name files in it",
+            r"'\.\./' \(line 3 of '.*\.csv'\) is outside '.*'; list only files in it",
         ),
-        ("file,x\n0.png,0\n/dev/zero,1\n", "'/dev/zero' .* leaves the folder"),
-        ("file,x\n0.png,0\n../../0.png,1\n", "'../../0.png' .* leaves the folder"),
+        ("file,x\n0.png,0\n/dev/zero,1\n", "'/dev/zero' .* is outside "),
+        ("file,x\n0.png,0\n../../0.png,1\n", "'../../0.png' .* is outside "),
         ('file,"x\ny"\n0.png,0\n1.png,1\n', r"the name of a factor is one line of plain text, not 'x\\ny'"),
         ('file,x\n0.png,"0\n1.png,1\n', "is not a valid CSV file"),
         ("file,x\n0.png,\x00\n1.png,1\n", r"factors\.csv'"),
@@ -316,7 +316,7 @@ def test_a_list_that_is_no_text(tmp_path: Path):
 def test_a_folder_needs_one_list(tmp_path: Path):
     folder = write_folder(tmp_path / "pictures")
     (folder / "b.csv").write_text("file,x\n")
-    with pytest.raises(UsageError, match=r"several lists \(b\.csv, factors\.csv\); name one: path=.*b\.csv"):
+    with pytest.raises(UsageError, match=r"several lists \(b\.csv, factors\.csv\); choose one: path=.*b\.csv"):
         ImageFolder(path=str(folder))
     for file in folder.glob("*.csv"):
         file.unlink()
@@ -403,8 +403,8 @@ def test_other_lists_beside_the_attributes_are_left_alone(tmp_path: Path):
         ("", "is empty"),
         (CELEBA.replace("3", "4", 1), "says that it has 4 rows, but it has 3"),
         (CELEBA.replace("1.jpg  1 -1", "1.jpg  1"), "line 4 of .* has 2 cells, but there are 3 columns"),
-        (CELEBA.replace("1.jpg  1", "1.jpg  2"), "line 4 of .*: 'Bald' is '2'; attributes are 0 and 1, or -1 and 1"),
-        (CELEBA.replace("1.jpg  1 -1", "1.jpg  1 0"), "has both 0 and -1 by line 4"),
+        (CELEBA.replace("1.jpg  1", "1.jpg  2"), "line 4 of .*: 'Bald' is '2'; attributes must be 0 and 1, or"),
+        (CELEBA.replace("1.jpg  1 -1", "1.jpg  1 0"), "has both 0 and -1 up to line 4"),
         ("file\n0.jpg\n1.jpg\n2.jpg\n", "has no attributes"),
     ],
 )
@@ -440,9 +440,9 @@ def test_faulty_parquet_gets_one_clear_line(tmp_path: Path):
     whole = write_parquet(path).read_bytes()
     for content in (b"", b"PAR1", whole[:-7], whole[: len(whole) // 2], b"no Parquet at all" * 9):
         path.write_bytes(content)
-        assert message(path) == "'/a.parquet' is no Parquet file that can be read, or a broken one"
+        assert message(path) == "'/a.parquet' is not a Parquet file, or is damaged"
     write_parquet(path, image=None)
-    needs, hint = "needs a column 'image' of encoded images", "vectors:path=/a.parquet takes its rows as vectors"
+    needs, hint = "needs a column 'image' of encoded images", "vectors:path=/a.parquet loads its rows as vectors"
     assert message(path) == f"'/a.parquet' {needs}; it has: shape (Int64), x (Int8); {hint}"
     write_parquet(path, image=["0.png"] * 6)
     assert "needs a column 'image' of encoded images" in message(path)
@@ -456,7 +456,7 @@ def test_faulty_parquet_gets_one_clear_line(tmp_path: Path):
     assert message(path).startswith(broken)
     write_parquet(path, image=[*pictures[:3], {"bytes": None, "path": "3.png"}, *pictures[4:]])
     assert message(path).startswith(broken)
-    with pytest.warns(DataNote, match="images left out, which cannot be read: 1: the image in row 3"):
+    with pytest.warns(DataNote, match="left out images that cannot be read: 1: the image in row 3"):
         data = Parquet(path=str(path), corrupt="skip")
     np.testing.assert_array_equal(data.images(np.arange(5)), np.delete(IMAGES, 3, axis=0))
     write_parquet(tmp_path / "b.parquet", x=None)

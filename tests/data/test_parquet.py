@@ -96,7 +96,7 @@ def test_a_shard_that_is_missing_is_missed(tmp_path: Path):
     for file in files:
         content = file.read_bytes()
         file.unlink()
-        with pytest.raises(UsageError, match=f"{file.name}' is missing: the folder does not hold all"):
+        with pytest.raises(UsageError, match=f"{file.name}' is missing: the folder is incomplete"):
             Parquet(path=str(tmp_path))
         file.write_bytes(content)
     assert len(Parquet(path=str(tmp_path))) == 60
@@ -184,9 +184,9 @@ def test_mistakes_get_one_clear_line(tmp_path: Path):
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine.txt").write_text("keep")
     for out, options, message in [
-        ("full", {}, "full' is there already, and no empty folder"),
-        ("full/mine.txt", {}, "is there already"),
-        ("new", {"rows": 61}, "table has 60 images, so 61 of them cannot be written"),
+        ("full", {}, "full' exists and is not an empty folder"),
+        ("full/mine.txt", {}, "exists and is not an empty folder"),
+        ("new", {"rows": 61}, "table has only 60 images, so 61 cannot be written"),
         ("new", {"rows": 0}, "at least 1"),
         ("new", {"shard": 0}, "at least 1"),
     ]:

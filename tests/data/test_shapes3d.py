@@ -98,10 +98,10 @@ def test_a_file_that_is_damaged_or_another(tmp_path: Path):
     whole = bytearray(file.read_bytes())
     for length in (0, 10, len(whole) // 2, len(whole) - 1):
         file.write_bytes(whole[:length])
-        refused(file, "damaged, not whole, or no HDF5 file")
+        refused(file, "damaged, incomplete or not an HDF5 file")
     whole[place : place + 2000] = bytes(2000)
     file.write_bytes(whole)
-    refused(file, "damaged, not whole, or no HDF5 file")
+    refused(file, "damaged, incomplete or not an HDF5 file")
     with h5py.File(file, "w") as other:
         other.create_dataset("imgs", data=[1])
     refused(file, "there is no array 'labels' in it")

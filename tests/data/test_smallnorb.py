@@ -118,13 +118,13 @@ MISTAKES = {
     "type": ("cat", lambda: matrix(np.zeros(50, np.uint8)), "it is of type uint8 instead of int32"),
     "short": ("dat", lambda: matrix(views_of(PARTS[0]))[:-1], "it ends too early"),
     "long": ("info", lambda: labels_of(factors_of(PARTS[0], GRID))["info"] + b"!", "longer than its header says"),
-    "none": ("cat", lambda: b"<html>not found</html>", "no matrix in NORB's format"),
+    "none": ("cat", lambda: b"<html>not found</html>", "not a matrix in NORB's format"),
     "empty": ("cat", lambda: b"", "it ends too early"),
     "header": ("cat", lambda: matrix(np.zeros(50))[:12], "it ends too early"),
-    "dimensions": ("cat", lambda: struct.pack("<4i", INTEGERS, 2**30, 5, 5), "no matrix in NORB's format"),
+    "dimensions": ("cat", lambda: struct.pack("<4i", INTEGERS, 2**30, 5, 5), "not a matrix in NORB's format"),
     "factor": ("cat", lambda: matrix(np.full(50, 5)), "'category' must lie between 0 and 4"),
     "azimuth": ("info", lambda: matrix(np.tile([0, 0, 1, 0], (50, 1))), "an azimuth is odd"),
-    "twice": ("info", lambda: labels_of(factors_of(PARTS[1], GRID))["info"], "every combination of the factors once"),
+    "twice": ("info", lambda: labels_of(factors_of(PARTS[1], GRID))["info"], "of factors exactly once"),
 }
 
 
@@ -143,10 +143,10 @@ def test_a_damaged_archive(tmp_path: Path):
     whole = bytearray(file.read_bytes())
     for length in (2, 30, len(whole) // 2, len(whole) - 1):
         file.write_bytes(whole[:length])
-        refused(tmp_path, "damaged or not whole|too early", file.name)
+        refused(tmp_path, "damaged or incomplete|too early", file.name)
     whole[-6] ^= 0xFF  # the check sum
     file.write_bytes(whole)
-    refused(tmp_path, "damaged or not whole", file.name)
+    refused(tmp_path, "damaged or incomplete", file.name)
 
 
 @pytest.mark.usefixtures("small")

@@ -101,7 +101,7 @@ def test_a_folder_is_searched_below_but_not_in_circles(tmp_path: Path):
     os.symlink("loop.png", tmp_path / "loop.png")
     with pytest.raises(UsageError, match=r"^cannot read '.*loop\.png': .*; corrupt=skip leaves such files out$"):
         load(tmp_path)
-    with pytest.warns(DataNote, match=r"images left out, which cannot be read: 1 in '.*': cannot read '.*loop\.png'"):
+    with pytest.warns(DataNote, match=r"left out images that cannot be read: 1 in '.*': cannot read '.*loop\.png'"):
         assert len(load(tmp_path, corrupt="skip")) == 6
 
 
@@ -156,7 +156,7 @@ def test_channels_by_what_the_images_are(tmp_path: Path):
     np.testing.assert_array_equal(data.images([0]), IMAGES[:1])  # transparency is left out
     np.testing.assert_array_equal(data.images([2]), grey[2:3, ..., None].repeat(3, axis=3))
     Image.fromarray(np.full((8, 8), 40_000, dtype=np.uint16)).save(mixed / "2.png")
-    with pytest.raises(UsageError, match=r"2\.png' has pixels of kind 'I;16'; save it with 8 bits a channel"):
+    with pytest.raises(UsageError, match=r"2\.png' has pixels of kind 'I;16'; save it with 8 bits per channel"):
         load(mixed)
 
 

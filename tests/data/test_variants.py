@@ -366,7 +366,7 @@ def test_statistics_look_at_every_value_of_every_factor(make: Callable[..., Data
         ("shapes2d-images-fg:folder=.,visibility=NaN", "between 0 and 1, not nan"),
         ("shapes2d-images-bg:folder=.,visibility=half", "between 0 and 1, not 'half'"),
         ("shapes2d-images-bg:folder=.,visibility=true", "between 0 and 1, not True"),
-        ("shapes2d-color:variant_seed=-1", "variant_seed must be a whole number from 0 to 2\\^63 - 1, not -1"),
+        ("shapes2d-color:variant_seed=-1", "variant_seed must be an integer from 0 to 2\\^63 - 1, not -1"),
         ("shapes2d-color:variant_seed=0.5", "not 0.5"),
         ("shapes2d-color:variant_seed=9223372036854775808", "not 9223372036854775808"),
         ("shapes2d-noisy:size=32", "shapes2d-noisy needs black and white images .* but shapes2d has greys at 32×32"),

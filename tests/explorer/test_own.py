@@ -83,7 +83,7 @@ def test_a_decoder_that_leaves_the_range_later_is_one_line():
     with unweave.explore(decode=lambda codes: np.tile(codes[:, None, None, :], (1, 4, 4, 1)), codes=CODES / 9) as page:
         assert fetch(f"{page.url}api/run/decode?run=model&z=0,1,0")[0] == 200
         status, body = fetch(f"{page.url}api/run/decode?run=model&z=0,9,0")
-        assert (status, "these are from 0 to 9" in json.loads(body)["error"]) == (409, True)
+        assert (status, "these are 0 to 9" in json.loads(body)["error"]) == (409, True)
 
 
 def test_closing_frees_the_port_and_can_be_done_twice():
@@ -126,24 +126,24 @@ def test_a_notebook_may_show_the_page_and_a_web_site_may_not():
     [
         ({}, "say what to explore"),
         ({"decode": decode}, "decode needs codes"),
-        ({"what": "runs", "decode": decode, "codes": CODES}, "not both"),
+        ({"what": "runs", "decode": decode, "codes": CODES}, "give either a run"),
         ({"what": "nowhere"}, "there is no folder 'nowhere'"),
-        ({"what": __file__}, "is a file; explore the folder"),
-        ({"what": ".", "codes": CODES}, "go with decode"),
+        ({"what": __file__}, "is a file; explore its folder"),
+        ({"what": ".", "codes": CODES}, "need decode"),
         ({"decode": decode, "codes": CODES[0]}, "codes"),
         ({"decode": decode, "codes": CODES, "factors": CODES[:5]}, "the same number of rows: 200 and 5"),
-        ({"decode": decode, "codes": CODES, "factors": CODES[:, :2], "names": ["a"]}, "2 factors and 1 names"),
+        ({"decode": decode, "codes": CODES, "factors": CODES[:, :2], "names": ["a"]}, "2 factors, but 1 names"),
         ({"decode": lambda codes: "image", "codes": CODES}, "decode must return 1 images"),
         ({"decode": lambda codes: np.zeros((2, 8, 8, 3)), "codes": CODES}, "decode must return 1 images"),
-        ({"decode": lambda codes: np.full((1, 8, 8, 3), 255.0), "codes": CODES}, "floats from 0 to 1, or uint8; these"),
-        ({"decode": lambda codes: np.full((1, 8, 8, 3), -0.6), "codes": CODES}, "from -0.6 to -0.6"),
+        ({"decode": lambda codes: np.full((1, 8, 8, 3), 255.0), "codes": CODES}, "floats from 0 to 1, or uint8, but"),
+        ({"decode": lambda codes: np.full((1, 8, 8, 3), -0.6), "codes": CODES}, "are -0.6 to -0.6"),
         ({"decode": lambda codes: np.full((1, 8, 8, 3), np.nan), "codes": CODES}, "values that are not finite"),
         ({"decode": lambda codes: np.full((1, 5), np.inf), "codes": CODES}, "values that are not finite"),
         ({"decode": lambda codes: np.zeros((1, 8, 8, 2)), "codes": CODES}, "1, 3 or 4 channels"),
         ({"decode": lambda codes: np.zeros((1, 8, 8, 5), np.uint8), "codes": CODES}, "not of shape (1, 8, 8, 5)"),
         ({"decode": lambda codes: codes @ np.ones((7, 2)), "codes": CODES}, "decode failed: ValueError: matmul"),
         ({"decode": decode, "codes": CODES, "samples": 1}, "samples must be 2 or more"),
-        ({"decode": decode, "codes": CODES, "host": "no.such.host.invalid"}, "no address of this machine"),
+        ({"decode": decode, "codes": CODES, "host": "no.such.host.invalid"}, "not an address of this machine"),
         ({"decode": decode, "codes": CODES, "port": 99_999}, "99999"),
     ],
 )

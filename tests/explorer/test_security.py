@@ -446,7 +446,7 @@ def test_ctrl_c_during_a_slow_request_is_quiet():
         server.send_signal(signal.SIGINT)
         status, body = asked.result()
         said, wrong = server.communicate(timeout=120)
-    assert (status, json.loads(body)) == (503, {"error": "the server is ending"})
+    assert (status, json.loads(body)) == (503, {"error": "the server is shutting down"})
     assert (server.returncode, said, wrong) == (0, "ended\n", "")
 
 

@@ -118,7 +118,7 @@ def test_factors_that_do_not_fit_their_codes_are_left_out_with_a_reason(tmp_path
     lines = {name: get(client, "/api/run", run=f"{name}.npz")["warning"] for name in odd}
     assert "40 codes and 30 rows of factors" in lines["short"]
     assert "(40,)" in lines["flat"]
-    assert "no finite numbers" in lines["nan"]
+    assert "not finite numbers" in lines["nan"]
     assert get(client, "/api/matrix", 409, run="short.npz")["error"] == lines["short"]
     assert "no decoder" in get(client, "/api/run/decode", 409, run="short.npz", z="0,0")["error"]
 

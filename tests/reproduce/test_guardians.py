@@ -147,7 +147,7 @@ def test_the_tally_counts_what_is_missed():
         "1, plain values 2."
     )
     assert second == (
-        "Metrics that miss none: none. Of the others, fewest: mcc 33 %, im 100 %; most: im 100 %, mcc 33 %."
+        "Metrics that miss no claim: none. Of the others, the fewest: mcc 33 %, im 100 %; the most: im 100 %, mcc 33 %."
     )
     assert "Mostly too high for `dense`: mcc. Too low: none." in rest
     assert "Mostly too high for `element-wise`: none. Too low: im." in rest

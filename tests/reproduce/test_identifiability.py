@@ -151,9 +151,9 @@ def test_tables_are_read_as_they_were_written_and_said_in_words():
     found = trials()
     assert read_csv(as_csv(found)) == found
     said = conclusions(found)
-    assert said[0] == "LeJEPA, R²: 0.980 (Gaussian latents) where its theorem holds; else 0.940 (uniform latents)."
-    assert said[1] == "PCL, MCC: 0.970 (Laplace innovations) where its theorem holds; else 0.700 (Gaussian)."
-    assert "agree 0.860, the closed-form optimum is 0.875 (98.3 % of it)" in said[-1]
+    assert said[0] == "LeJEPA, R²: 0.980 (Gaussian latents) if its theorem holds, else 0.940 (uniform latents)."
+    assert said[1] == "PCL, MCC: 0.970 (Laplace innovations) if its theorem holds, else 0.700 (Gaussian)."
+    assert "agree by 0.860, the closed-form optimum is 0.875 (98.3 % of it)" in said[-1]
 
 
 def test_the_page_says_what_the_file_says():

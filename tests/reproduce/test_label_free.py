@@ -57,7 +57,7 @@ def test_scores_come_in_the_order_of_their_mean_correlation():
     said = conclusions(agreement(), costs())
     assert said[0].startswith("elbo agrees best")
     assert [line.partition(":")[0] for line in said[1:4]] == ["elbo", "dynamics", "kl"]
-    assert "0.2 CPU seconds per run" in said[1]
+    assert "0.2 s of CPU time per run" in said[1]
     assert "within ±0.59" in said[-1]
 
 

@@ -134,8 +134,8 @@ def test_the_table_survives_its_file(found: list[Audit]):
 
 def test_the_conclusions_count(found: list[Audit]):
     text = " ".join(conclusions(found))
-    assert "of 3 scores, 0 tell the cells of the typical contrast apart with five seeds or fewer: none." in text
-    assert "at 1,000 rows, scoring again moves 0 scores" in text
+    assert "of 3 scores, 0 distinguish the cells of the typical contrast with five seeds or fewer: none." in text
+    assert "at 1,000 rows, scoring again changes 0 scores" in text
 
 
 def test_what_is_scored_is_known():

@@ -69,7 +69,7 @@ def test_a_verdict_weighs_all_cases(cases: list[Case], verdict: str):
 def test_without_numbers_there_is_no_claim():
     assert claim("nothing", []) == claim("nothing", [case(nan)]) == []
     few = Claim("so", (case(0.2), case(0.1))).note()
-    assert few.endswith("holds on average: 2 of 2 numbers as it says, with fewer than 5 seeds there are no intervals.")
+    assert few.endswith("holds on average: 2 of 2 numbers agree, with fewer than 5 seeds there are no intervals.")
 
 
 def test_differences_are_over_seeds_and_not_over_runs():

@@ -66,7 +66,7 @@ def test_table_6_1_learns_its_kernel_once(tmp_path: Path):
 def test_data_sets_that_are_not_here_are_left_out_and_named():
     there, notes = here(("dsprites", "xysquares:spacing=2", "cars3d"))
     assert there == ["xysquares:spacing=2"]
-    assert notes == ["Not here, and left out: dsprites, cars3d; to fetch one: unweave data fetch dsprites."]
+    assert notes == ["Missing, and left out: dsprites, cars3d; to fetch one: unweave data fetch dsprites."]
 
 
 @pytest.mark.parametrize("name", TABLES)

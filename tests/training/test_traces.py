@@ -207,7 +207,7 @@ def test_traces_of_a_run_that_has_none_or_others(tmp_path: Path, quick_train):
         quick_train(trace_every=10, trace_samples=6)
     with pytest.raises(unweave.UsageError, match=r"no layer is called '2' \(known: 1, 3, 5\)"):
         run.traces(["2"])
-    with pytest.raises(unweave.UsageError, match="traces are of one layer or more: 1, 3, 5"):
+    with pytest.raises(unweave.UsageError, match="choose at least one layer: 1, 3, 5"):
         run.traces([])
     assert quick_train(overwrite=True).trace_steps == []
 
@@ -223,7 +223,7 @@ def test_damaged_traces(tmp_path: Path, quick_train):
     path.write_bytes(whole)
     other = quick_train(trace_every=30, trace_samples=6, out=tmp_path / "other")
     path.write_bytes(trace_path(other.path, 30).read_bytes())
-    with pytest.raises(unweave.UsageError, match=r"000030\.safetensors' has other images than the traces before it"):
+    with pytest.raises(unweave.UsageError, match=r"000030\.safetensors' has different images from the traces"):
         run.traces()
 
 

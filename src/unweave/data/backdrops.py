@@ -1,4 +1,4 @@
-"""Pictures of a user's own, of any size and kind, as RGB to put before or behind an object."""
+"""Read a user's pictures, of any size and kind, as RGB layers in front of or behind an object."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 def read_picture(path: Path) -> Image:
-    """Return the picture in a file as RGB; transparency is left out."""
-    from PIL import Image  # only who reads pictures waits for it
+    """Return the picture in a file as RGB, without transparency."""
+    from PIL import Image  # slow to import
 
     if not path.is_file():
         raise UsageError(f"there is no image file '{path}'")
@@ -33,14 +33,14 @@ def read_picture(path: Path) -> Image:
     except Exception as error:  # broken files make the decoders raise almost anything
         raise UsageError(f"'{path}' cannot be read as an image") from error
     if deep:  # converted, it would be white almost everywhere
-        raise UsageError(f"'{path}' has more than 8 bits a channel; save it with 8")
+        raise UsageError(f"'{path}' has more than 8 bits per channel; save it with 8 bits")
     return rgb
 
 
 def read_folder(folder: Path, height: int, width: int) -> Images:
     """Return the pictures in a folder and the folders below it, (n, H, W, 3), in the order of their paths.
 
-    Each is cut to the aspect wanted around its centre, then scaled (Lanczos).
+    Each is cropped around its centre to the required aspect ratio, then scaled (Lanczos).
     """
     paths = find_pictures(folder)
     from PIL.Image import Resampling
@@ -52,9 +52,9 @@ def read_folder(folder: Path, height: int, width: int) -> Images:
 
 
 def find_pictures(folder: Path) -> list[Path]:
-    """Return the paths of the pictures in a folder and below, sorted alike on every platform.
+    """Return the paths of the pictures in a folder and below it, in the same order on every platform.
 
-    Hidden files and folders are left out, and links to folders are not followed, so that none is met twice.
+    Hidden files and folders are left out. Links to folders are not followed, so no picture is found twice.
     """
     if not folder.is_dir():
         raise UsageError(f"there is no folder '{folder}'")
@@ -65,12 +65,12 @@ def find_pictures(folder: Path) -> list[Path]:
 
 
 def has_pictures(folder: Path) -> bool:
-    """Tell whether `find_pictures` finds any."""
+    """Return whether `find_pictures` would find any picture."""
     return next(_pictures(folder), None) is not None
 
 
 def is_picture(name: str) -> bool:
-    """Tell by its name whether a file is a picture, and not a hidden one."""
+    """Return whether a file is a picture, by its name; hidden files are not."""
     return name.lower().endswith(SUFFIXES) and not name.startswith(".")
 
 

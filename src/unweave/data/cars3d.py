@@ -1,4 +1,4 @@
-"""Cars3D: cars on a turntable, read straight out of their archive."""
+"""Cars3D: cars on a turntable, read directly from the published archive."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from unweave.data.factors import FactorSpace
 from unweave.data.stored import Stored
 
 LARGEST = 50_000_000
-"""Bytes of a car's file at most; its pixels are 4.7 million."""
+"""Largest accepted size of a car's file, in bytes; its pixels take 4.7 million."""
 
 
 class Cars3D(Stored):
@@ -55,7 +55,7 @@ class Cars3D(Stored):
 
 
 def mat_files(archive: Path) -> Iterator[tuple[str, bytes]]:
-    """Read the .mat files in the archive's folder of cars, one after the other; nothing is unpacked to disk."""
+    """Yield the .mat files in the archive's folder of cars, one by one; nothing is unpacked to disk."""
     try:
         with gzip.open(archive) as stream, tarfile.open(fileobj=stream, mode="r|") as members:
             for member in members:
@@ -65,16 +65,16 @@ def mat_files(archive: Path) -> Iterator[tuple[str, bytes]]:
                     raise Unreadable(f"{member.name} is too large for the views of a car")
                 content = members.extractfile(member)
                 yield PurePosixPath(member.name).name, content.read() if content else b""
-            while stream.read(1 << 20):  # up to the check sum at the end
+            while stream.read(1 << 20):  # to the end, where gzip compares the checksum
                 pass
     except (tarfile.TarError, gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise Unreadable(f"it is damaged, not whole, or no tar.gz archive ({error})") from error
+        raise Unreadable(f"it is damaged, incomplete or not a tar.gz archive ({error})") from error
     except OSError as error:
         raise Unreadable(error.strerror or str(error)) from error
 
 
 def is_car(place: PurePosixPath) -> bool:
-    """Tell whether a file in the archive holds a car; a hidden one is not the authors'."""
+    """Return whether a file in the archive holds a car; hidden files are not part of the data set."""
     return place.parent.name == "cars" and place.suffix == ".mat" and not place.name.startswith(".")
 
 
@@ -84,5 +84,5 @@ def read_mat(name: str, content: bytes) -> np.ndarray:
 
     try:
         return loadmat(BytesIO(content), variable_names=["im"])["im"]
-    except Exception as error:  # scipy meets broken bytes with whatever comes of them
-        raise Unreadable(f"{name} is damaged, or no MATLAB file with an array 'im'") from error
+    except Exception as error:  # on broken bytes scipy may raise anything
+        raise Unreadable(f"{name} is damaged, or not a MATLAB file with an array 'im'") from error

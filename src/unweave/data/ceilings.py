@@ -1,4 +1,4 @@
-"""What no code can exceed on a data set: images that look the same cannot be told apart, whatever encodes them."""
+"""The highest scores that any codes can reach on a data set: no encoder can distinguish images that look the same."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from unweave.progress import OnProgress
 CHUNK = 256
 """Images drawn at once."""
 LOOKED_AT = 256
-"""Images that tell whether kept ceilings are of this data set."""
+"""Number of images in the fingerprint that links saved ceilings to a data set."""
 SHIPPED = Path(__file__).with_name("ceilings.json")
-"""Ceilings of the sets that are drawn, with their default options: `python benchmarks/ceilings.py --write`."""
+"""Ceilings of drawn sets with their default options, written by `python benchmarks/ceilings.py --write`."""
 
 
 @dataclass(frozen=True)
 class Ceiling:
-    """What can be known of one factor from an image, at best."""
+    """The most that an image can reveal about one factor."""
 
     factor: str
     accuracy: float
-    """The share of images whose value is predicted, where each image is given the value that it shows most often."""
+    """The best accuracy of predicting the factor: for each image, its most frequent value is predicted."""
     information: float
     """I(image; factor) in nats."""
     entropy: float
-    """H(factor) in nats: what the information would be if every image could be told apart."""
+    """H(factor) in nats: the information if all images looked different."""
 
     @property
     def share(self) -> float:
@@ -49,7 +49,7 @@ class Ceiling:
 
 @dataclass(frozen=True)
 class Ceilings:
-    """How many images of a data set differ, and what can be known of each factor, all images being equally likely."""
+    """The number of different images in a data set, and the ceiling of each factor if all images are equally likely."""
 
     images: int
     distinct: int
@@ -57,7 +57,7 @@ class Ceilings:
 
 
 def three_digits(share: float) -> str:
-    """Return a share with three digits, cut off: what is less than 1 does not look like it.
+    """Return a share with three digits, rounded down, so that no share below 1 is shown as 1.
 
     >>> three_digits(1.0), three_digits(0.9999), three_digits(0.5)
     ('1.000', '0.999', '0.500')
@@ -66,9 +66,9 @@ def three_digits(share: float) -> str:
 
 
 def ceilings(data: Dataset, on_progress: OnProgress | None = None) -> Ceilings | None:
-    """Return the ceilings of a data set, exact over all its images; None where an image holds noise besides factors.
+    """Return the ceilings of a data set, exact over all images; None if images contain noise besides the factors.
 
-    Of a set that draws from some of its cells, those are looked at.
+    If the set draws only some of its cells, the others do not count.
     """
     if not has_ceilings(data):
         return None
@@ -80,19 +80,19 @@ def ceilings(data: Dataset, on_progress: OnProgress | None = None) -> Ceilings |
 
 
 def has_ceilings(data: Dataset) -> bool:
-    """Tell whether a data set has ceilings: none where an image holds noise besides factors."""
+    """Return whether a data set has ceilings: not if its images contain noise besides the factors."""
     return data.is_function or not data.is_grid
 
 
 def kept_ceilings(data: Dataset, on_progress: OnProgress | None = None) -> Ceilings | None:
-    """Return the ceilings of a data set as `ceilings` does: those that are known, or computed once on this machine."""
+    """Return the ceilings of a data set as `ceilings` does, but compute them only once on this machine."""
     if not has_ceilings(data):
         return None
     name = fingerprint(data)
     if (known := _known(name)) is not None:
         return known
     found = ceilings(data, on_progress)
-    with suppress(OSError):  # a folder that cannot be written costs only time
+    with suppress(OSError):  # in a read-only folder they are computed each time
         place = _place(name)
         place.parent.mkdir(parents=True, exist_ok=True)
         write_json(place, asdict(found) if found else None)
@@ -100,7 +100,7 @@ def kept_ceilings(data: Dataset, on_progress: OnProgress | None = None) -> Ceili
 
 
 def known_ceilings(data: Dataset) -> Ceilings | None:
-    """Return the ceilings of a data set without computing them: shipped with unweave or kept on this machine."""
+    """Return the ceilings of a data set without computing them: shipped with unweave or saved on this machine."""
     return _known(fingerprint(data)) if has_ceilings(data) else None
 
 
@@ -129,7 +129,7 @@ def _from_plain(known: Mapping[str, Any]) -> Ceilings:
 
 
 def fingerprint(data: Dataset) -> str:
-    """Return a hash of the description, of all factors' names and sizes and of images from all over the set."""
+    """Return a hash of the description, of all factors' names and sizes, and of images spread over the whole set."""
     cells = drawn_cells(data)
     some = cells[np.linspace(0, len(cells) - 1, min(LOOKED_AT, len(cells))).astype(np.int64)]
     head = [data.description, data.factors.names, data.factors.sizes, len(cells)]
@@ -139,7 +139,7 @@ def fingerprint(data: Dataset) -> str:
 
 
 def _groups(data: Dataset, cells: Integers, on_progress: OnProgress | None) -> tuple[Integers, int]:
-    """Return for each image the number of the group that looks the same, and how many groups there are."""
+    """Return for each image the number of its group of equal images, and the number of groups."""
     digests = np.empty((len(cells), 20), dtype=np.uint8)
     for start in range(0, len(cells), CHUNK):
         images = data.inputs(cells[start : start + CHUNK])
@@ -152,10 +152,10 @@ def _groups(data: Dataset, cells: Integers, on_progress: OnProgress | None) -> t
 
 
 def _ceiling(name: str, groups: Integers, values: NDArray[Any]) -> Ceiling:
-    """Return the ceiling of a factor with these values, of images in these groups.
+    """Return the ceiling of a factor, from its value and the group of each image.
 
-    Within a group of n images, of which n_v have the value v, the best guess is right for max_v n_v, and the factor is
-    still unknown by sum_v n_v log(n / n_v) nats.
+    In a group of n images, of which n_v have the value v, the best prediction is right for max_v n_v images, and the
+    group adds sum_v n_v log(n / n_v) nats to what remains unknown.
     """
     rows = len(groups)
     if not np.issubdtype(values.dtype, np.integer):

@@ -1,4 +1,4 @@
-"""The columns of a list of images: which of them are factors, and what their cells say."""
+"""The columns of a list of images: which of them are factors, and how their cells are read."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from unweave.data.dataset import Values
 from unweave.errors import UsageError, unknown
 
 FILE_COLUMNS = ("file", "file_name", "filename", "image", "image_id", "path")
-"""How the column of files may be called; the first of these that is there is taken."""
+"""Possible names of the column of files; the first one that exists is used."""
 IGNORED = (*FILE_COLUMNS, "id", "index", "idx", "key", "uuid", "url", "split", "partition", "fold", "subset", "unnamed")
-"""Columns that are no factors by their names, unless they are chosen; case and what follows a colon do not matter."""
+"""Names of columns that are not factors unless chosen; case and anything after a colon do not matter."""
 SPARSE = 10
-"""Whole numbers whose largest is at least so many times their number of different values are numbered by rank."""
+"""Integers are replaced by their ranks if the largest is at least this many times the number of distinct values."""
 WHOLE = re.compile(r"[+-]?\d+")
 DECIMAL = re.compile(r"[+-]?(\d+\.\d*|\.\d+|\d+)([eE][+-]?\d+)?")
 
 Cell = tuple[int, str]
-"""The number of a line, and what stands in it."""
+"""The number of a line, and the cell's text."""
 
 
 @dataclass(frozen=True)
@@ -30,11 +30,11 @@ class Column:
     """The values of one factor."""
 
     values: Values
-    """Classes from 0 on, or real numbers."""
+    """Classes, numbered from 0, or real numbers."""
     levels: tuple[str, ...] = ()
-    """What the classes are called in the list, where they were numbered."""
+    """The texts of the classes in the list, if they were numbered here."""
     note: str = ""
-    """What the user should know about it."""
+    """A note for the user."""
 
 
 def file_column(header: Sequence[str]) -> int | None:
@@ -61,17 +61,17 @@ def factor_columns(names: Sequence[str], chosen: Sequence[str] | None) -> tuple[
 
 
 def read_column(path: object, name: str, cells: Sequence[Cell]) -> Column:
-    """Return what the cells of a factor say.
+    """Return the values of a factor, from its cells.
 
-    Cells are all numbers or all words. Words are numbered in alphabetical order. Numbers that are all whole are
-    classes: as they are or, where one is negative or they are sparse, numbered by rank. Other numbers stay real.
+    Cells must be all numbers or all words. Words are numbered in alphabetical order. If all numbers are integers, they
+    are classes; negative or sparse ones are replaced by their ranks. Other numbers stay real.
     """
     texts = [text for _, text in cells]
     if not DECIMAL.fullmatch(texts[0]):
         return _words(path, name, cells)
     for line, text in cells:
         if not text or not DECIMAL.fullmatch(text):
-            raise _refused(path, line, name, text, "no number as above")
+            raise _refused(path, line, name, text, "not a number, unlike the cells above")
         if not math.isfinite(float(text)):
             raise _refused(path, line, name, text, "too large for a number")
     if all(map(WHOLE.fullmatch, texts)):
@@ -85,9 +85,9 @@ def read_column(path: object, name: str, cells: Sequence[Cell]) -> Column:
 def _words(path: object, name: str, cells: Sequence[Cell]) -> Column:
     for line, text in cells:
         if not text or text.lower() in ("nan", "null"):
-            raise _refused(path, line, name, text, "no value")
+            raise _refused(path, line, name, text, "not a value")
         if DECIMAL.fullmatch(text):
-            raise _refused(path, line, name, text, "no word as above")
+            raise _refused(path, line, name, text, "a number, unlike the cells above")
     return _ranked([text for _, text in cells])
 
 
@@ -101,7 +101,7 @@ def _whole(name: str, numbers: Sequence[int]) -> Column:
 
 
 def _ranked(values: Sequence[int] | Sequence[str]) -> Column:
-    """Return values as their places among the different ones, and these."""
+    """Return the ranks of values among the distinct ones, and the distinct values as texts."""
     places = {value: place for place, value in enumerate(sorted(set(values)))}
     return Column(np.array([places[value] for value in values]), tuple(map(str, places)))
 

@@ -1,4 +1,4 @@
-"""From a file as published to rows that can be mapped into memory: converted once, whole or not at all."""
+"""Convert a published file once into rows that can be mapped into memory; the result is complete or absent."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from unweave.files import temporary_name
 from unweave.text import memory
 
 SMALL = 500_000_000
-"""Bytes of rows that are held in memory where they cannot be written."""
+"""Largest size in bytes of rows that are kept in memory if they cannot be written."""
 
 Chunks = Callable[[], Iterator[Images]]
-"""Start reading a file, and give its rows in pieces."""
+"""Starts reading a file, and yields its rows in chunks."""
 
 
 class Unreadable(Exception):
-    """What is wrong with a file, in words that follow its name and a colon."""
+    """A file cannot be read; the message completes the sentence "FILE: …"."""
 
 
 def check_array(
     key: str, found: tuple[tuple[int, ...], np.dtype], shape: tuple[int, ...], dtype: DTypeLike = np.uint8
 ) -> None:
-    """Refuse an array that has not the promised shape and type."""
+    """Raise `Unreadable` if an array does not have this shape and type."""
     found_shape, found_dtype = found
     if found_dtype.hasobject:
         raise Unreadable(f"{key} holds Python objects, which are never read from a file")
@@ -45,7 +45,7 @@ def check_array(
 
 
 def check_order(key: str, labels: NDArray, factors: FactorSpace) -> None:
-    """Refuse rows that do not run through the grid with the last factor fastest; labels need only rise with it."""
+    """Raise `Unreadable` unless rows are in grid order, the last factor fastest; labels may be any rising numbers."""
     for axis, (name, size) in enumerate(zip(factors.names, factors.sizes, strict=True)):
         values, ranks = np.unique(labels[:, axis].round(6), return_inverse=True)
         block = prod(factors.sizes[axis + 1 :])
@@ -55,14 +55,14 @@ def check_order(key: str, labels: NDArray, factors: FactorSpace) -> None:
 
 
 def shrink(image: Images) -> Images:
-    """Resize an image to 64×64 pixels with the filter of Lanczos, as published studies do."""
+    """Resize an image to 64×64 pixels with a Lanczos filter, as published studies do."""
     from PIL import Image
 
     return np.asarray(Image.fromarray(image).resize((64, 64), Image.Resampling.LANCZOS))
 
 
 def collect(shape: tuple[int, ...], chunks: Iterator[NDArray], dtype: DTypeLike = np.uint8) -> NDArray:
-    """Return the rows that the chunks make up, in memory."""
+    """Return the rows of all chunks, in memory."""
     rows = np.empty(shape, dtype)
     start = 0
     for chunk in chunks:
@@ -72,10 +72,10 @@ def collect(shape: tuple[int, ...], chunks: Iterator[NDArray], dtype: DTypeLike 
 
 
 def convert(sources: Sequence[Path], target: Path, shape: tuple[int, ...], chunks: Chunks) -> Images:
-    """Return the rows that the chunks make up, mapped from `target`, which is written the first time.
+    """Return the rows of all chunks, mapped from `target`, which is written the first time.
 
-    The target carries the time of its newest source and is made again when they differ. Where it cannot be
-    written, rows that are not too many are held in memory instead.
+    The target has the modification time of its newest source and is written again if they differ. If it cannot be
+    written, the rows are kept in memory instead, unless there are too many.
     """
     stamp = max(source.stat().st_mtime_ns for source in sources)
     rows = _mapped(target, stamp, shape)
@@ -87,17 +87,17 @@ def convert(sources: Sequence[Path], target: Path, shape: tuple[int, ...], chunk
         if prod(shape) <= SMALL:
             return collect(shape, chunks())
         raise UsageError(
-            f"cannot write '{target}', {memory(prod(shape))} that are made once: {error.strerror}; "
-            f"put {sources[0].name} into a folder that has room and can be written"
+            f"cannot write '{target}', a converted copy of {memory(prod(shape))}: {error.strerror}; "
+            f"put {sources[0].name} into a writable folder with enough space"
         ) from error
     rows = _mapped(target, stamp, shape)
     if rows is None:
-        raise UsageError(f"'{target}' was changed while it was written; is another program at work there?")
+        raise UsageError(f"'{target}' was changed while it was being written; is another program using it?")
     return rows
 
 
 def _mapped(target: Path, stamp: int, shape: tuple[int, ...]) -> Images | None:
-    """Return the rows in `target`, or None when it is not there, not whole, or not of these sources."""
+    """Return the rows in `target`, or None if it is missing, incomplete, or made from other sources."""
     try:
         rows = np.lib.format.open_memmap(target, mode="r")
         fresh = target.stat().st_mtime_ns == stamp

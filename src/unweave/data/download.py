@@ -1,7 +1,7 @@
-"""One file over HTTP, continued where it was cut.
+"""Download one file over HTTP, and resume where a download was interrupted.
 
-What has come is kept in a part beside which a note says of which version of which file it is. A part is
-continued only when the server still has that version; otherwise the download starts again.
+The bytes received so far are kept in a part file. A note beside it records the URL and the version of the file. A part
+is resumed only if the server still has that version; otherwise the download starts again.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from unweave.files import write_json
 from unweave.progress import OnProgress, silent
 
 PAUSES = (1.0, 2.0, 4.0, 8.0)
-"""Seconds before each further try, as long as nothing new comes."""
+"""Seconds to wait before each retry, while no new bytes arrive."""
 TIMEOUT = 30.0
-"""Seconds without a byte after which a connection counts as cut."""
+"""Seconds without a byte after which a connection counts as lost."""
 CHUNK = 1 << 20
 PASSING = (408, 429, 500, 502, 503, 504)
-"""Answers of a server that may be different next time."""
+"""Status codes of temporary failures."""
 
 
 class NoFile(Exception):
-    """A server does not give the file; the message is the reason, in a few words."""
+    """The file cannot be downloaded; the message is the reason, in a few words."""
 
 
 class Cut(NoFile):
-    """The connection broke, or the server was busy: it may help to try again."""
+    """The connection was lost, or the server was busy: a retry may help."""
 
 
 class NoAnswer(Cut):
@@ -44,10 +44,10 @@ class NoAnswer(Cut):
 
 
 def download(url: str, part: Path, on_progress: OnProgress | None = None) -> None:
-    """Bring the file at `url` into `part`, going on with what is there, or raise `NoFile`.
+    """Download the file at `url` into `part`, resuming if possible, or raise `NoFile`.
 
-    A cut connection is tried again until nothing new has come a few times in a row. The part is whole as far as
-    the server tells; its checksum is left to the caller.
+    A lost connection is retried until several retries in a row bring no new bytes. The part has the length that the
+    server states; the caller checks its checksum.
     """
     start = best = size_of(part)
     failures = 0
@@ -66,29 +66,29 @@ def download(url: str, part: Path, on_progress: OnProgress | None = None) -> Non
 
 
 def size_of(part: Path) -> int:
-    """Return the bytes in a part; 0 when there is none."""
+    """Return the size of a part in bytes; 0 if it does not exist."""
     return part.stat().st_size if part.is_file() else 0
 
 
 def discard(part: Path) -> None:
-    """Remove a part, its note first: a part without a note is never continued."""
+    """Remove a part, its note first: a part without a note is never resumed."""
     _note_of(part).unlink(missing_ok=True)
     part.unlink(missing_ok=True)
 
 
 def begun_at(part: Path) -> str | None:
-    """Return the URL that a part came from, when it can be continued."""
+    """Return the URL that a part came from, if it can be resumed."""
     note = _read_note(part)
     return note.url if note and size_of(part) else None
 
 
 @dataclass(frozen=True)
 class _Note:
-    """Which version of which file a part is of."""
+    """The URL and the version of the file that a part belongs to."""
 
     url: str
     version: str
-    """What the server calls the version: a strong ETag, or else the date of the last change."""
+    """The server's name of the version: a strong ETag, or else the date of the last change."""
     total: int | None
 
 
@@ -103,7 +103,7 @@ def _receive(url: str, part: Path, on_progress: OnProgress) -> None:
         if response.status == 206 and note:
             if not _continues(response, note, done):
                 discard(part)
-                raise Cut("the server gave another part than was asked for")
+                raise Cut("the server sent a different part than requested")
             total = note.total
         else:
             total, done = response.length, 0
@@ -121,7 +121,7 @@ def _receive(url: str, part: Path, on_progress: OnProgress) -> None:
 
 
 def _ask(url: str, part: Path, note: _Note | None, done: int) -> HTTPResponse:
-    """Return the server's answer to a request for the file, or for the rest of that same version."""
+    """Request the file, or the rest of the noted version, and return the server's response."""
     headers = {"User-Agent": f"unweave/{version('unweave')}"}
     if note:
         headers |= {"Range": f"bytes={done}-", "If-Range": note.version}
@@ -135,14 +135,14 @@ def _ask(url: str, part: Path, note: _Note | None, done: int) -> HTTPResponse:
         raise kind(f"{error.code} {' '.join(str(error.reason).split())}") from error
     except URLError as error:
         raise NoAnswer(_reason(error.reason)) from error
-    except (InvalidURL, ValueError) as error:  # the latter from a host that cannot be one
+    except (InvalidURL, ValueError) as error:  # the latter if the host is malformed
         raise NoFile(f"not a URL: {_reason(error)}") from error
     except (OSError, HTTPException) as error:
         raise Cut(_reason(error)) from error
 
 
 def _chunks(response: HTTPResponse) -> Iterator[bytes]:
-    """Yield the bytes as they come; a broken connection is a `Cut`, whatever the platform calls it."""
+    """Yield the bytes as they arrive; a lost connection raises `Cut` on every platform."""
     while True:
         try:
             chunk = response.read1(CHUNK)
@@ -154,25 +154,25 @@ def _chunks(response: HTTPResponse) -> Iterator[bytes]:
 
 
 def _continues(response: HTTPResponse, note: _Note, done: int) -> bool:
-    """Tell whether an answer holds what follows the first `done` bytes of the noted version."""
+    """Return whether a response holds what follows the first `done` bytes of the noted version."""
     found = re.fullmatch(r"bytes (\d+)-\d+/(\d+|\*)", response.headers.get("Content-Range", ""))
     return (
         found is not None
         and int(found[1]) == done
         and found[2] in ("*", str(note.total))
-        and _version(response) in ("", note.version)  # some servers send a part of the new version all the same
+        and _version(response) in ("", note.version)  # some servers send a part of a newer version
     )
 
 
 def _version(response: HTTPResponse) -> str:
     etag = response.headers.get("ETag", "")
-    if etag and not etag.startswith("W/"):  # a weak one does not vouch for every byte
+    if etag and not etag.startswith("W/"):  # a weak ETag does not guarantee equal bytes
         return etag
     return response.headers.get("Last-Modified", "")
 
 
 def _begin(part: Path, note: _Note) -> None:
-    """Empty the part, then note what will be in it: no other version's bytes ever stand beside this note."""
+    """Empty the part, then write its note, so that the note never describes another version's bytes."""
     discard(part)
     part.touch()
     if note.version:
@@ -190,6 +190,6 @@ def _read_note(part: Path) -> _Note | None:
 
 
 def _reason(error: object) -> str:
-    """Return what the system says about an error, without its number."""
+    """Return the system's message of an error, without its number."""
     text = error.strerror if isinstance(error, OSError) else None
     return " ".join(str(text or error).split()) or type(error).__name__

@@ -1,4 +1,4 @@
-"""dSprites, held at one bit a pixel."""
+"""dSprites, stored at one bit per pixel."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from unweave.data.npz import open_member
 from unweave.data.stored import Stored
 
 Reader = Callable[[str, tuple[int, ...], DTypeLike], Iterator[NDArray]]
-"""From the name, the shape and the type of an array to its rows in pieces."""
+"""Takes the name, shape and type of an array, and yields its rows in chunks."""
 
 
 class DSprites(Stored):
@@ -41,23 +41,23 @@ class DSprites(Stored):
         return convert([file], file.with_name(f"{file.name}.packed.npy"), packed, lambda: self._packed(file))
 
     def _packed(self, file: Path) -> Iterator[Images]:
-        """Read the images in pieces and pack eight pixels into a byte."""
+        """Read the images in chunks, and pack eight pixels into a byte."""
         read, classes = reader(file)
         labels = collect((len(self), 6), read(classes, (len(self), 6), np.int64), np.int64)
         check_order(classes, labels[:, 1:], self.factors)
         for chunk in read("imgs", (len(self), 64, 64), np.uint8):
             if not ((chunk == 0) | (chunk == chunk.max())).all():
-                raise Unreadable("imgs has grey pixels, where dSprites is black and white")
+                raise Unreadable("imgs has grey pixels, but dSprites is black and white")
             yield np.packbits(chunk.reshape(len(chunk), -1), axis=1)
 
     def _draw(self, indices: Integers) -> Images:
         pixels = np.unpackbits(self._take(indices), axis=1)
-        np.negative(pixels, out=pixels)  # of a byte: 1 becomes 255
+        np.negative(pixels, out=pixels)  # in a byte, 1 becomes 255
         return pixels.reshape(-1, *self.shape)
 
 
 def reader(file: Path) -> tuple[Reader, str]:
-    """Return how to read a file, which its first bytes tell, and what it calls the array of factors."""
+    """Return the reader of a file, chosen by its first bytes, and its name of the array of factors."""
     with file.open("rb") as stream:
         start = stream.read(4)
     if start == b"PK\x03\x04":

@@ -1,4 +1,4 @@
-"""Images out of files and bytes, all of one size, in one array."""
+"""Decode images, all of one size, from files or bytes into one array."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ if TYPE_CHECKING:
     from PIL.Image import Image, Resampling
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".pgm", ".ppm")
-"""What the name of a picture in a folder ends in; case does not matter."""
+"""File name endings of pictures in a folder; case does not matter."""
 READERS = ("PNG", "JPEG", "BMP", "GIF", "TIFF", "WEBP", "PPM")
-"""Pillow's readers that decode in this process; others start programs, or need fonts."""
+"""Pillow's formats that are decoded in this process; others start programs or need fonts."""
 
 GREY = ("1", "L", "LA")
 COLOUR = ("P", "RGB", "RGBA", "CMYK", "YCbCr")
 LIMIT = 4 * 10**9
-"""Bytes of images that a set holds in memory at most."""
+"""Largest size in bytes of a set's images in memory."""
 LARGEST = 4096
 """The largest side that images are resized to."""
 LISTED = 3
-"""Broken files that an error or a warning names."""
+"""Number of broken files that an error or a warning lists."""
 REPORTED = 100
 """Images between two reports of progress."""
 
 
 @dataclass(frozen=True)
 class Decoded:
-    """Images in one array, which of the files they are of, and a line for each file that cannot be read."""
+    """Images in one array, the position of the file of each, and a line for each file that cannot be read."""
 
     images: Images
     kept: list[int]
@@ -56,24 +56,24 @@ def read_pictures(
     skip: bool = False,
     on_progress: OnProgress = silent,
 ) -> Decoded:
-    """Return encoded images as one array (n, H, W, C), with one channel if all are grey and else three.
+    """Decode images into one array (n, H, W, C), with one channel if all are grey, otherwise three.
 
-    All headers are read before anything is decoded, and nothing but that array is held.
+    All headers are read before anything is decoded, and only that array is kept in memory.
 
     Parameters
     ----------
     pictures
         Files, or their bytes.
     size
-        The side to which the middle square of each is resized; with 0 all must have one size already.
+        The side to which the central square of each image is resized; with 0, all must have the same size.
     label
-        What errors call image i.
+        Returns the name of image i in error messages.
     skip
-        Leave out what cannot be read, instead of refusing it.
+        Leave out images that cannot be read, instead of raising an error.
     on_progress
-        Told how many images are read.
+        Called with the number of images read so far.
     """
-    from PIL.Image import DecompressionBombWarning  # only who reads pictures waits for it
+    from PIL.Image import DecompressionBombWarning  # slow to import
 
     with warnings.catch_warnings():
         warnings.simplefilter("error", DecompressionBombWarning)
@@ -102,7 +102,7 @@ def _read(
         if done % REPORTED == 0:
             on_progress("reading images", done, len(headers))
         with _collecting(faults), _opened(pictures[place], partial(label, place)) as image:
-            # Straight to RGB, Pillow would warn of a palette with transparency.
+            # Converted directly to RGB, a palette with transparency would make Pillow warn.
             whole = image.convert("RGBA") if image.mode == "P" else image
             images[len(kept)] = np.asarray(_fitted(whole.convert(mode), size)).reshape(shape[1:])
             kept.append(place)
@@ -112,7 +112,7 @@ def _read(
 
 @contextmanager
 def _collecting(faults: list[str]) -> Iterator[None]:
-    """Keep what is wrong with an image for later."""
+    """Collect an error about an image, instead of raising it."""
     try:
         yield
     except UsageError as error:
@@ -120,7 +120,7 @@ def _collecting(faults: list[str]) -> Iterator[None]:
 
 
 def _refuse_faults(faults: Sequence[str], count: int, skip: bool) -> None:
-    """Raise the error for files that cannot be read, unless they are left out; if there is no other file, always."""
+    """Raise the error for files that cannot be read, unless they are skipped and other files remain."""
     if not faults or (skip and len(faults) < count):
         return
     way_out = "" if len(faults) == count else "; corrupt=skip leaves such files out"
@@ -129,17 +129,17 @@ def _refuse_faults(faults: Sequence[str], count: int, skip: bool) -> None:
 
 
 def list_faults(faults: Sequence[str]) -> str:
-    """Return the first few lines, and how many more there are, as one."""
+    """Return the first few lines and the number of the others as one line."""
     more = f"; and {len(faults) - LISTED:,} more" if len(faults) > LISTED else ""
     return "; ".join(faults[:LISTED]) + more
 
 
 def _refuse_sizes(shapes: Mapping[int, tuple[int, int]], label: Callable[[int], str]) -> None:
-    """Raise the error for images of several sizes, which names the least and the largest."""
+    """Raise the error for images of different sizes, which names the smallest and the largest."""
     if len(sizes := set(shapes.values())) == 1:
         return
     least, largest = (pick(shapes, key=lambda place: math.prod(shapes[place])) for pick in (min, max))
-    if shapes[least] == shapes[largest]:  # as many pixels, otherwise shaped
+    if shapes[least] == shapes[largest]:  # as many pixels, but another shape
         largest = next(place for place, shape in shapes.items() if shape != shapes[least])
     ends = [f"{label(place)} has {'×'.join(map(str, shapes[place]))} pixels" for place in (least, largest)]
     raise UsageError(
@@ -149,7 +149,7 @@ def _refuse_sizes(shapes: Mapping[int, tuple[int, int]], label: Callable[[int], 
 
 
 def resize(images: Images, size: int) -> Images:
-    """Return images (n, H, W, C) with their middle square resized to `size`; 0 leaves them as they are."""
+    """Return images (n, H, W, C) with their central square resized to `size`; 0 leaves them unchanged."""
     if not size or images.shape[1:3] == (size, size):
         return images
     shape = (len(images), size, size, images.shape[3])
@@ -164,20 +164,20 @@ def resize(images: Images, size: int) -> Images:
 
 
 def size_option(size: object) -> int:
-    """Return the side that images are resized to, 0 for none."""
+    """Return the side that images are resized to, after checking it; 0 leaves them unchanged."""
     if isinstance(size, int | np.integer) and not isinstance(size, bool) and 0 <= size <= LARGEST:
         return int(size)
-    raise UsageError(f"size must be 0, to leave the images as they are, or a side of up to {LARGEST}, not {size!r}")
+    raise UsageError(f"size must be 0, to leave the images unchanged, or a side of at most {LARGEST}, not {size!r}")
 
 
 def refuse_large(shape: tuple[int, ...]) -> None:
-    """Raise the error for images that would take more memory than a set may hold."""
+    """Raise a `UsageError` if images would take more memory than a set may use."""
     count, height, width, channels = map(int, shape)
     needed = count * height * width * channels
     if needed > LIMIT:
         raise UsageError(
             f"{count:,} images of {height}×{width}×{channels} need {memory(needed)} of memory, more than "
-            f"{memory(LIMIT)}; make them smaller with size=64, for example, or take fewer"
+            f"{memory(LIMIT)}; make them smaller with size=64, for example, or use fewer"
         )
 
 
@@ -186,13 +186,13 @@ def _header(picture: Path | bytes, label: Callable[[], str]) -> tuple[tuple[int,
     with _opened(picture, label) as image:
         shape, mode = image.size, image.mode
     if mode not in GREY + COLOUR:
-        raise UsageError(f"{label()} has pixels of kind '{mode}'; save it with 8 bits a channel")
+        raise UsageError(f"{label()} has pixels of kind '{mode}'; save it with 8 bits per channel")
     return shape, mode
 
 
 @contextmanager
 def _opened(picture: Path | bytes, label: Callable[[], str]) -> Iterator[Image]:
-    """Open an image; whatever is wrong with it becomes one line."""
+    """Open an image; any error becomes a `UsageError` of one line."""
     from PIL import Image
 
     try:
@@ -208,16 +208,16 @@ def _opened(picture: Path | bytes, label: Callable[[], str]) -> Iterator[Image]:
 
 
 def _fitted(image: Image, size: int) -> Image:
-    """Return the middle square of an image at this size; 0 leaves it as it is."""
+    """Return the central square of an image, resized to this size; 0 leaves the image unchanged."""
     from PIL.Image import Resampling
 
     return fitted(image, size, size, Resampling.BILINEAR) if size else image
 
 
 def fitted(picture: Image, height: int, width: int, resampling: Resampling) -> Image:
-    """Return the largest piece with this aspect around the centre of a picture, scaled to this size."""
+    """Return the largest central crop with this aspect ratio, scaled to this size."""
     across = min(picture.width, max(1, round(picture.height * width / height)))
     down = min(picture.height, max(1, round(picture.width * height / width)))
     left, top = (picture.width - across) // 2, (picture.height - down) // 2
-    # Cut first: scaling from within the whole picture would look beyond the edges of the piece.
+    # Crop first: resampling the whole picture would mix in pixels beyond the edges of the crop.
     return picture.crop((left, top, left + across, top + down)).resize((width, height), resampling)

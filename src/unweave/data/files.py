@@ -1,7 +1,7 @@
-"""The files of the published data sets: where they are kept, and how they get there.
+"""The files of the published data sets: where they are kept, and how they are fetched.
 
-A file takes its name only when all of it is on the disk and its checksum is right. Until then it is a hidden
-part, which no data set reads and the next fetch goes on with.
+A file gets its name only when it is completely on disk and its checksum is right. Until then it is a hidden part,
+which no data set reads and which the next fetch resumes.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from unweave.text import memory
 
 
 class WrongChecksum(NoFile):
-    """A file is not the published one; the message is the checksum it has."""
+    """A file is not the published one; the message is the file's checksum."""
 
 
 def data_folder() -> Path:
-    """Return where data sets are kept: UNWEAVE_DATA, else the user's cache."""
+    """Return the folder of the data sets: UNWEAVE_DATA or, by default, the user's cache."""
     if chosen := os.environ.get("UNWEAVE_DATA"):
         return Path(chosen).expanduser().absolute()
     cache = Path(os.environ.get("XDG_CACHE_HOME", ""))
@@ -35,12 +35,12 @@ def data_folder() -> Path:
 
 
 def folder_of(name: str) -> Path:
-    """Return where the files of a data set are, or would be."""
+    """Return the folder of a data set's files, which may not exist yet."""
     return data_folder() / _base(name)
 
 
 def find(name: str, file: str) -> Path:
-    """Return the path of one file of a data set, or say how to get it."""
+    """Return the path of one file of a data set, or raise a `UsageError` that says how to get it."""
     path = data_folder() / name / file
     if path.is_file():
         return path
@@ -50,25 +50,25 @@ def find(name: str, file: str) -> Path:
 
 
 def missing(name: str) -> list[str]:
-    """Return the files that a data set needs and that are not here."""
+    """Return the missing files of a data set."""
     return [source.file for source in _missing(_base(name))]
 
 
 def status(name: str) -> str:
-    """Tell whether a data set can be used: "drawn on demand", "here, in FOLDER" or "not here"."""
+    """Return whether a data set can be used: "drawn on demand", "here, in FOLDER" or "not here"."""
     if _base(name) not in SOURCES:
         return "drawn on demand"
     return "not here" if missing(name) else f"here, in {folder_of(name)}"
 
 
 def size_to_fetch(name: str) -> int | None:
-    """Return how many bytes of a data set are still to be fetched, about; None where that is not known."""
+    """Return about how many bytes of a data set must still be fetched; None if unknown."""
     sizes = [wanted.size for wanted in _missing(_base(name))]
     return None if None in sizes else sum(filter(None, sizes))
 
 
 def source(name: str) -> str:
-    """Return the URL of a data set's file, or of the folder of its files; "" for one that is drawn."""
+    """Return the URL of a data set's file, or of the folder of its files; "" for a set that is drawn."""
     urls = [source.urls[0] for source in SOURCES.get(_base(name), ()) if not source.alternative]
     if len(urls) > 1:
         return urls[0].removesuffix(urls[0].rpartition("/")[2])
@@ -82,11 +82,11 @@ def fetch(
     from_file: str | Path | Sequence[str | Path] | None = None,
     on_progress: OnProgress | None = None,
 ) -> list[Path]:
-    """Bring the files of a data set into its folder, checked, and return the paths of all that are there.
+    """Fetch the files of a data set into its folder, check them, and return the paths of all its files.
 
-    They come from their published place and its mirrors, from `url` (that of the file, or of a folder when it
-    ends in "/"), or from the files `from_file`. What was cut off is continued. What is here already is checked
-    once and left alone. A data set that is drawn on demand has no files.
+    They come from the published address and its mirrors, from `url` (of the file, or of a folder if it ends in "/"),
+    or from the local files `from_file`. Interrupted downloads are resumed. Files that exist already are checked once
+    and kept. A data set that is drawn on demand has no files.
     """
     name = _base(name)
     paths = [from_file] if isinstance(from_file, str | Path) else from_file or []
@@ -110,17 +110,17 @@ def fetch(
 
 
 def _refuse_unchecked(name: str, folder: Path, *, given: bool) -> None:
-    """Refuse to fetch a file whose checksum is not published; one that was put into its folder by hand passes."""
+    """Raise a `UsageError` for a file without a published checksum, unless the user has put it into its folder."""
     for wanted in SOURCES.get(name, ()):
         if not wanted.checksum and (given or not (folder / wanted.file).is_file()):
             raise UsageError(
-                f"no checksum of {wanted.file} is published, so it is fetched by hand: "
+                f"no checksum of {wanted.file} is published, so it must be fetched by hand: "
                 f"get it from {wanted.urls[0]} and save it as '{folder / wanted.file}'"
             )
 
 
 def _base(name: str) -> str:
-    """Return the name of the data set that has the files: without options, and without what is wrapped around it."""
+    """Return the name of the data set that has the files, without options and wrappers."""
     from unweave.data import DATASETS, WRAPPERS  # here, because the data sets import this module
 
     known = dict.fromkeys([*DATASETS, *SOURCES])
@@ -141,11 +141,11 @@ def _missing(name: str) -> list[Source]:
 
 
 def _urls(wanted: Source, url: str | None, name: str) -> tuple[str, ...]:
-    """Return the places to try for a file: the published ones, or the one that was given."""
+    """Return the URLs to try for a file: the published ones, or the given one."""
     if url is None:
         return wanted.urls
     if not re.fullmatch(r"https?://[!-~]+", url):
-        raise UsageError(f"'{url}' is no http:// or https:// URL; a file on this machine is given with --from-file")
+        raise UsageError(f"'{url}' is not an http:// or https:// URL; for a file on this machine use --from-file")
     if url.endswith("/"):
         return (url + wanted.file,)
     if len([source for source in SOURCES[name] if not source.alternative]) > 1:
@@ -154,10 +154,10 @@ def _urls(wanted: Source, url: str | None, name: str) -> tuple[str, ...]:
 
 
 def _download(wanted: Source, urls: Sequence[str], folder: Path, on_progress: OnProgress | None) -> None:
-    """Fetch one file from the first of the places that gives it, whole and right."""
+    """Fetch one file from the first URL that delivers it complete and with the right checksum."""
     part = folder / f".{wanted.file}.part"
     begun, reasons = begun_at(part), []
-    for url in sorted(urls, key=lambda url: url != begun):  # stable: what was begun comes first
+    for url in sorted(urls, key=lambda url: url != begun):  # a stable sort: the URL of a started download comes first
         try:
             download(url, part, on_progress)
             return _put(part, folder, [wanted])
@@ -167,7 +167,7 @@ def _download(wanted: Source, urls: Sequence[str], folder: Path, on_progress: On
             reasons.append(f"{urlsplit(url).netloc}: {error}")
         except KeyboardInterrupt:
             raise KeyboardInterrupt(f"interrupted{_keep(part)}") from None
-        except OSError as error:  # of the disk: the network's are NoFile
+        except OSError as error:  # a disk error; network errors are NoFile
             raise OSError(error.errno, f"{error.strerror or error}{_keep(part)}", str(folder / wanted.file)) from error
     raise UsageError(
         f"cannot fetch {wanted.file} ({'; '.join(dict.fromkeys(reasons))}){_keep(part)}; "
@@ -176,15 +176,15 @@ def _download(wanted: Source, urls: Sequence[str], folder: Path, on_progress: On
 
 
 def _keep(part: Path) -> str:
-    """Keep what can be continued, and say so; remove what cannot."""
+    """Keep a part that can be resumed, and say so; remove any other."""
     if begun_at(part):
-        return f"; {memory(size_of(part))} of it are kept, and the same command goes on from there"
+        return f"; {memory(size_of(part))} are kept, and the same command resumes from there"
     discard(part)
     return ""
 
 
 def _copy(path: Path, folder: Path, name: str, on_progress: OnProgress | None) -> None:
-    """Copy a file that was given; which one it is, its checksum says."""
+    """Copy a local file, and identify it by its checksum."""
     refuse_special(path)
     part = temporary_name(folder / path.name)
     try:
@@ -200,18 +200,18 @@ def _copy(path: Path, folder: Path, name: str, on_progress: OnProgress | None) -
     except WrongChecksum as error:
         expected = [source.checksum for source in SOURCES[name] if path.name == source.file]
         raise UsageError(
-            f"'{path}' is no published file of {name}: wrong checksum, "
+            f"'{path}' is not a published file of {name}: wrong checksum, "
             f"expected {' or '.join(expected or [source.checksum for source in SOURCES[name]])}, got {error}"
         ) from error
     except OSError as error:
-        error.filename = error.filename or str(folder)  # a full disk names nothing
+        error.filename = error.filename or str(folder)  # the error of a full disk names no file
         raise
     finally:
         part.unlink(missing_ok=True)
 
 
 def _put(part: Path, folder: Path, candidates: Sequence[Source]) -> None:
-    """Give a part the name of the file whose checksum it has; remove it when it has none of theirs."""
+    """Rename a part to the file whose checksum it has; remove it if no checksum matches."""
     kinds = dict.fromkeys(source.checksum.partition(":")[0] for source in candidates)
     got = [checksum(part, kind) for kind in kinds]
     found = next((source for source in candidates if source.checksum in got), None)
@@ -220,11 +220,11 @@ def _put(part: Path, folder: Path, candidates: Sequence[Source]) -> None:
         raise WrongChecksum(" or ".join(got))
     os.replace(part, folder / found.file)
     _mark(folder / found.file)
-    discard(folder / f".{found.file}.part")  # its note, or what an earlier fetch had begun
+    discard(folder / f".{found.file}.part")  # its note, or the part of an earlier fetch
 
 
 def _check(path: Path, source: Source) -> None:
-    """Refuse a file that was put there by hand and is not the published one."""
+    """Raise a `UsageError` if a file that the user has put there is not the published one."""
     if not source.checksum:
         return
     if _mark_of(path).is_file() and _mark_of(path).read_text(encoding="utf-8") == _state(path):
@@ -239,8 +239,8 @@ def _check(path: Path, source: Source) -> None:
 
 
 def _mark(path: Path) -> None:
-    """Note that a file has been checked, because to read all of it each time would take too long."""
-    with suppress(OSError):  # a folder that others have filled may be for reading only
+    """Record that a file has been checked, because reading all of it each time would take too long."""
+    with suppress(OSError):  # a shared folder may be read-only
         write_atomically(_mark_of(path), _state(path).encode())
 
 
@@ -249,5 +249,5 @@ def _mark_of(path: Path) -> Path:
 
 
 def _state(path: Path) -> str:
-    """Return what is different once a file has been changed."""
+    """Return a text that changes when the file does."""
     return f"{path.stat().st_size} {path.stat().st_mtime_ns}"

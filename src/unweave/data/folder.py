@@ -1,4 +1,4 @@
-"""A folder of images, with the list of their factors or without one."""
+"""A folder of images, with or without a list of their factors."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from unweave.data.table_files import Content, FileTable, Reading
 from unweave.errors import UsageError
 
 LOOKED_AT = 100
-"""Files of a list by which the folder is found that they are in."""
+"""Number of files of a list that are looked for to find their folder."""
 
 
 class Listed(FileTable):
-    """Images in files, named by a list; the files lie beside the list, or in one folder below."""
+    """Image files that a list names; they are in the folder of the list, or in one folder below it."""
 
     patterns: ClassVar[tuple[str, ...]]
-    """How the list may be called, the surest names first."""
+    """Patterns for the name of the list, the most specific first."""
     read: ClassVar[Callable[[Path, Sequence[str] | None], Listing]]
 
     def _read(self, path: Path, reading: Reading) -> Content:
@@ -30,7 +30,7 @@ class Listed(FileTable):
         paths = [Path(os.path.normpath(root / file)) for file in listing.files]
         for row, file in enumerate(paths):
             if not file.is_relative_to(root):
-                raise UsageError(f"{listing.label(row)} leaves the folder '{root}'; name files in it, or below")
+                raise UsageError(f"{listing.label(row)} is outside '{root}'; list only files in it or below it")
         rows = [row for row, file in enumerate(paths) if file.is_file()]
         if not rows:
             raise UsageError(f"none of the images in '{listing.path}' is in '{root}'; the first is {listing.label(0)}")
@@ -48,7 +48,7 @@ class Listed(FileTable):
 
 
 class ImageFolder(Listed):
-    """Images of your own in a folder, with a CSV (a column file, one for each factor) or without."""
+    """Your own images in a folder, with or without a CSV (a column `file`, and one for each factor)."""
 
     name = "folder"
     example = "faces"
@@ -62,7 +62,7 @@ class ImageFolder(Listed):
 
 
 class Attributes(Listed):
-    """Images with binary attributes, 0 and 1 or -1 and 1: a CSV, or a list in the format of CelebA's."""
+    """Images with binary attributes, 0 and 1 or -1 and 1, from a CSV or a list in CelebA's format."""
 
     name = "attributes"
     example = "celeba"
@@ -71,7 +71,7 @@ class Attributes(Listed):
 
 
 def _find_list(path: Path, patterns: tuple[str, ...]) -> Path:
-    """Return the list itself, or the one in a folder."""
+    """Return the path of the list: the given file, or the list in the given folder."""
     if path.is_file():
         return path
     for pattern in patterns:
@@ -80,7 +80,7 @@ def _find_list(path: Path, patterns: tuple[str, ...]) -> Path:
             return found[0]
         if found:
             names = ", ".join(file.name for file in found)
-            raise UsageError(f"'{path}' holds several lists ({names}); name one: path={found[0]}")
+            raise UsageError(f"'{path}' holds several lists ({names}); choose one: path={found[0]}")
     raise UsageError(f"'{path}' holds no list of its images ({' or '.join(patterns)})")
 
 
@@ -96,7 +96,7 @@ def _unlabelled(folder: Path, reading: Reading) -> Content:
 
 
 def _root(listing: Listing) -> Path:
-    """Return the folder that the files of a list are relative to: its own, or one below that has one of the first."""
+    """Return the folder that a list's files are relative to: its own, or a subfolder with one of the first files."""
     own = listing.path.parent
     folders = [own, *sorted(folder for folder in own.iterdir() if folder.is_dir())]
     some = listing.files[:LOOKED_AT]
@@ -104,15 +104,15 @@ def _root(listing: Listing) -> Path:
 
 
 def _absent(listing: Listing, root: Path, rows: Sequence[int]) -> list[str]:
-    """Return the note on rows whose images are not there."""
+    """Return the note on rows without an image."""
     missing = sorted(set(range(len(listing.files))) - set(rows))
     if not missing:
         return []
-    return [f"rows left out, whose image is not in '{root}': {_counted(map(listing.label, missing))}"]
+    return [f"left out rows without an image in '{root}': {_counted(map(listing.label, missing))}"]
 
 
 def _unlisted(listing: Listing, root: Path, paths: Sequence[Path]) -> list[str]:
-    """Return the note on images that lie among the listed ones but have no row."""
+    """Return the note on images in the same folders as the listed ones that have no row."""
     listed = set(paths)
     among = {path.parent for path in paths if path.parent.is_dir()}
     images = (file for folder in among for file in folder.iterdir() if file.suffix.lower() in SUFFIXES)
@@ -120,17 +120,17 @@ def _unlisted(listing: Listing, root: Path, paths: Sequence[Path]) -> list[str]:
     if not missing:
         return []
     names = _counted(f"'{file.relative_to(root)}'" for file in missing)
-    return [f"images left out, which have no row in '{listing.path}': {names}"]
+    return [f"left out images without a row in '{listing.path}': {names}"]
 
 
 def _skipped(found: Decoded, folder: Path) -> list[str]:
     """Return the note on images that cannot be read."""
     if not found.faults:
         return []
-    return [f"images left out, which cannot be read: {len(found.faults):,} in '{folder}': {list_faults(found.faults)}"]
+    return [f"left out images that cannot be read: {len(found.faults):,} in '{folder}': {list_faults(found.faults)}"]
 
 
 def _counted(names: Iterable[str]) -> str:
-    """Return how many names there are, and the first few of them."""
+    """Return the number of names, and the first few of them."""
     listed = list(names)
     return f"{len(listed):,} ({', '.join(listed[:LISTED])}{', …' if len(listed) > LISTED else ''})"

@@ -1,4 +1,4 @@
-"""The h5ad files of AnnData, read with h5py alone: a matrix, dense or sparse, and columns of its rows."""
+"""Read AnnData's h5ad files with h5py alone: a dense or sparse matrix, and columns that describe its rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SPARSE = {"csr_matrix": "csr_array", "csc_matrix": "csc_array"}
 
 
 def read_h5ad(path: Path, factors: Sequence[str], layer: str) -> tuple[Any, list[str], dict[str, list[str]]]:
-    """Return the matrix X, or a layer, the names of its columns, and the texts of columns of `obs`.
+    """Return the matrix X or a layer, the names of its columns, and columns of `obs` as texts.
 
     A sparse matrix stays sparse.
     """
@@ -34,14 +34,14 @@ def read_h5ad(path: Path, factors: Sequence[str], layer: str) -> tuple[Any, list
 
 
 def _matrix(found: Any) -> Any:
-    """Return a matrix as an array or as scipy has it."""
+    """Return a matrix as an array or a sparse matrix of scipy."""
     if not hasattr(found, "keys"):
         return found[()]
     from scipy import sparse
 
     kind = _text(found.attrs["encoding-type"])
     if kind not in SPARSE:
-        raise UsageError(f"a matrix of the kind '{kind}' cannot be read; store it dense, or as a csr_matrix")
+        raise UsageError(f"a matrix of kind '{kind}' cannot be read; store it dense or as a csr_matrix")
     parts = tuple(found[part][()] for part in ("data", "indices", "indptr"))
     return getattr(sparse, SPARSE[kind])(parts, shape=tuple(found.attrs["shape"])).tocsr()
 
@@ -59,7 +59,7 @@ def _columns(obs: Any, names: Sequence[str]) -> dict[str, list[str]]:
 
 
 def _column(found: Any) -> list[str]:
-    """Return the cells of a column as texts; of a categorical one, a missing value is an empty text."""
+    """Return the cells of a column as texts; a missing category is an empty text."""
     if not hasattr(found, "keys"):
         return [_text(cell) for cell in found[()]]
     categories = [_text(category) for category in found["categories"][()]]

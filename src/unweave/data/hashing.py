@@ -1,6 +1,6 @@
-"""Random numbers that depend on a seed, an index and a counter alone, the same on every platform.
+"""Random numbers that depend only on a seed, an index and a counter, the same on every platform.
 
-A generator for every image would cost 15 µs each to create, and numpy may change what a generator's methods return.
+Creating a generator for every image would cost 15 µs each, and numpy may change what a generator's methods return.
 Here word j of index i is a hash of (seed, i, j), computed for a whole batch at once in wrapping 64-bit integers.
 """
 
@@ -19,7 +19,7 @@ STEP = 0x9E3779B97F4A7C15  # 2^64 divided by the golden ratio, made odd
 def draw_words(seed: int, indices: Integers, count: int) -> Words:
     """Return `count` random 64-bit words for each index, (n, count), uniform and independent.
 
-    Each index starts a sequence of SplitMix64 (Steele, Lea and Flood, 2014) at a place of its own:
+    Each index starts its own sequence of SplitMix64 (Steele, Lea and Flood, 2014):
 
         word(seed, i, j) = mix(mix(mix(seed) + i) + (j + 1) STEP)    modulo 2^64.
     """
@@ -30,7 +30,7 @@ def draw_words(seed: int, indices: Integers, count: int) -> Words:
 
 
 def draw_bytes(seed: int, indices: Integers, count: int) -> NDArray[np.uint8]:
-    """Return `count` random bytes for each index, (n, count): eight a word, its lowest first."""
+    """Return `count` random bytes for each index, (n, count): eight from each word, the lowest byte first."""
     words = draw_words(seed, indices, -(-count // 8))
     return words.astype("<u8", copy=False).view(np.uint8)[:, :count]
 
@@ -45,8 +45,8 @@ def below(words: Words, limit: int) -> Integers:
 
 
 def mix(words: Words) -> Words:
-    """Scramble words in place, one to one, so that each bit going in changes half of those coming out."""
-    shifted = np.empty_like(words)  # new memory in each line would take three times as long
+    """Scramble words in place with a bijection: each input bit changes half of the output bits."""
+    shifted = np.empty_like(words)  # allocating memory in each line would take three times as long
     words ^= np.right_shift(words, 30, out=shifted)
     words *= 0xBF58476D1CE4E5B9
     words ^= np.right_shift(words, 27, out=shifted)

@@ -1,4 +1,4 @@
-"""One array of an HDF5 file, read in pieces."""
+"""Read one array of an HDF5 file in chunks."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     import h5py
 
 CHUNK = 1 << 22
-"""Bytes that are read at a time, unless the file is compressed in larger blocks."""
+"""Bytes read at a time, unless the file is compressed in larger blocks."""
 
 
 def hdf5_chunks(path: Path, key: str, shape: tuple[int, ...], dtype: DTypeLike = np.uint8) -> Iterator[NDArray]:
-    """Read an array in pieces of whole rows, after checking its shape and type.
+    """Yield an array in chunks of whole rows, after checking its shape and type.
 
-    A piece covers whole blocks of the file: one that is compressed across thousands of rows, as dSprites is,
-    would otherwise be decompressed once for every piece that it touches.
+    A chunk covers whole blocks of the file. Otherwise a block that spans thousands of rows, as in dSprites, would be
+    decompressed once for every chunk that it overlaps.
     """
     with _opened(path, key) as array:
         check_array(key, (array.shape, array.dtype), shape, dtype)
@@ -38,7 +38,7 @@ def hdf5_chunks(path: Path, key: str, shape: tuple[int, ...], dtype: DTypeLike =
 
 @contextmanager
 def _opened(path: Path, key: str) -> Iterator[h5py.Dataset]:
-    """Open an array; what the file lacks becomes `Unreadable`."""
+    """Open an array, or raise `Unreadable`."""
     try:
         import h5py
     except ImportError:
@@ -50,4 +50,4 @@ def _opened(path: Path, key: str) -> Iterator[h5py.Dataset]:
                 raise Unreadable(f"there is no array '{key}' in it")
             yield array
     except (OSError, RuntimeError, KeyError) as error:
-        raise Unreadable(f"it is damaged, not whole, or no HDF5 file ({error})") from error
+        raise Unreadable(f"it is damaged, incomplete or not an HDF5 file ({error})") from error

@@ -94,7 +94,7 @@ class Labelled:
     indices: Integers
     """Indices of the images in the data set, (count,)."""
     axes: Integers
-    """The factors with labels, (k,); latent j stands for the j-th of them."""
+    """The factors with labels, (k,); latent j is compared with the j-th of them."""
     places: NDArray[np.float32]
     """The labels (count, k), after binning or noise, from 0 (the factor's smallest value) to 1 (its largest)."""
     spreads: NDArray[np.float32]

@@ -1,4 +1,4 @@
-"""Meshes out of files: Wavefront OBJ and PLY, as text or binary, packed with gzip or not."""
+"""Read meshes from files: Wavefront OBJ and PLY, text or binary, with or without gzip."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ TYPES = {
     **{"int8": "b", "uint8": "B", "int16": "h", "uint16": "H", "int32": "i", "uint32": "I"},
     **{"float32": "f", "float64": "d"},
 }
-"""The names of PLY's types of numbers, in both spellings, and what `struct` calls them."""
+"""PLY's number types, in both spellings, and their codes in `struct`."""
 FORMATS = {"ascii": "", "binary_little_endian": "<", "binary_big_endian": ">"}
 CORNERS = ("vertex_indices", "vertex_index")
-"""The names that the list of a face's vertices goes by in a PLY file."""
+"""The possible names of the list of a face's vertices in a PLY file."""
 HEADER = re.compile(rb"ply\r?\n.*?^end_header[ \t]*\r?\n", re.DOTALL | re.MULTILINE)
 
 Row = dict[str, Any]
 Take = Callable[[str, int], Sequence[float]]
-"""Reads the next numbers of a file: of which type, and how many."""
+"""Reads the next numbers of a file, given their type and number."""
 
 
 @dataclass
 class Polygons:
-    """What a file holds: vertices, polygons between them, and normals, which each corner has or has not."""
+    """The content of a file: vertices, polygons between them, and normals, which corners may lack."""
 
     points: list[Sequence[float]] = field(default_factory=list)
     faces: list[Sequence[int]] = field(default_factory=list)
@@ -57,26 +57,26 @@ class Polygons:
 
 
 def read_mesh(path: str | Path) -> Mesh:
-    """Return the mesh in a file, by its name: .obj or .ply, or either with .gz behind."""
+    """Return the mesh in a file whose name ends in .obj or .ply, or in one of them and .gz."""
     place = Path(path).expanduser()
     kind = place.with_suffix("").suffix if place.suffix.lower() == ".gz" else place.suffix
     if kind.lower() not in READERS:
-        raise UsageError(f"a mesh is a file {', '.join(READERS)}, or one of them with .gz, not '{place}'")
+        raise UsageError(f"a mesh file must end in {', '.join(READERS)}, or in one of these and .gz, not '{place}'")
     refuse_special(place)
     try:
         content = place.read_bytes()
         content = gzip.decompress(content) if place.suffix.lower() == ".gz" else content
         return READERS[kind.lower()](content).mesh()
     except UsageError as error:
-        raise UsageError(f"'{place}' is no mesh that can be drawn: {error}") from error
+        raise UsageError(f"'{place}' is not a mesh that can be drawn: {error}") from error
     except (gzip.BadGzipFile, zlib.error, EOFError) as error:
-        raise UsageError(f"'{place}' is no gzip file, or not all of one") from error
+        raise UsageError(f"'{place}' is not a gzip file, or is incomplete") from error
     except OSError as error:
         raise UsageError(f"cannot read '{place}': {error.strerror or error}") from error
 
 
 def read_obj(content: bytes) -> Polygons:
-    """Read an OBJ file: its vertices (v), normals (vn) and faces (f); all else is left out."""
+    """Read the vertices (v), normals (vn) and faces (f) of an OBJ file; anything else is ignored."""
     found = Polygons()
     for number, words in _obj_lines(content):
         try:
@@ -96,14 +96,14 @@ def read_obj(content: bytes) -> Polygons:
 
 
 def read_ply(content: bytes) -> Polygons:
-    """Read a PLY file: x, y, z and the normals of its vertices, and the corners of its faces."""
+    """Read the vertices (x, y, z), their normals and the faces of a PLY file."""
     header = HEADER.match(content)
     if header is None:
         raise UsageError("it does not start with the header of a PLY file")
     lines = header[0].decode("ascii", "replace").splitlines()
     words = [line.split() for line in lines[1:-1] if line.split() and line.split()[0] not in ("comment", "obj_info")]
     if not words or words[0][0] != "format" or len(words[0]) != 3 or words[0][1] not in FORMATS:
-        raise UsageError(f"line 2 must be its format, one of {', '.join(FORMATS)}")
+        raise UsageError(f"line 2 must state the format, one of {', '.join(FORMATS)}")
     order = FORMATS[words[0][1]]
     take = _binary(content, header.end(), order) if order else _text(content[header.end() :])
     found = Polygons()
@@ -125,7 +125,7 @@ READERS = {".obj": read_obj, ".ply": read_ply}
 
 
 def _obj_lines(content: bytes) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number and the words of each line that has any; a backslash at its end joins it with the next."""
+    """Yield the number and the words of each line that is not empty; a backslash at the end joins it with the next."""
     begun: list[str] = []
     for number, line in enumerate(content.decode("utf-8", "replace").splitlines(), 1):
         text = line.partition("#")[0].rstrip()
@@ -146,11 +146,11 @@ def _vector(words: Sequence[str | float]) -> tuple[float, ...]:
 
 
 def _place(word: str, count: int) -> int:
-    """Return the position in a list of what OBJ calls `word`: 1 is the first so far, -1 the last."""
+    """Return the position in a list that OBJ calls `word`: 1 is the first entry, -1 the last so far."""
     try:
         number = int(word)
     except ValueError:
-        raise UsageError(f"'{word}' is no whole number") from None
+        raise UsageError(f"'{word}' is not an integer") from None
     if not 1 <= abs(number) <= count:
         raise UsageError(f"there is no vertex or normal {number}; there are {count} up to here")
     return number - 1 if number > 0 else count + number
@@ -163,9 +163,9 @@ def _face(corners: Sequence[int]) -> Sequence[int]:
 
 
 def _elements(words: list[list[str]]) -> list[tuple[str, int, list[tuple[str, str, str]]]]:
-    """Read a PLY header: the name and the count of each element, and name, type and type of count of its properties.
+    """Read a PLY header: the name and count of each element, and for each property its name, type and type of count.
 
-    Only lists have a type of count; that of a single number is empty.
+    Only lists have a type of count; it is empty for a single number.
     """
     elements: list[tuple[str, int, list[tuple[str, str, str]]]] = []
     for line in words:
@@ -177,7 +177,7 @@ def _elements(words: list[list[str]]) -> list[tuple[str, int, list[tuple[str, st
             case ["property", kind, name] if elements and kind in TYPES:
                 elements[-1][2].append((name, TYPES[kind], ""))
             case _:
-                raise UsageError(f"its header has a line '{' '.join(line)}', which is not understood")
+                raise UsageError(f"its header has an unknown line: '{' '.join(line)}'")
     return elements
 
 
@@ -200,12 +200,12 @@ def _length(number: float) -> int:
 
 
 def _binary(content: bytes, place: int, order: str) -> Take:
-    """Return what reads numbers one behind the other from bytes."""
+    """Return a function that reads numbers from bytes, one after another."""
 
     def take(kind: str, count: int) -> Sequence[float]:
         nonlocal place
         size = struct.calcsize(order + kind) * count
-        if place + size > len(content):  # before `struct` makes room for what is not there
+        if place + size > len(content):  # before `struct` allocates memory for numbers that are missing
             raise IndexError
         numbers = struct.unpack_from(f"{order}{count}{kind}", content, place)
         place += size
@@ -215,7 +215,7 @@ def _binary(content: bytes, place: int, order: str) -> Take:
 
 
 def _text(content: bytes) -> Take:
-    """Return what reads numbers one behind the other from text."""
+    """Return a function that reads numbers from text, one after another."""
     words = content.split()
     place = 0
 
@@ -228,13 +228,13 @@ def _text(content: bytes) -> Take:
             return list(map(float if kind in "fd" else int, part))
         except ValueError:
             wrong = b" ".join(part).decode("ascii", "replace")
-            raise UsageError(f"'{wrong}' where a number should be") from None
+            raise UsageError(f"'{wrong}' is not a number") from None
 
     return take
 
 
 def _keep(found: Polygons, name: str, row: Row) -> None:
-    """Add a row of a PLY file to what was found; elements that are no part of a surface are left out."""
+    """Add a row of a PLY file to the polygons; elements other than vertices and faces are ignored."""
     if name == "vertex":
         if not row.keys() >= {"x", "y", "z"}:
             raise UsageError("a vertex needs the properties x, y and z")

@@ -1,4 +1,4 @@
-"""Triangle meshes, checked and scaled to the unit ball, with a unit normal at each corner of each triangle."""
+"""Triangle meshes, checked and scaled to the unit ball, with a unit normal at every corner of every triangle."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ BUMPS = (
     ((0.3, -0.9, 0.25), -0.5, 0.45),  # a hollow
     ((-0.2, 0.15, -1.0), -0.3, 0.35),  # a shallow one
 )
-"""Of the horned stone: direction, height over the ball of radius 1, and width in radians."""
+"""The bumps of the stone: direction, height over the ball of radius 1, and width in radians."""
 
 
 @dataclass(frozen=True)
 class Mesh:
-    """Triangles around the origin, in the unit ball. Seen from outside, their corners go anticlockwise."""
+    """Triangles around the origin, in the unit ball. Seen from outside, their corners are in anticlockwise order."""
 
     vertices: Floats
-    """Places (v, 3); the farthest one has the distance 1 from the origin."""
+    """Positions (v, 3); the farthest one is at distance 1 from the origin."""
     triangles: Integers
     """The vertices of each triangle, (t, 3)."""
     normals: Floats
-    """Outward unit vectors (t, 3, 3), one a corner: they are interpolated across the triangle."""
+    """Outward unit vectors (t, 3, 3), one per corner; they are interpolated across the triangle."""
     closed: bool = False
-    """True when no triangle is ever seen from behind, so that those that face away need not be drawn."""
+    """True if no triangle is ever seen from behind, so those that face away need not be drawn."""
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory the mesh holds."""
+        """Memory used by the mesh, in bytes."""
         return self.vertices.nbytes + self.triangles.nbytes + self.normals.nbytes
 
     def flat(self) -> Mesh:
-        """Return the same mesh with the normal of its own plane at all corners of a triangle."""
+        """Return the same mesh with flat triangles: all corners have the normal of their triangle's plane."""
         facing = unit(crosses(self.vertices, self.triangles))
         return replace(self, normals=np.repeat(facing[:, None], 3, axis=1))
 
@@ -50,13 +50,13 @@ class Mesh:
 def build_mesh(points: ArrayLike, triangles: ArrayLike, normals: ArrayLike | None = None) -> Mesh:
     """Return the mesh of points (v, 3) and triangles (t, 3), moved and scaled to fit the unit ball.
 
-    The middle of the smallest box around it, along the axes, comes into the origin. `normals` (t, 3, 3) are those of
-    the corners, zero where they are not known; a triangle that is wound against its own is turned round. An unknown
-    normal is that of its vertex: the sum of those of all triangles there, each weighted with its area,
+    The centre of its axis-aligned bounding box becomes the origin. `normals` (t, 3, 3) are those of the corners, zero
+    if unknown; a triangle whose winding contradicts its normals is reversed. An unknown normal becomes that of its
+    vertex: the sum of the normals of all triangles there, each weighted by its area,
 
         n(v) ∝ Σ_{(v, a, b)} (a - v) × (b - v).
 
-    Triangles without an area show nowhere and are left out.
+    Triangles without area are invisible and left out.
     """
     places, corners, known = _checked(points, triangles, normals)
     used, inverse = np.unique(corners, return_inverse=True)
@@ -68,7 +68,7 @@ def build_mesh(points: ArrayLike, triangles: ArrayLike, normals: ArrayLike | Non
 
     solid = facing.any(axis=1)
     if not solid.any():
-        raise UsageError("the mesh has no face with an area: the corners of each lie on a line")
+        raise UsageError("no face of the mesh has an area: the corners of each lie on a line")
     corners, known, facing = corners[solid], known[solid], facing[solid]
     around = np.zeros_like(places)
     for corner in corners.T:
@@ -79,13 +79,13 @@ def build_mesh(points: ArrayLike, triangles: ArrayLike, normals: ArrayLike | Non
 
 
 def crosses(vertices: Floats, triangles: Integers) -> Floats:
-    """Return the outward normals (t, 3) of triangles, each as long as twice its area."""
+    """Return the outward normals (t, 3) of triangles, whose lengths are twice their areas."""
     a, b, c = vertices[triangles].swapaxes(0, 1)
     return np.cross(b - a, c - a)
 
 
 def fit_ball(points: Floats) -> Floats:
-    """Return points moved and scaled to fit the unit ball, whatever their unit and wherever they lie."""
+    """Return points moved and scaled to fit the unit ball, whatever their unit and position."""
     moved = points - (points.min(axis=0) / 2 + points.max(axis=0) / 2)  # halves first: their sum may overflow
     largest = np.abs(moved).max()
     if largest == 0:
@@ -95,7 +95,7 @@ def fit_ball(points: Floats) -> Floats:
 
 
 def unit(vectors: Floats) -> Floats:
-    """Return vectors (..., 3) of length 1; those of length 0 stay as they are."""
+    """Return vectors (..., 3) scaled to length 1; vectors of length 0 stay 0."""
     largest = np.abs(vectors).max(axis=-1, keepdims=True)
     scaled = vectors / np.where(largest > 0, largest, 1)
     length = np.linalg.norm(scaled, axis=-1, keepdims=True)
@@ -103,7 +103,7 @@ def unit(vectors: Floats) -> Floats:
 
 
 def sphere(divisions: int) -> tuple[Floats, Integers]:
-    """Return points on the unit sphere and triangles: an icosahedron, each side divided in two again and again.
+    """Return points on the unit sphere and triangles: an icosahedron whose sides are halved repeatedly.
 
     >>> [len(part) for part in sphere(3)]
     [642, 1280]
@@ -122,9 +122,9 @@ def sphere(divisions: int) -> tuple[Floats, Integers]:
 
 
 def horned_stone(divisions: int = 3) -> Mesh:
-    """Return a smooth stone with horns and hollows, no two alike: no rotation but none at all leaves it the same.
+    """Return a smooth stone with horns and hollows that all differ: every rotation changes what it looks like.
 
-    In the direction of the unit vector u its surface is as far from a point inside as
+    In the direction of the unit vector u, its surface is at this distance from a point inside:
 
         r(u) = 1 + Σ_k h_k exp((u·d_k - 1) / w_k²),    d_k, h_k, w_k the direction, height and width of bump k.
     """
@@ -136,7 +136,7 @@ def horned_stone(divisions: int = 3) -> Mesh:
 
 
 def _halve(points: Floats, triangles: Integers) -> tuple[Floats, Integers]:
-    """Return each triangle as four, with the middles of its sides moved out to the sphere."""
+    """Split each triangle into four, with the midpoints of its sides moved out to the sphere."""
     sides = np.sort(np.stack([triangles, np.roll(triangles, -1, axis=1)], axis=-1), axis=-1)  # ab, bc, ca
     distinct, which = np.unique(sides.reshape(-1, 2), axis=0, return_inverse=True)
     middles = len(points) + which.reshape(-1, 3)
@@ -147,7 +147,7 @@ def _halve(points: Floats, triangles: Integers) -> tuple[Floats, Integers]:
 
 
 def _checked(points: ArrayLike, triangles: ArrayLike, normals: ArrayLike | None) -> tuple[Floats, Integers, Floats]:
-    """Return points, triangles and normals of the right shapes, the last of length 1 or 0."""
+    """Return points, triangles and normals after checking their shapes; normals have length 1 or 0."""
     places = np.asarray(points, dtype=np.float64)
     corners = integers(triangles, "the corners of triangles")
     if corners.size == 0:

@@ -1,4 +1,4 @@
-"""MPI3D: a robot arm holds an object before a camera, simulated twice and twice for real."""
+"""MPI3D: a robot arm holds an object in front of a camera; two sets are simulated and two are real."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ NAMES = ("colour", "shape", "size", "camera", "background", "horizontal", "verti
 
 
 class MPI3D(Stored):
-    """What the sets share.
+    """The base class of the MPI3D sets.
 
-    The files that are published now have six colours and six shapes. Those of the first release had four of each:
-    a file with that many rows is read as such.
+    The files published today have six colours and six shapes. Those of the first release had four of each; they are
+    recognised by their number of rows.
     """
 
     factors = FactorSpace(NAMES, (6, 6, 2, 3, 3, 40, 40))
@@ -28,8 +28,8 @@ class MPI3D(Stored):
 
     def _open(self, file: Path) -> Images:
         images = open_member(file, "images")
-        if file.name in COMPLEX and self.name != MPI3DComplex.name:  # as many rows as in the first release
-            raise Unreadable(f"it is that of {MPI3DComplex.name}")
+        if file.name in COMPLEX and self.name != MPI3DComplex.name:  # it has as many rows as a first release
+            raise Unreadable(f"it is the file of {MPI3DComplex.name}")
         if images.shape[0] == len(self.first_release):
             self.factors = self.first_release
         rows = (len(self), *self.shape)

@@ -1,4 +1,4 @@
-"""One array of an npz archive, read in pieces or mapped where it lies; nothing is ever unpickled."""
+"""Read one array of an npz archive in chunks, or map it into memory; nothing is ever unpickled."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from numpy.typing import DTypeLike, NDArray
 from unweave.data.conversion import Unreadable, check_array
 
 CHUNK = 1 << 22
-"""Bytes that are read at a time."""
+"""Bytes read at a time."""
 
 LOCAL_HEADER = struct.Struct("<26xHH")
-"""In front of a member of a zip file; it ends with the lengths of its name and of its extra field."""
+"""The header of a member of a zip file; it ends with the lengths of the name and of the extra field."""
 
 
 @dataclass(frozen=True)
@@ -33,14 +33,14 @@ class Member:
     shape: tuple[int, ...]
     dtype: np.dtype
     stored: bool
-    """True when the array lies in the file uncompressed."""
+    """True if the array is stored uncompressed."""
 
     def check(self, shape: tuple[int, ...], dtype: DTypeLike = np.uint8) -> None:
-        """Refuse the array when it has not this shape and type."""
+        """Raise `Unreadable` if the array does not have this shape and type."""
         check_array(self.key, (self.shape, self.dtype), shape, dtype)
 
     def chunks(self) -> Iterator[NDArray]:
-        """Read the array in pieces of whole rows, up to the check sum that follows it."""
+        """Yield the array in chunks of whole rows; its checksum is compared at the end."""
         length = prod(self.shape[1:]) * self.dtype.itemsize
         step = max(1, CHUNK // length)
         with _opened(self.path, self.key) as (_, stream):
@@ -51,16 +51,16 @@ class Member:
                 if len(data) < count * length:
                     raise Unreadable(f"{self.key} ends too early")
                 yield np.frombuffer(data, self.dtype).reshape(count, *self.shape[1:])
-            if stream.read(1):  # reading to the end is also what makes zipfile compare the check sum
+            if stream.read(1):  # reading to the end also makes zipfile compare the checksum
                 raise Unreadable(f"{self.key} is longer than its header says")
 
     def mapped(self) -> NDArray:
-        """Map the array into memory where it lies in the file; only for one that is stored."""
+        """Map the array into memory from the file; it must be stored uncompressed."""
         with _opened(self.path, self.key) as (info, stream):
             _read_header(stream)
             header = stream.tell()
         if info.file_size != header + prod(self.shape) * self.dtype.itemsize:
-            raise Unreadable(f"{self.key} is not as long as its header says")
+            raise Unreadable(f"{self.key} does not have the length that its header says")
         with self.path.open("rb") as file:
             file.seek(info.header_offset)
             name, extra = LOCAL_HEADER.unpack(file.read(LOCAL_HEADER.size))
@@ -69,7 +69,7 @@ class Member:
 
 
 def open_member(path: Path, key: str) -> Member:
-    """Return what the archive says of one of its arrays; the array itself is not read."""
+    """Return the header of an array in the archive; the array itself is not read."""
     with _opened(path, key) as (info, stream):
         shape, dtype = _read_header(stream)
     return Member(path, key, shape, dtype, info.compress_type == zipfile.ZIP_STORED)
@@ -77,7 +77,7 @@ def open_member(path: Path, key: str) -> Member:
 
 @contextmanager
 def _opened(path: Path, key: str) -> Iterator[tuple[zipfile.ZipInfo, IO[bytes]]]:
-    """Open a member of the archive; what the zip file lacks becomes `Unreadable`."""
+    """Open a member of the archive, or raise `Unreadable`."""
     try:
         with zipfile.ZipFile(path) as archive:
             info = archive.getinfo(f"{key}.npy")
@@ -86,7 +86,7 @@ def _opened(path: Path, key: str) -> Iterator[tuple[zipfile.ZipInfo, IO[bytes]]]
     except KeyError:
         raise Unreadable(f"there is no array '{key}' in it") from None
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
-        raise Unreadable(f"it is damaged, not whole, or no npz archive ({error})") from error
+        raise Unreadable(f"it is damaged, incomplete or not an npz archive ({error})") from error
     except OSError as error:
         raise Unreadable(error.strerror or str(error)) from error
 
@@ -98,7 +98,7 @@ def _read_header(stream: IO[bytes]) -> tuple[tuple[int, ...], np.dtype]:
         read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[version]
         shape, fortran, dtype = read(stream)
     except (ValueError, KeyError) as error:
-        raise Unreadable("it holds no array in numpy's format") from error
+        raise Unreadable("it does not hold an array in numpy's format") from error
     if fortran or not shape:
         raise Unreadable("its array is not stored row by row")
     return shape, dtype

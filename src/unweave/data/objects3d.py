@@ -1,4 +1,4 @@
-"""An object that turns under a lamp that moves: images of the manifold SO(3) × S²."""
+"""An object that turns under a moving lamp: images of the manifold SO(3) × S²."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from unweave.files import refuse_special
 Floats = NDArray[np.float64]
 
 CELLS = 10
-"""Equal parts into which each coordinate is cut."""
+"""Number of equal intervals into which each coordinate is divided."""
 LIGHTS = ("sphere", "front")
 LARGEST = 2**31
 WIDEST = 120
 
 
 class Objects3D(Dataset):
-    r"""A stone, or a mesh of your own, in any orientation under light from anywhere, in a drawing of our own.
+    r"""A stone, or your own mesh, in any orientation and lit from any direction; drawn by unweave.
 
-    The images are a sample: image i shows the orientation and the light that are drawn for i from the seed, uniformly
-    and independently, as in S3O4D [Pfau2020]_. With five numbers u uniform in [0, 1),
+    The images are a sample: the orientation and the light of image i are drawn from the seed, uniformly and
+    independently, as in S3O4D [Pfau2020]_. With five numbers u uniform in [0, 1),
 
         rotation = Z(2πu₁) Y(arccos(1 - 2u₂)) Z(2πu₃),    light = (√(1 - h²) cos 2πu₄, √(1 - h²) sin 2πu₄, h),
 
-    Z and Y rotations about these axes, and h = 2u₅ - 1, or 1 - u₅ for light from the front alone. The first is uniform
-    on SO(3), the second on the (half) sphere. They are what `latents` returns; `values` are only the tenths in which
-    the five numbers lie.
+    where Z and Y are rotations about these axes, and h = 2u₅ - 1, or 1 - u₅ for light from the front only. The rotation
+    is uniform on SO(3), the light on the sphere or half sphere. `latents` returns both; `values` returns only the
+    tenths that contain the five numbers.
     """
 
     name = "objects3d"
@@ -84,7 +84,7 @@ class Objects3D(Dataset):
         }
         self.shape = (size, size, 1)
         if own:
-            self.licence = "that of your mesh"
+            self.licence = "the licence of your mesh"
         surface = read_mesh(own["mesh"]) if own else horned_stone()
         self.mesh: Mesh = surface if smooth else surface.flat()
 
@@ -93,18 +93,18 @@ class Objects3D(Dataset):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory the set holds."""
+        """Memory used by the set, in bytes."""
         return self.mesh.nbytes
 
     def values(self, indices: ArrayLike) -> Integers:
-        """Return in which tenths (n, 5) the five numbers of the images with these indices (n,) lie."""
+        """Return the tenths (n, 5), 0 to 9, that contain the five numbers of images with these indices (n,)."""
         return np.floor(CELLS * self._numbers(indices)).astype(np.int64)
 
     def latents(self, indices: ArrayLike) -> Floats:
-        """Return what made the images with these indices (n,): 9 entries of the rotation, by rows, and 3 of the light.
+        """Return the latents (n, 12) of images with these indices (n,): the rotation, row by row, and the light.
 
-        The rotation turns the object into the frame of the camera: x to the right, y up, z to the viewer. The light is
-        the unit vector towards the lamp in that frame.
+        The rotation maps the object to the camera's frame: x to the right, y up, z to the viewer. The light is the
+        unit vector towards the lamp in that frame.
         """
         turn, tilt, spin, around, height = self._numbers(indices).T
         down = np.arccos(1 - 2 * tilt)
@@ -115,11 +115,11 @@ class Objects3D(Dataset):
         return np.concatenate([rotations.reshape(-1, 9), lights], axis=1)
 
     def render(self, latents: ArrayLike) -> Images:
-        """Return the images (n, H, W, 1) of any latents (n, 12), in the sample or not."""
+        """Return the images (n, H, W, 1) of any latents (n, 12), which need not be in the sample."""
         values = np.asarray(latents, dtype=np.float64)
         if values.ndim != 2 or values.shape[1] != 12:
-            raise UsageError(f"latents are a rotation and a light, (n, 9 + 3), not {values.shape}")
-        from unweave.data.raster import render  # which brings numba
+            raise UsageError(f"latents must be a rotation and a light, (n, 9 + 3), not {values.shape}")
+        from unweave.data.raster import render  # it imports numba
 
         rotations, lights = values[:, :9].reshape(-1, 3, 3), values[:, 9:]
         field, samples, ambient = self._view
@@ -129,7 +129,7 @@ class Objects3D(Dataset):
         return self.render(self.latents(indices))
 
     def _numbers(self, indices: ArrayLike) -> Floats:
-        """Return five numbers (n, 5) in [0, 1) for each index, which depend on it and the seed alone."""
+        """Return five numbers (n, 5) in [0, 1) for each index, which depend only on it and the seed."""
         indices = integers(indices, "indices")
         if indices.ndim != 1:
             raise UsageError(f"indices must be a list of numbers, but their shape is {indices.shape}")
@@ -150,7 +150,7 @@ def about(axis: int, angles: Floats) -> Floats:
 
 
 def _own_mesh(mesh: str, digest: str) -> dict[str, str]:
-    """Return the absolute path of a mesh and a digest of its file, which must be the one that is asked for, if any."""
+    """Return the absolute path of a mesh and the digest of its file, which must equal the given one, if any."""
     place = Path(os.path.abspath(os.path.expanduser(mesh)))
     refuse_special(place)
     try:
@@ -165,7 +165,7 @@ def _own_mesh(mesh: str, digest: str) -> dict[str, str]:
 def _whole(name: str, value: object, least: int) -> int:
     if isinstance(value, int | np.integer) and not isinstance(value, bool) and least <= value < LARGEST:
         return int(value)
-    raise UsageError(f"{name} must be a whole number from {least} up to {LARGEST - 1}, not {value!r}")
+    raise UsageError(f"{name} must be an integer from {least} to {LARGEST - 1}, not {value!r}")
 
 
 def _number(name: str, value: object, largest: float) -> float:

@@ -1,4 +1,4 @@
-"""Images and factors as Parquet files, the way Hugging Face data sets hold them: in and out."""
+"""Read and write images and factors as Parquet files, in the layout of Hugging Face data sets."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     import polars
 
 SHARD = 10_000
-"""Images a file."""
+"""Images per file."""
 SHARD_NAME = re.compile(r"(.*?)-?(\d{5})-of-(\d{5})\.parquet")
 UNFINISHED = ".unfinished-export"
-"""The lock of a folder that is written into. Where a killed process has left it, the rest is not whole."""
+"""The lock of a folder while it is written. If a killed process has left it, the folder's content is incomplete."""
 NOTES = ("README.md", "dataset.json")
 README = """---
 configs:
@@ -50,7 +50,7 @@ dataset_info:
 
 
 class Parquet(FileTable):
-    """Images of your own in Parquet files: a column image of encoded images and, if you like, columns of numbers."""
+    """Your own images in Parquet files: a column `image` of encoded images and, optionally, columns of numbers."""
 
     name = "parquet"
     example = "exported"
@@ -79,11 +79,11 @@ class Parquet(FileTable):
         names, ignored = factor_columns(rows.columns[1:], reading.factors)
         encoded = [content or b"" for content in rows["image"].to_list()]
         found = read_pictures(encoded, reading.size, label, skip=reading.skip, on_progress=reading.on_progress)
-        faults = f"images left out, which cannot be read: {len(found.faults):,}: {list_faults(found.faults)}"
+        faults = f"left out images that cannot be read: {len(found.faults):,}: {list_faults(found.faults)}"
         notes = [faults] if found.faults else []
         if ignored:
             listed = ",".join(ignored)
-            notes.append(f"'{path}': no factors by their names, and ignored: {listed} (factors={listed} takes them)")
+            notes.append(f"'{path}': columns ignored because of their names: {listed} (factors={listed} uses them)")
         factors = rows.select(names).to_numpy()[found.kept] if names else None
         return Content(found.images, factors, names or None, notes=notes)
 
@@ -97,20 +97,20 @@ def export_parquet(
     seed: int = 0,
     on_progress: OnProgress | None = None,
 ) -> list[Path]:
-    """Write a data set as Parquet files into an empty or new folder, and return them.
+    """Write a data set as Parquet files into an empty or new folder, and return their paths.
 
-    All images are written, in their order, or `rows` random ones; of a restricted set, those it draws from.
-    `on_progress` is called after each file. What fails leaves nothing behind; what is killed can be run again.
+    All images are written in their order, or `rows` random ones; for a restricted set, only images that it draws.
+    `on_progress` is called after each file. A failed export leaves nothing behind; a killed one can be run again.
     """
     if shard < 1 or (rows is not None and rows < 1):
-        raise UsageError("the numbers of rows and of images a file must be at least 1")
+        raise UsageError("the numbers of rows and of images per file must be at least 1")
     indices = drawn_cells(data)
     if rows is not None:
         if rows > len(indices):
-            raise UsageError(f"{data.name} has {len(indices):,} images, so {rows:,} of them cannot be written")
+            raise UsageError(f"{data.name} has only {len(indices):,} images, so {rows:,} cannot be written")
         indices = np.sort(np.random.default_rng(seed).choice(indices, size=rows, replace=False))
     if "image" in data.factors.names:
-        raise UsageError(f"a factor of {data.name} is called 'image', as is the column of images; give it another name")
+        raise UsageError(f"a factor of {data.name} is called 'image', like the column of images; rename it")
     parts = np.split(indices, range(shard, len(indices), shard))
     files = [out / f"data-{number:05}-of-{len(parts):05}.parquet" for number in range(len(parts))]
     with _claimed(out):
@@ -129,10 +129,10 @@ def export_parquet(
 
 @contextmanager
 def _claimed(out: Path) -> Iterator[None]:
-    """Hold a folder that is new, empty or left by an export that was killed; what fails leaves nothing."""
+    """Lock a folder that is new, empty or left by a killed export; after an error, remove what was written."""
     unfinished = out / UNFINISHED
     if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not unfinished.is_file())):
-        raise UsageError(f"'{out}' is there already, and no empty folder; choose another one")
+        raise UsageError(f"'{out}' exists and is not an empty folder; choose another one")
     made = [folder for folder in (out, *out.parents) if not folder.exists()]
     out.mkdir(parents=True, exist_ok=True)
 
@@ -146,7 +146,7 @@ def _claimed(out: Path) -> Iterator[None]:
         except BaseException:  # an interrupt too
             _remove_exported(out)
             unfinished.unlink()
-            with suppress(OSError):  # a folder that others have put something into stays
+            with suppress(OSError):  # a folder with other files stays
                 for folder in made:
                     folder.rmdir()
             raise
@@ -161,7 +161,7 @@ def _remove_exported(out: Path) -> None:
 
 
 def _shards(path: Path) -> list[Path]:
-    """Return a Parquet file, or all of a folder, after a look whether one of a numbered series is missing."""
+    """Return the path of a Parquet file, or all of a folder; a gap in a numbered series raises a `UsageError`."""
     if path.is_file():
         return [path]
     files = sorted(file for file in path.rglob("*.parquet") if not file.name.startswith("."))
@@ -173,7 +173,7 @@ def _shards(path: Path) -> list[Path]:
             for number in range(int(numbered[3])):
                 other = file.with_name(f"{series}{number:05}-of-{numbered[3]}.parquet")
                 if not other.is_file():
-                    raise UsageError(f"'{other}' is missing: the folder does not hold all of its data")
+                    raise UsageError(f"'{other}' is missing: the folder is incomplete")
     return files
 
 
@@ -186,13 +186,13 @@ def _read_shard(file: Path) -> polars.DataFrame:
     try:
         table = polars.read_parquet(file)
     except (PolarsError, PanicException) as error:
-        raise UsageError(f"'{file}' is no Parquet file that can be read, or a broken one") from error
+        raise UsageError(f"'{file}' is not a Parquet file, or is damaged") from error
     kinds = ", ".join(f"{name} ({kind})" for name, kind in table.schema.items())
     image = table.schema.get("image")
     if isinstance(image, polars.Struct) and "bytes" in image.to_schema():
         table = table.with_columns(polars.col("image").struct.field("bytes").alias("image"))
     if table.schema.get("image") != polars.Binary:
-        hint = f"vectors:path={file} takes its rows as vectors"
+        hint = f"vectors:path={file} loads its rows as vectors"
         raise UsageError(f"'{file}' needs a column 'image' of encoded images; it has: {kinds}; {hint}")
     whole = [name for name, kind in table.schema.items() if kind.is_integer() or kind == polars.Boolean]
     names = [name for name, kind in table.schema.items() if name in whole or kind.is_float()]
@@ -224,7 +224,7 @@ def _encode_shard(data: Dataset, indices: Integers) -> bytes:
 
 def _encode(images: Images) -> list[bytes]:
     """Return images (n, H, W, C) as PNG files."""
-    from PIL import Image  # only who writes or reads pictures waits for it
+    from PIL import Image  # slow to import
 
     encoded = []
     for image in images:
@@ -235,7 +235,7 @@ def _encode(images: Images) -> list[bytes]:
 
 
 def _readme(data: Dataset, count: int) -> str:
-    """Return the page of an exported set; its head tells other readers what the columns are."""
+    """Return the README of an exported set; its front matter describes the columns to other tools."""
     kind = "float64" if data.continuous else "int64"
     columns = [("image", "image"), *((name, kind) for name in data.factors.names)]
     height, width, channels = data.shape
@@ -252,7 +252,7 @@ def _readme(data: Dataset, count: int) -> str:
 
 
 def _listed(data: Dataset) -> str:
-    """Return what the page of an exported set says of its factors."""
+    """Return the README's description of the factors."""
     if not data.is_labelled:
         return ". They have no labels."
     kinds = [

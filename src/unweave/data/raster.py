@@ -1,13 +1,13 @@
-"""Images of meshes: triangles projected onto samples, the nearest kept, and Lambert's law; the loops are compiled.
+"""Render images of meshes: project triangles onto samples, keep the nearest, apply Lambert's law; loops are compiled.
 
-The camera looks down the z axis, x to the right and y up. With the half angle of view α it stands at d = 1 / sin α,
-where the unit ball just fills the image, and a point (x, y, z) is seen at
+The camera looks down the z axis; x points to the right and y up. With half the angle of view α, it stands at
+d = 1 / sin α, where the unit ball just fills the image, and sees a point (x, y, z) at
 
     (x, y) / ((d - z) tan α)    in perspective,    (x, y) for α = 0,
 
 with the edges of the image at ±1. Within a triangle, 1 / (d - z) (z itself without perspective) is linear in the image.
-Coordinates count samples from the middle of the image, so that a quarter turn about the z axis only swaps and negates
-them: it turns the image exactly. numba is imported with this file, hence only when something is drawn.
+Coordinates count samples from the centre of the image, so a quarter turn about the z axis only swaps and negates them,
+and turns the image exactly. This file imports numba, so it is imported only when something is drawn.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from unweave.data.meshes import Floats, Mesh
 from unweave.errors import UsageError
 
 FIELDS = (0, 120)
-"""The least and the largest angle of view, in degrees."""
+"""The smallest and the largest angle of view, in degrees."""
 FINE = 257 * 255
-"""The brightness of a sample is a whole number up to this one: sums of them do not depend on their order."""
+"""The largest brightness of a sample. It is an integer, so sums do not depend on their order."""
 
 
 def render(
@@ -37,14 +37,14 @@ def render(
     samples: int = 2,
     ambient: float = 0.0,
 ) -> NDArray[np.uint8]:
-    """Return images (n, size, size, 1) of a mesh that is turned by rotations (n, 3, 3), under lights (n, 3).
+    """Return images (n, size, size, 1) of a mesh under rotations (n, 3, 3) and lights (n, 3).
 
-    A light is the unit vector towards a far lamp, as the camera sees it; the brightness of a point with the normal m is
+    A light is the unit vector towards a distant lamp, in the camera's frame. A point with the normal m has brightness
 
         ambient + (1 - ambient) max(0, m·light).
 
-    A face seen from behind is lit as if its normal pointed to the viewer. Behind the mesh it is black. A pixel is the
-    mean of samples × samples points. `field` is the angle of view in degrees, 0 for parallel rays.
+    A face seen from behind is lit as if its normal pointed to the viewer. The background is black. A pixel is the mean
+    of samples × samples points. `field` is the angle of view in degrees, 0 for parallel rays.
     """
     turns, lamps = check_rotations(rotations), check_lights(lights)
     if len(turns) != len(lamps):
@@ -53,7 +53,7 @@ def render(
         raise UsageError(f"ambient must lie between 0 and 1, not {ambient}")
     distance, scale, width = _camera(mesh, size, field, samples)
     images = np.empty((len(turns), size, size, 1), dtype=np.uint8)
-    # Another layout of memory would have the loops compiled again.
+    # The loops would be compiled again for another memory layout.
     vertices, triangles, normals = map(np.ascontiguousarray, (mesh.vertices, mesh.triangles, mesh.normals))
     placed, nearest, owner, shares = _memory(mesh, width)
     _render(
@@ -66,7 +66,7 @@ def render(
 def visible(
     mesh: Mesh, rotations: ArrayLike, *, size: int = 64, field: float = 30.0
 ) -> tuple[NDArray[np.int32], Floats]:
-    """Return which triangle each pixel's centre shows, (n, size, size), -1 for none, and its z there, nan for none."""
+    """Return the triangle at each pixel's centre, (n, size, size), -1 for none, and its z there, nan for none."""
     turns = check_rotations(rotations)
     distance, scale, width = _camera(mesh, size, field, 1)
     owners, heights = np.empty((len(turns), width, width), dtype=np.int32), np.empty((len(turns), width, width))
@@ -80,7 +80,7 @@ def visible(
 
 
 def check_rotations(rotations: ArrayLike) -> Floats:
-    """Return rotations as float64 (n, 3, 3), or say what is wrong with them."""
+    """Return rotations as float64 (n, 3, 3) after checking them."""
     turns = np.ascontiguousarray(rotations, dtype=np.float64)
     if turns.ndim != 3 or turns.shape[1:] != (3, 3):
         raise UsageError(f"rotations must have the shape (n, 3, 3), not {turns.shape}")
@@ -91,7 +91,7 @@ def check_rotations(rotations: ArrayLike) -> Floats:
 
 
 def check_lights(lights: ArrayLike) -> Floats:
-    """Return lights as float64 (n, 3), or say what is wrong with them."""
+    """Return lights as float64 (n, 3) after checking them."""
     lamps = np.ascontiguousarray(lights, dtype=np.float64)
     if lamps.ndim != 2 or lamps.shape[1] != 3:
         raise UsageError(f"lights must have the shape (n, 3), not {lamps.shape}")
@@ -103,7 +103,7 @@ def check_lights(lights: ArrayLike) -> Floats:
 def _camera(mesh: Mesh, size: int, field: float, samples: int) -> tuple[float, float, int]:
     """Return the camera's distance (0 for parallel rays), samples per unit of the image, and samples along a side."""
     if size < 1 or samples < 1:
-        raise UsageError(f"an image needs a pixel and a sample at least, not size {size} and {samples} samples")
+        raise UsageError(f"an image needs at least one pixel and one sample, not size {size} and {samples} samples")
     if not FIELDS[0] <= field <= FIELDS[1]:
         raise UsageError(f"field must be an angle of {FIELDS[0]} to {FIELDS[1]} degrees, not {field}")
     if np.linalg.norm(mesh.vertices, axis=1).max() > 1 + 1e-9:
@@ -114,7 +114,7 @@ def _camera(mesh: Mesh, size: int, field: float, samples: int) -> tuple[float, f
 
 
 def _memory(mesh: Mesh, width: int) -> tuple[Floats, Floats, NDArray[np.int32], Floats]:
-    """Return what drawing needs to work in: projected vertices, and three planes of samples."""
+    """Return working memory for drawing: projected vertices, and three planes of samples."""
     square = (width, width)
     owner = np.empty(square, dtype=np.int32)
     return np.empty((len(mesh.vertices), 4)), np.empty(square), owner, np.empty((*square, 3))
@@ -125,7 +125,7 @@ def _render(
     vertices, triangles, normals, closed, turns, lamps, distance, scale, samples, ambient, placed, nearest, owner,
     shares, images,
 ):  # fmt: skip
-    """Draw all images; the four arguments before them are memory to work in."""
+    """Draw all images; the four arguments before `images` are working memory."""
     for i in range(len(turns)):
         _project(vertices, turns[i], distance, scale, placed)
         _fill(placed, triangles, closed, nearest, owner, shares)
@@ -134,14 +134,14 @@ def _render(
 
 @cached(nogil=True)
 def _project(vertices, turn, distance, scale, placed):
-    """Write where each vertex is seen, in samples from the middle, how near it is, and its weight in a mixture."""
+    """Write each vertex's position in samples from the centre, its nearness, and its weight in interpolation."""
     for v in range(len(vertices)):
         x, y, z = vertices[v, 0], vertices[v, 1], vertices[v, 2]
         right = turn[0, 0] * x + turn[0, 1] * y + turn[0, 2] * z
         up = turn[1, 0] * x + turn[1, 1] * y + turn[1, 2] * z
         near = turn[2, 0] * x + turn[2, 1] * y + turn[2, 2] * z
         weight = 1.0
-        if distance > 0:  # what is linear on the triangle is so in the image after division by the depth
+        if distance > 0:  # divided by depth, what is linear on the triangle is linear in the image
             near = 1 / (distance - near)
             weight = near
         placed[v, 0] = scale * weight * right
@@ -152,11 +152,11 @@ def _project(vertices, turn, distance, scale, placed):
 
 @cached(nogil=True)
 def _fill(placed, triangles, closed, nearest, owner, shares):
-    """Write which triangle each sample shows, -1 for none, how near it is, and how its corners mix there.
+    """Write the triangle that each sample shows, -1 for none, its nearness, and the shares of its corners there.
 
-    A sample belongs to a triangle if it lies inside or on its border: neighbours overlap in their common side, so that
-    no sample falls between them. Of two equally near the first one wins. Shares have any sum, negative for a triangle
-    seen from behind.
+    A sample belongs to a triangle if it lies inside or on its border. Neighbours overlap in their common side, so no
+    sample falls between them. Of two equally near triangles the first wins. Shares are not normalised; they are
+    negative for a triangle seen from behind.
     """
     width = len(nearest)
     middle = width / 2 - 0.5
@@ -196,8 +196,8 @@ def _fill(placed, triangles, closed, nearest, owner, shares):
 
 @cached(nogil=True)
 def _side(placed, a, b, facing):
-    """Return a point of the line from a to b, and the vector across it to the inside, as long as the side."""
-    if a > b:  # the same line, to the last bit, whichever of the two triangles at it asks
+    """Return a point on the line from a to b, and its normal to the inside, as long as the side."""
+    if a > b:  # so that both triangles at this side use the same line, bit for bit
         a, b, facing = b, a, -facing
     x, y = placed[a, 0], placed[a, 1]
     return x, y, facing * (y - placed[b, 1]), facing * (placed[b, 0] - x)
@@ -206,7 +206,7 @@ def _side(placed, a, b, facing):
 @cached(nogil=True)
 def _shade(normals, turn, lamp, samples, ambient, owner, shares, image):
     """Write the image: the mean brightness of each pixel's samples."""
-    # The lamp turned back into the frame of the mesh: its normals need not be turned at all.
+    # Rotate the lamp into the frame of the mesh, so that the normals need not be rotated.
     lamp_x = turn[0, 0] * lamp[0] + turn[1, 0] * lamp[1] + turn[2, 0] * lamp[2]
     lamp_y = turn[0, 1] * lamp[0] + turn[1, 1] * lamp[1] + turn[2, 1] * lamp[2]
     lamp_z = turn[0, 2] * lamp[0] + turn[1, 2] * lamp[1] + turn[2, 2] * lamp[2]

@@ -1,4 +1,4 @@
-"""A coloured object in the corner of a coloured room: 480 geometries, drawn once and coloured on demand."""
+"""A coloured object in the corner of a coloured room: 480 geometries are drawn once and coloured on demand."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ COLOURS = (np.rint(256 * WHEEL) / 256).astype(np.float32)  # multiples of 1/256:
 
 
 class Rooms3D(Dataset):
-    """A cube, cylinder, sphere or capsule in a room, on the factor grid of 3D Shapes, in a drawing of our own.
+    """A cube, cylinder, sphere or capsule in a room, on the factor grid of 3D Shapes; drawn by unweave.
 
-    The camera goes round the object by -30° to 30°; hues are ten equal steps of the colour wheel.
+    The camera turns around the object from -30° to 30°; hues are ten equal steps of the colour wheel.
     """
 
     name = "rooms3d"
@@ -44,9 +44,9 @@ class Rooms3D(Dataset):
         return self._colour(indices % len(self._planes), COLOURS[hues])
 
     def statistics(self) -> Statistics:
-        """Return the mean and the deviation of each channel, exact over the whole set."""
-        # One channel of an image depends on the geometry and on that channel of three colours. It takes
-        # four values over the colour wheel, so 64 pictures stand for a geometry's thousand colourings.
+        """Return the mean and standard deviation of each channel, exact over the whole set."""
+        # A channel of an image depends on the geometry and on that channel of three colours, which takes four values
+        # over the colour wheel. So 64 pictures represent the thousand colourings of a geometry.
         levels, counts = zip(*(np.unique(channel, return_counts=True) for channel in COLOURS.T), strict=True)
         triples = np.array(list(product(range(4), repeat=3)))
         colours = np.stack(levels, axis=-1)[triples]  # (64, surfaces, channels)
@@ -61,8 +61,8 @@ class Rooms3D(Dataset):
         n, _, channels = colours.shape
         weights = np.concatenate([colours, np.ones((n, 1, channels), dtype=np.float32)], axis=1)
         images = np.empty((n, self._canvas**2, channels), dtype=np.uint8)
-        # One image at a time stays in the processor's cache. All numbers are multiples of 1/256 and below
-        # 256, so float32 is exact: every machine draws the same images.
+        # A single image fits into the processor's cache. All numbers are multiples of 1/256 and below 256, so float32
+        # is exact and every machine draws the same images.
         for image, geometry, weight in zip(images, geometries, weights, strict=True):
             image[...] = self._planes[geometry].astype(np.float32) @ weight
         return images.reshape(n, self._canvas, self._canvas, channels)

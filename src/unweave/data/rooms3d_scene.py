@@ -1,7 +1,7 @@
-"""The room of `rooms3d`, seen by casting rays: which surface each pixel shows, and how brightly lit.
+"""The room of `rooms3d`, drawn by ray casting: the surface that each pixel shows, and its brightness.
 
-Colour is left out. A geometry is four planes of light (from the floor, from the walls, from the object,
-and the white of its highlight), so that one drawing serves a thousand colourings.
+Colours come later. A geometry is four planes of light (of the floor, the walls, the object and its white highlight),
+so one drawing serves a thousand colourings.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SCALES = np.linspace(0.75, 1.25, 8)
 ANGLES = np.radians(np.linspace(-30, 30, 15))
 
 SURFACES = np.array([[-3.2], [-3.2], [0]], dtype=np.float32)  # walls x = -3.2 and y = -3.2, floor z = 0
-REACH = 2.5  # how far from an edge of the room its darkness goes
+REACH = 2.5  # distance from an edge of the room up to which it is darker
 TARGET, DISTANCE, ELEVATION, FIELD = 0.95, 9.0, np.radians(24), np.radians(28)  # of the camera
 RAYS = 4  # along each side of a pixel
 
@@ -35,10 +35,10 @@ class View:
 
     eye: Floats  # (3, 1)
     rays: Floats  # (3, n), unit vectors
-    walls: Floats  # (n,), the light from where the rays end on a wall
-    floor: NDArray[np.intp]  # (m,), which rays end on the floor
+    walls: Floats  # (n,), the light of the points where rays end on a wall
+    floor: NDArray[np.intp]  # (m,), the rays that end on the floor
     places: Floats  # (3, m), where they end
-    ambient: Floats  # (m,), the light from everywhere that arrives there
+    ambient: Floats  # (m,), the ambient light there
     lamp: Floats  # (3, m), unit vectors towards the lamp; each ray of a pixel has its own point of the lamp
 
 
@@ -55,14 +55,14 @@ def draw_geometries(width: int) -> NDArray[np.uint8]:
 
 
 def look(angle: float, width: int) -> View:
-    """Return the view of the empty room after the camera has gone round by this angle."""
+    """Return the view of the empty room with the camera turned by this angle."""
     azimuth = np.pi / 4 + angle
     right = np.array([[-np.sin(azimuth)], [np.cos(azimuth)], [0]])
     back = np.cos(ELEVATION) * np.array([[np.cos(azimuth)], [np.sin(azimuth)], [np.tan(ELEVATION)]])
     up = np.cross(back, right, axis=0)
     eye = (DISTANCE * back + [[0], [0], [TARGET]]).astype(np.float32)
 
-    # Rays are ordered by their place in a pixel, then by pixel: a mean over the first axis draws the image.
+    # Rays are ordered by their position in a pixel, then by pixel: the mean over the first axis is the image.
     steps = np.tan(FIELD / 2) * spread_evenly(RAYS * width).reshape(width, RAYS).T
     down, across = np.broadcast_arrays(steps[:, None, :, None], steps[None, :, None, :])
     rays = unit(across.ravel() * right - down.ravel() * up - back).astype(np.float32)
@@ -71,7 +71,7 @@ def look(angle: float, width: int) -> View:
     ends[rays >= 0] = np.inf
     surface = ends.argmin(axis=0)
     points = eye + ends.min(axis=0) * rays
-    # The formula says 1/2 for the surface that a point lies on, which hides nothing: hence 1.5.
+    # The formula gives 1/2 for the surface that the point lies on, although it hides nothing. 1.5 corrects for that.
     ambient = AMBIENT * (1.5 - hidden_by_wall(points - SURFACES).sum(axis=0))
     walls = np.where(surface == 2, 0, ambient + DIRECT * LIGHT[surface, 0])
     floor = np.flatnonzero(surface == 2)
@@ -80,7 +80,7 @@ def look(angle: float, width: int) -> View:
 
 
 def furnish(view: View, solid: Solid, scale: np.float32) -> Floats:
-    """Return the light (4, n) of floor, walls, object and highlight when the solid stands in the room."""
+    """Return the light (4, n) of floor, walls, object and highlight with the solid in the room."""
     floor, walls, own, highlight = light = np.zeros((4, len(view.walls)), dtype=np.float32)
     walls[:] = view.walls
     direct = np.full(len(view.floor), DIRECT * LIGHT[2], dtype=np.float32)
@@ -96,7 +96,7 @@ def furnish(view: View, solid: Solid, scale: np.float32) -> Floats:
 
 
 def hits(solid: Solid, scale: np.float32, origins: Floats, directions: Floats) -> tuple[NDArray[np.intp], Floats]:
-    """Return which rays meet the solid of this scale, and how far from their origins."""
+    """Return which rays hit the solid of this scale, and at what distance."""
     origins = origins / scale
     to_middle = np.array([[0], [0], [solid.height / 2]], dtype=np.float32) - origins
     missed_by = dot(to_middle, to_middle) - dot(to_middle, directions) ** 2
@@ -108,7 +108,7 @@ def hits(solid: Solid, scale: np.float32, origins: Floats, directions: Floats) -
 
 
 def shade(rays: Floats, normals: Floats) -> Floats:
-    """Return the object's own light and its highlight (2, n): Lambert's law and Blinn's half vectors."""
+    """Return the light of the object and of its highlight (2, n): Lambert's law and Blinn's half vectors."""
     highlight = GLOSS * np.maximum(dot(normals, unit(LIGHT - rays)), 0) ** POLISH
     diffuse = AMBIENT * (0.75 + 0.25 * normals[2]) + DIRECT * np.maximum(dot(normals, LIGHT), 0)
     return np.stack([(1 - highlight) * diffuse, highlight])
@@ -128,8 +128,8 @@ def hidden_by_ball(places: Floats, radius: np.float32) -> Floats:
 def lamp_points() -> Floats:
     """Return unit vectors (3, RAYS²) towards a grid of points on the lamp.
 
-    The grid is turned by the angle whose tangent is 1/RAYS, so that an edge's shadow falls on RAYS² places
-    whichever way the edge runs.
+    The grid is rotated by the angle whose tangent is 1/RAYS, so that the shadow of an edge in any direction has RAYS²
+    steps.
     """
     side = unit(np.cross(LIGHT, [[0], [0], [1]], axis=0))
     other = np.cross(LIGHT, side, axis=0)
@@ -139,7 +139,7 @@ def lamp_points() -> Floats:
 
 
 def spread_evenly(n: int) -> NDArray[np.float64]:
-    """Return the middles of n equal parts of the interval from -1 to 1."""
+    """Return the midpoints of n equal parts of the interval from -1 to 1."""
     return (2 * np.arange(n) + 1) / n - 1
 
 

@@ -1,4 +1,4 @@
-"""Scenes of four small shapes that move: two colours × two shapes, each anywhere in the image."""
+"""Scenes of four small moving shapes: two colours × two shapes, each anywhere in the image."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ COLOURS = {"red": 0, "blue": 2}
 SHAPES = {"square": square, "ellipse": ellipse}
 SPRITES = tuple(product(COLOURS, SHAPES))
 """Colour and shape of each sprite, in the order in which they are painted: later ones hide earlier ones."""
-SCALE = 0.5  # of the sprites of shapes2d: the area of a square of side 8.5
+SCALE = 0.5  # relative to the sprites of shapes2d: the area of a square of side 8.5
 SIDE = 15  # a sprite's box, in pixels of the 64×64 image
 PLACES = 64 - SIDE + 1
 SCENES = 200_000
 SHADES = np.array([0, 64, 128, 191, 255], dtype=np.uint8)
-"""Of a pixel that stands for 2×2, by how many of them are lit: the rounded mean."""
+"""The value of a pixel that replaces 2×2, by the number of these that are lit: the rounded mean."""
 
 
 class Scenes2D(Dataset):
-    """A red and a blue square and ellipse, each at any place: random scenes of the clustering task.
+    """A red and a blue square and ellipse, each at any position: random scenes of the clustering task.
 
-    The sprites are those of shapes2d at their smallest scale. What a sprite looks like never changes, so that its place
-    is a factor: of two sprites that look the same, no image tells which is which. All combinations of places are too
-    many for a grid; the set is a sample of 200,000 of them, uniform and the same everywhere.
+    The sprites are those of shapes2d at their smallest scale. Each sprite looks different from the others and never
+    changes, so its position can be a factor: an image could not identify two sprites that look the same. There are too
+    many combinations of positions for a grid. The set is a uniform sample of 200,000, the same on every machine.
     """
 
     name = "scenes2d"
@@ -53,12 +53,12 @@ class Scenes2D(Dataset):
         self.masks = np.array(
             [draw_sprite(SHAPES[shape], SCALE, 0.0, self._zoom)[box, box] > 0 for _, shape in SPRITES]
         )
-        """Where a sprite's box (sprites, height, width) is filled."""
-        # Of each sprite, how far its pixels are from the upper left corner of its box, in a flat image of one channel.
+        """The filled pixels of each sprite's box, (sprites, height, width)."""
+        # The offsets of each sprite's pixels from the upper left corner of its box, in a flat image of one channel.
         self._pixels = [self._canvas * rows + columns for rows, columns in map(np.nonzero, self.masks)]
 
     def values(self, indices: ArrayLike) -> Integers:
-        """Return the places (n, 8) of the sprites in the scenes with these indices (n,): x and y of each."""
+        """Return the positions (n, 8) of the sprites in the scenes with these indices (n,): x and y of each."""
         indices = integers(indices, "indices")
         if indices.size and not (indices.min() >= 0 and indices.max() < SCENES):
             raise UsageError(f"indices must lie between 0 and {SCENES - 1}")
@@ -66,7 +66,7 @@ class Scenes2D(Dataset):
         return (_scrambled(drawn) % PLACES).astype(np.int64)
 
     def paint(self, places: ArrayLike) -> Images:
-        """Return the images (n, H, W, 3) of scenes with sprites at these places (n, sprites, 2): x and y, 0 to 49.
+        """Return the images (n, H, W, 3) of scenes with sprites at these positions (n, sprites, 2): x and y, 0 to 49.
 
         >>> Scenes2D(size=32).paint([[[0, 0], [20, 0], [0, 20], [20, 20]]]).shape
         (1, 32, 32, 3)
@@ -94,7 +94,7 @@ class Scenes2D(Dataset):
         return images
 
     def _planes(self, corners: Integers) -> Images:
-        """Return for each colour where it is seen: 0 or 1, (colours, n, height, width) at 64 pixels or more."""
+        """Return a mask of each colour, 0 or 1, (colours, n, height, width), at 64 pixels or more."""
         planes = np.zeros((len(COLOURS), len(corners), self._canvas, self._canvas), dtype=np.uint8)
         flat = planes.reshape(len(COLOURS), -1)
         first = np.arange(len(corners)) * self._canvas**2
@@ -114,7 +114,7 @@ def _sums_of_blocks(planes: Images) -> NDArray[np.uint16]:
 
 
 def _scrambled(numbers: Integers) -> NDArray[np.uint64]:
-    """Return 64 random-looking bits for each number, the same with every version of numpy [Steele2014]_."""
+    """Return 64 pseudo-random bits for each number, the same with every version of numpy [Steele2014]_."""
     bits = (numbers.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

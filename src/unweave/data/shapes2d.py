@@ -1,4 +1,4 @@
-"""A white shape that turns, grows and moves: 720 sprites, drawn once and shifted."""
+"""A white shape that turns, grows and moves: 720 sprites are drawn once and shifted."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from unweave.data.dataset import SIZES, Dataset, Images, Option, integer_option
 from unweave.data.factors import FactorSpace, Integers
 
 PLACES = 32
-BOX = 64 - PLACES + 1  # a sprite's box, which fits at every place of the 64×64 image
+BOX = 64 - PLACES + 1  # a sprite's box, which fits at every position of the 64×64 image
 SIDE = 17.0  # every shape at full scale has the area of a square of this side
 SCALES = np.linspace(0.5, 1.0, 6)
 ORIENTATIONS = 40
 TURNS = (41, 40)
-"""Steps of a full turn: no 41st divides a quarter turn, after which a square looks the same; earlier runs had 40."""
+"""Steps of a full turn: after a quarter turn, not a multiple of 1/41, a square looks the same. Earlier runs had 40."""
 
 Plane = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -53,11 +53,11 @@ SHAPES = (square, ellipse, heart)
 
 
 class Shapes2D(Dataset):
-    """A square, an ellipse or a heart on the factor grid of dSprites, in a drawing of our own.
+    """A square, an ellipse or a heart on the factor grid of dSprites; drawn by unweave.
 
     All three shapes have the same area at the same scale. The orientation takes the first 40 of 41 equal steps of a
-    full turn, anticlockwise: a square looks the same after a quarter turn and an ellipse after half a turn, and none
-    of these is a number of steps. What looks the same nevertheless is too small to show a turn by a degree or two.
+    full turn, anticlockwise. A square looks the same after a quarter turn and an ellipse after half a turn, but neither
+    is a whole number of steps. The images that still look the same are too small to show a turn of a degree or two.
     """
 
     name = "shapes2d"
@@ -81,18 +81,18 @@ class Shapes2D(Dataset):
 
     def _draw(self, indices: Integers) -> Images:
         shape, scale, orientation, x, y = self.factors.from_index(indices).T
-        # A sprite moves right when the window through which it is seen moves left.
+        # Moving the window to the left moves the sprite to the right.
         windows = sliding_window_view(self._sprites, (64 * self._zoom,) * 2, axis=(3, 4))
         left, top = self._zoom * (PLACES - 1 - x), self._zoom * (PLACES - 1 - y)
         return windows[shape, scale, orientation, top, left][..., None]
 
     def _representatives(self) -> Integers:
-        # Moving the shape by two pixels changes no statistic, even where two pixels become one.
+        # Moving the shape by two pixels changes no statistic, even if two pixels are merged into one.
         return np.arange(len(self)).reshape(self.factors.sizes)[..., :2, :2].ravel()
 
 
 def draw_sprite(shape: Callable[[Plane, Plane], Mask], scale: float, angle: float, zoom: int) -> Images:
-    """Return a shape in its box: a pixel is white when its centre lies inside."""
+    """Return a shape in its box: a pixel is white if its centre lies inside."""
     steps = (np.arange(zoom * BOX) + 0.5) / zoom - BOX / 2
     x, y = np.meshgrid(steps / (SIDE * scale), -steps / (SIDE * scale))
     u, v = x * np.cos(angle) + y * np.sin(angle), y * np.cos(angle) - x * np.sin(angle)

@@ -25,7 +25,7 @@ class Shapes3D(Stored):
     files = ("3dshapes.h5",)
 
     def _open(self, file: Path) -> Images:
-        # The file is compressed: a batch of 64 out of it would cost 64 blocks, far more than a training step.
+        # The file is compressed: reading a batch of 64 would decompress 64 blocks and take far longer than a step.
         rows = (len(self), *self.shape)
         return convert([file], file.with_name(f"{file.name}.images.npy"), rows, lambda: self._images(file))
 

@@ -1,4 +1,4 @@
-"""smallNORB: toys on a turntable, from the six files of its training and testing parts."""
+"""smallNORB: toys on a turntable, from the six files of its training and test parts."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from unweave.errors import UsageError
 PARTS = ("smallnorb-5x46789x9x18x6x2x96x96-training", "smallnorb-5x01235x9x18x6x2x96x96-testing")
 BYTES, INTEGERS = np.dtype("u1"), np.dtype("<i4")
 TYPES = {0x1E3D4C55: BYTES, 0x1E3D4C54: INTEGERS}
-"""By the number that opens a file."""
+"""Types by the number at the start of a file."""
 
 CHUNK = 1 << 22
-"""Bytes that are read at a time."""
+"""Bytes read at a time."""
 
 
 class SmallNORB(Stored):
-    """A grey toy under six lights: five categories of ten toys each [LeCun2004]_, the left camera's views.
+    """A grey toy under six lights: five categories of ten toys each [LeCun2004]_, seen by the left camera.
 
-    The training and the testing part, which hold five toys of each category, make up one grid. The images are
-    resized from 96×96 pixels.
+    The training part and the test part, with five toys of each category each, are joined into one grid. The images
+    are resized from 96×96 pixels.
     """
 
     name = "smallnorb"
@@ -50,11 +50,11 @@ class SmallNORB(Stored):
         return locate(self.name, str(folder), (f"{part}-{kind}.mat.gz", f"{part}-{kind}.mat"))
 
     def _images(self, folder: Path) -> Iterator[Images]:
-        """Put the images of both parts, which come in no order, where their factors say."""
+        """Sort the images of both parts, which are in no particular order, by their factors."""
         half = len(self) // 2
         places = np.concatenate([self._places(folder, part, half) for part in PARTS])
         if len(np.unique(places)) < len(self):
-            raise Unreadable("its parts do not hold every combination of the factors once")
+            raise Unreadable("its parts do not hold every combination of factors exactly once")
         images = np.empty((len(self), 64, 64), np.uint8)
         for part, order in zip(PARTS, np.split(places, 2), strict=True):
             path = self._find(folder, part, "dat")
@@ -83,10 +83,10 @@ class SmallNORB(Stored):
 
 
 def matrix_chunks(path: Path, shape: tuple[int, ...], dtype: np.dtype) -> Iterator[NDArray]:
-    """Read a matrix in NORB's format in pieces of whole rows.
+    """Yield a matrix in NORB's format in chunks of whole rows.
 
-    Little-endian 32-bit numbers open the file: one for the type, the number of dimensions, and the dimensions, at
-    least three numbers of them. The values follow, row by row.
+    The file starts with little-endian 32-bit numbers: the type, the number of dimensions, and the dimensions, padded
+    to at least three. The values follow, row by row.
     """
     with _opened(path) as stream:
         check_array("it", _read_header(stream), shape, dtype)
@@ -107,7 +107,7 @@ def _read_header(stream: IO[bytes]) -> tuple[tuple[int, ...], np.dtype]:
     try:
         magic, count = struct.unpack("<ii", stream.read(8))
         if magic not in TYPES or not 1 <= count <= 4:
-            raise Unreadable("it is no matrix in NORB's format")
+            raise Unreadable("it is not a matrix in NORB's format")
         dimensions = struct.unpack(f"<{max(3, count)}i", stream.read(4 * max(3, count)))
     except struct.error as error:
         raise Unreadable("it ends too early") from error
@@ -127,6 +127,6 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
             with gzip.open(file) as stream:
                 yield cast(IO[bytes], stream)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise Unreadable(f"it is damaged or not whole ({error})") from error
+        raise Unreadable(f"it is damaged or incomplete ({error})") from error
     except OSError as error:
         raise Unreadable(error.strerror or str(error)) from error

@@ -1,4 +1,4 @@
-"""Where rays meet simple solids that stand on the floor: closed forms, many rays at once.
+"""Intersections of rays with simple solids that stand on the floor: closed forms, many rays at once.
 
 A bundle of n rays is an array of origins and one of directions, (3, n) or (3, 1); z points up.
 """
@@ -28,7 +28,7 @@ class Solid(ABC):
 
     @abstractmethod
     def entry(self, origins: Floats, directions: Floats) -> Floats:
-        """Return how far along each ray it enters the solid, in lengths of its direction; inf if never."""
+        """Return the distance at which each ray enters the solid, in lengths of its direction; inf if it does not."""
 
     @abstractmethod
     def normals(self, points: Floats) -> Floats:
@@ -36,7 +36,7 @@ class Solid(ABC):
 
 
 class Box(Solid):
-    """A box with a square base of side 2·radius: what lies between three pairs of planes."""
+    """A box with a square base of side 2·radius: the region between three pairs of planes."""
 
     def entry(self, origins: Floats, directions: Floats) -> Floats:
         """Return the last entry through a pair of planes, if it comes before the first exit."""
@@ -47,7 +47,7 @@ class Box(Solid):
         return np.where(near < far, near, np.inf)
 
     def normals(self, points: Floats) -> Floats:
-        """Return the direction of the face whose planes the point has reached."""
+        """Return the normal of the face that each point lies on."""
         relative = points / self.radius
         relative[2] = 2 * points[2] / self.height - 1
         face = np.abs(relative).argmax(axis=0) == np.arange(3)[:, None]
@@ -55,7 +55,7 @@ class Box(Solid):
 
 
 class Cylinder(Solid):
-    """An upright cylinder: what lies both in an endless tube and between two planes."""
+    """An upright cylinder: the part of an infinite tube between two planes."""
 
     def entry(self, origins: Floats, directions: Floats) -> Floats:
         """Return the later of the entries into tube and slab, if it comes before the first exit."""
@@ -65,7 +65,7 @@ class Cylinder(Solid):
         return np.where(near < far, near, np.inf)
 
     def normals(self, points: Floats) -> Floats:
-        """Return straight up or down on a lid, and away from the axis elsewhere."""
+        """Return up or down on a lid, and the direction away from the axis elsewhere."""
         x, y, z = points
         level = 2 * z / self.height - 1
         lid = np.abs(level) > np.hypot(x, y) / self.radius
@@ -73,10 +73,10 @@ class Cylinder(Solid):
 
 
 class Capsule(Solid):
-    """A tube closed by two half balls; a ball when the height is twice the radius."""
+    """A tube closed by two half balls; a ball if the height is twice the radius."""
 
     def entry(self, origins: Floats, directions: Floats) -> Floats:
-        """Return the entry into the tube, or into the half ball that closes it where the ray comes in."""
+        """Return the entry into the tube, or into the half ball that closes it."""
         side, _ = _tube(origins, directions, self.radius)
         z = origins[2] + side * directions[2]
         near = self._nearest_on_axis(z)
@@ -104,13 +104,13 @@ def _between(origins: Floats, directions: Floats, low: float, high: float) -> tu
 
 
 def _tube(origins: Floats, directions: Floats, radius: float) -> tuple[Floats, Floats]:
-    """Return where rays enter and leave the endless tube x² + y² < radius²."""
+    """Return where rays enter and leave the infinite tube x² + y² < radius²."""
     (x, y, _), (u, v, _) = origins, directions
     return _roots(u * u + v * v, x * u + y * v, x * x + y * y - radius**2)
 
 
 def _roots(a: Floats, b: Floats, c: Floats) -> tuple[Floats, Floats]:
-    """Return the roots of a t² + 2 b t + c, the lesser first; (inf, -inf) where there are none."""
+    """Return the roots of a t² + 2 b t + c, the smaller first; (inf, -inf) if there are none."""
     discriminant = b * b - a * c
     root = np.sqrt(np.maximum(discriminant, 0))
     real = discriminant > 0

@@ -1,4 +1,4 @@
-"""Where the published data sets are, and how their files are known to be whole."""
+"""The addresses of the published data sets, and the checksums of their files."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ class Source:
 
     file: str
     urls: tuple[str, ...]
-    """Its place, then its mirrors."""
+    """Its address, then its mirrors."""
     checksum: str
-    """The kind and the digest of the whole file, as `checksum` gives them; "" where none is published.
+    """The kind and the digest of the file, as `checksum` returns them; "" if none is published.
 
-    A file without one is fetched by hand: nothing could tell whether it is the right one, or whole.
+    A file without a checksum must be fetched by hand: a download could not be verified.
     """
     size: int | None = None
-    """Bytes, where they are known; rounded where its page says no more."""
+    """Size in bytes, if known; rounded if its page gives a rounded size."""
     alternative: bool = False
-    """True for a file that may stand in for the others of its data set; it is not fetched, but may be put there."""
+    """True for a file that can replace the others of its data set; it is not fetched, but users may put it there."""
 
 
 def checksum(path: Path, kind: str) -> str:
     """Return the digest of a file as "KIND:HEX".
 
-    The kinds are "md5", and "git": the SHA-1 of "blob SIZE", a zero byte and the content, by which git names a file.
+    The kinds are "md5" and "git": git's name of a file, the SHA-1 of "blob SIZE", a zero byte and the content.
     """
     digest = hashlib.new({"md5": "md5", "git": "sha1"}[kind], usedforsecurity=False)
     with path.open("rb") as file:
@@ -54,7 +54,7 @@ def _smallnorb(file: str, md5: str, size: int) -> Source:
 
 def _mpi3d(kind: str, md5: str) -> Source:
     file = f"mpi3d_{kind}.npz"
-    # The official address comes behind those that the checksum is of: one that is gone is noticed at once.
+    # The official address comes after those that the checksum belongs to. A dead link costs no time.
     return Source(file, (MPI3D + file, MPI3D_OFFICIAL + file, MPI3D_FORMERLY + file), f"md5:{md5}", MPI3D_SIZE)
 
 
@@ -99,7 +99,7 @@ SOURCES: dict[str, tuple[Source, ...]] = {
     "mpi3d-toy": (_mpi3d("toy", "55889cb7c7dfc655d6e0277beee88868"),),
     "mpi3d-realistic": (_mpi3d("realistic", "59a6225b88b635365f70c91b3e52f70f"),),
     "mpi3d-real": (
-        Source(  # the new place has left out the prefix of this one
+        Source(  # the new address has no prefix for this file
             "mpi3d_real.npz",
             tuple(f"{place}.npz" for place in MPI3D_REAL),
             "md5:0f33f609918fb5c97996692f91129802",

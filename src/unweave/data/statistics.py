@@ -1,4 +1,4 @@
-"""The mean and the deviation of each channel of a set of images, from exact integer sums."""
+"""The mean and standard deviation of each channel of a set of images, from exact integer sums."""
 
 from __future__ import annotations
 
@@ -15,16 +15,15 @@ class Statistics:
 
     mean: tuple[float, ...]
     deviation: tuple[float, ...]
-    """Mean over the images of each image's own deviation, with n - 1 ([Michlo2022]_, table A.2)."""
+    """The standard deviation within each image, with n - 1, averaged over images ([Michlo2022]_, table A.2)."""
     global_deviation: tuple[float, ...]
-    """Deviation of all the pixels of all the images together."""
+    """The standard deviation over all pixels of all images."""
 
 
 def summarise(batches: Iterable[NDArray[np.uint8]], weights: NDArray[np.int64] | None = None) -> Statistics:
     """Return the statistics of batches of images (n, H, W, C).
 
-    `weights`, (all n together, C), says how many images each channel of each image stands for; without
-    it each stands for itself.
+    `weights` (total n, C) is the number of images that each channel of each image represents; by default 1.
     """
     sums, squares, pixels = zip(*map(_sums, batches), strict=True)
     sums, squares, pixels = np.concatenate(sums), np.concatenate(squares), pixels[0]

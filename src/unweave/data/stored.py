@@ -1,4 +1,4 @@
-"""A data set whose images lie in a published file."""
+"""A data set whose images are in a published file."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from unweave.files import write_json
 
 
 class Stored(Dataset):
-    """A data set with one row of bytes an image, in memory or mapped from a file.
+    """A data set with one row of bytes per image, in memory or mapped from a file.
 
-    `path` names the file, or the folder that holds it; without it, it is where `unweave data fetch` puts it.
-    A subclass sets `files`, the names under which the file is published, and writes `_open`.
+    `path` is the file or its folder; by default the folder into which `unweave data fetch` puts it. A subclass sets
+    `files`, the names under which the file is published, and writes `_open`.
     """
 
     files: ClassVar[tuple[str, ...]]
@@ -39,16 +39,16 @@ class Stored(Dataset):
         with naming(self.name, self.file):
             rows = self._open(self.file)
         self.mapped = rows.nbytes if isinstance(rows, np.memmap) else 0
-        """Bytes of a file that are mapped: the system keeps as much of them in memory as there is room for."""
+        """Size of the mapped file in bytes; the system keeps as much of it in memory as there is room for."""
         self._rows = np.asarray(rows)
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory the set holds, besides what is mapped."""
+        """Memory used by the set, in bytes, without the mapped file."""
         return super().nbytes - self.mapped
 
     def statistics(self) -> Statistics:
-        """Return the mean and the deviation of each channel; they are kept beside the file."""
+        """Return the mean and standard deviation of each channel; they are saved beside the file."""
         kept = self.file.with_name(f"{self.file.name}.statistics.json")
         stamp = self.file.stat().st_mtime_ns
         with suppress(OSError, ValueError, TypeError, KeyError):
@@ -56,7 +56,7 @@ class Stored(Dataset):
             if known.pop("modified") == stamp:
                 return Statistics(**{name: tuple(map(float, channels)) for name, channels in known.items()})
         statistics = super().statistics()
-        with suppress(OSError):  # a folder that cannot be written costs only time
+        with suppress(OSError):  # in a read-only folder they are computed each time
             write_json(kept, {"modified": stamp, **asdict(statistics)})
         return statistics
 
@@ -75,7 +75,7 @@ class Stored(Dataset):
 
 
 def locate(name: str, path: str, files: Sequence[str]) -> Path:
-    """Return the file of a data set: the one given, one in the folder given, or the one that was fetched."""
+    """Return the file of a data set: the given file, one in the given folder, or the fetched one."""
     if not path:
         return _fetched(name, files)
     given = Path(path)
@@ -91,7 +91,7 @@ def locate(name: str, path: str, files: Sequence[str]) -> Path:
 
 @contextmanager
 def naming(name: str, file: Path) -> Iterator[None]:
-    """Turn what is wrong with a file into the line for the user, with its name and what to do."""
+    """Turn errors about a file into a `UsageError` that names the file and says what to do."""
     try:
         yield
     except Unreadable as error:
@@ -104,7 +104,7 @@ def naming(name: str, file: Path) -> Iterator[None]:
 
 
 def _fetched(name: str, files: Sequence[str]) -> Path:
-    from unweave.data.files import find  # which brings all that downloading needs
+    from unweave.data.files import find  # it imports all that downloading needs
 
     missing = None
     for file in files:

@@ -1,4 +1,4 @@
-"""Tables out of files: what all kinds share, and the simplest kind, an npz."""
+"""Read tables from files: the base class of all formats, and the simplest format, npz."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ from unweave.progress import OnProgress, silent
 from unweave.text import memory
 
 NO_FACTORS = "none"
-"""The value of the option `factors` that leaves all labels out."""
+"""The value of the option `factors` that leaves out all labels."""
 CORRUPT = ("refuse", "skip")
 
 
 class DataNote(UserWarning):
-    """Something in the user's files was left out, or numbered, when they were read."""
+    """Warns that part of the user's files was left out, or numbered, while reading."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How files are read."""
+    """Options for reading files."""
 
     size: int = 0
-    """The side to which the middle square of each image is resized; 0 leaves them as they are."""
+    """The side to which the central square of each image is resized; 0 leaves images unchanged."""
     factors: tuple[str, ...] | None = None
-    """The columns that are factors; None: all that can be."""
+    """The columns that are factors; None: all suitable ones."""
     skip: bool = False
-    """Leave out images that cannot be read, instead of refusing the set."""
+    """Leave out images that cannot be read, instead of raising an error."""
     on_progress: OnProgress = silent
 
 
 @dataclass(frozen=True)
 class Content:
-    """What a file of images and factors holds."""
+    """The content of a file of images and factors."""
 
     images: Images
     factors: Values | None
@@ -53,20 +53,20 @@ class Content:
     sizes: Sequence[int] | None = None
     levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     notes: Sequence[str] = ()
-    """What the user should know about the reading, one line each."""
+    """Notes for the user about the reading, one line each."""
 
 
 class FileTable(Table):
     """A `Table` that is read from a file or a folder; a subclass sets `name` and writes `_read`.
 
-    Its description holds a digest of what was read, so that a changed file is not taken for the old one.
+    Its description holds a digest of the content, so that a changed file is detected.
     """
 
     example: ClassVar[str]
-    """What the option `path` may look like."""
+    """An example of the option `path`."""
 
     levels: Mapping[str, tuple[str, ...]]
-    """The words, or large numbers, behind the values of factors that were numbered."""
+    """The words or numbers behind the values of factors that were numbered here."""
 
     def __init__(
         self,
@@ -83,17 +83,17 @@ class FileTable(Table):
         Parameters
         ----------
         path
-            Where it is.
+            The path of the file or folder.
         size
-            The side to which the middle square of each image is resized; 0 leaves them as they are.
+            The side to which the central square of each image is resized; 0 leaves images unchanged.
         factors
-            The columns that are factors, in a list or with commas between; "none": images alone.
+            The columns that are factors, as a list or comma-separated; "none": images alone.
         corrupt
-            "refuse" or "skip" images that cannot be read.
+            Whether to "refuse" or "skip" images that cannot be read.
         digest
-            Refuse what has another digest.
+            Raise a `UsageError` if the content has another digest.
         on_progress
-            Told how many images are read.
+            Called with the number of images read so far.
         """
         if not path:
             raise UsageError(f"{self.name} needs a path: {self.name}:path={self.example}")
@@ -114,7 +114,7 @@ class FileTable(Table):
             raise UsageError(f"'{place}': {error}") from error
         if digest and digest != self.digest:
             raise UsageError(f"'{place}' holds other images or factors: its digest is {self.digest}, not {digest}")
-        if not digest:  # whoever knows the digest has read the notes
+        if not digest:  # a known digest means that the notes were shown before
             for note in content.notes:
                 warn_user(note, DataNote)
         self.levels = content.levels
@@ -126,11 +126,11 @@ class FileTable(Table):
 
     @abstractmethod
     def _read(self, path: Path, reading: Reading) -> Content:
-        """Return what is in the file or folder."""
+        """Return the content of the file or folder."""
 
 
 class Npz(FileTable):
-    """Images of your own in an npz file: its array images and, if you like, factors and their names."""
+    """Your own images in an npz file: its array `images` and, optionally, `factors` and their `names`."""
 
     name = "npz"
     example = "my.npz"
@@ -153,10 +153,10 @@ class Npz(FileTable):
 
 
 def _factors_option(value: object) -> tuple[str, ...] | None:
-    """Return the names in "color,size" or a list of them; None for all columns, () for none."""
+    """Return the names in "color,size", or in a list of names; None for all columns, () for none."""
     names = str(value).split(",") if isinstance(value, str | int | float) else list(value)  # pyright: ignore
     if not all(isinstance(name, str) for name in names) or any("," in name for name in names):
-        raise UsageError(f"factors are names of columns without commas, such as factors=color,size, not {value!r}")
+        raise UsageError(f"factors must be names of columns without commas, such as factors=color,size, not {value!r}")
     names = [name.strip() for name in names]
     if names == [NO_FACTORS]:
         return ()
@@ -166,7 +166,7 @@ def _factors_option(value: object) -> tuple[str, ...] | None:
 
 
 def as_text(name: str | bytes) -> str:
-    """Return a name as text; numpy keeps some as bytes."""
+    """Return a name as text; numpy may store it as bytes."""
     return name.decode("utf-8", "replace") if isinstance(name, bytes) else name
 
 

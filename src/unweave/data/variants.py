@@ -25,7 +25,7 @@ from unweave.data.statistics import Statistics
 from unweave.data.wrapper import Wrapper
 from unweave.errors import UsageError
 
-SAMPLE = 20_011  # a prime: equal steps through the set meet all values of its fastest factors
+SAMPLE = 20_011  # a prime, so that equal steps through the set reach all values of its fastest factors
 THUMBNAIL = (350, 274)  # width and height
 
 
@@ -133,9 +133,9 @@ class Scream(Variant):
 
 
 class Pictures(Variant):
-    """A random picture of a folder for each image; `visibility` says how much of it is seen.
+    """A random picture from a folder for each image; `visibility` is how much of it can be seen.
 
-    All of them are held at the size of the set: as many bytes as there are pictures times 3 × height × width.
+    All pictures are kept in memory at the set's image size: 3 × height × width bytes each.
     """
 
     def __init__(self, base: Dataset, *, folder: str = "", visibility: float = 1.0, variant_seed: int = 0) -> None:
@@ -154,11 +154,11 @@ class Pictures(Variant):
     @staticmethod
     @abstractmethod
     def _fade(visibility: float) -> Images:
-        """Return what becomes of each of the 256 values of a byte."""
+        """Return the new value of each of the 256 values of a byte."""
 
 
 class PicturesBehind(Pictures):
-    """The object in white, on a random picture of a folder that fades to black [Michlo2022]_, section 7.3.
+    """The object in white, on a random picture from a folder that fades to black [Michlo2022]_, section 7.3.
 
     background = visibility · picture
     """
@@ -172,7 +172,7 @@ class PicturesBehind(Pictures):
 
 
 class PicturesWithin(Pictures):
-    """A random picture of a folder within the object, that fades to white, on black [Michlo2022]_, section 7.3.
+    """A random picture from a folder inside the object, fading to white, on black [Michlo2022]_, section 7.3.
 
     object = visibility · picture + (1 - visibility) · white
     """
@@ -182,14 +182,14 @@ class PicturesWithin(Pictures):
 
     @staticmethod
     def _fade(visibility: float) -> Images:
-        # The same sum with one product in it: a second could be rounded otherwise on another machine.
+        # The same sum with a single product: a second one could be rounded differently on another machine.
         return (255 - np.rint(visibility * np.arange(255, -1, -1))).astype(np.uint8)
 
 
 def _seed(value: object) -> int:
     if isinstance(value, int | np.integer) and not isinstance(value, bool) and 0 <= value < 2**63:
         return int(value)
-    raise UsageError(f"variant_seed must be a whole number from 0 to 2^63 - 1, not {value!r}")
+    raise UsageError(f"variant_seed must be an integer from 0 to 2^63 - 1, not {value!r}")
 
 
 def _path(suffix: str, option: str, value: object) -> Path:

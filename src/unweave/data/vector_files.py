@@ -1,4 +1,4 @@
-"""Vectors out of files: npz, CSV, Parquet and h5ad."""
+"""Read vectors from files: npz, CSV, Parquet and h5ad."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     import polars
 
 MISSING = ["", "nan", "NaN", "NA", "null"]
-"""What a CSV may have in the place of a number that is missing."""
+"""Texts that mean a missing number in a CSV."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Which parts of a file are taken."""
+    """The parts of a file to read."""
 
     factors: Sequence[str] = ()
     """Columns that are factors."""
@@ -36,12 +36,12 @@ class Choice:
     ignore: Sequence[str] = ()
     """Columns that are neither."""
     layer: str = ""
-    """The matrix of an h5ad file, where it is not X."""
+    """The layer of an h5ad file to read instead of X."""
 
 
 @dataclass(frozen=True)
 class Content:
-    """What a file of vectors holds."""
+    """The content of a file of vectors."""
 
     values: Any
     features: Sequence[str] | None = None
@@ -51,7 +51,7 @@ class Content:
 
 
 class VectorFile(Vectors):
-    """Vectors of your own in a file: npz, CSV, Parquet or h5ad; columns that are factors are named."""
+    """Your own vectors in an npz, CSV, Parquet or h5ad file; the option `factors` names columns that are factors."""
 
     name = "vectors"
 
@@ -175,7 +175,7 @@ def _read_h5ad(path: Path, choice: Choice) -> Content:
 def _factors(
     path: Path, columns: dict[str, list[str]]
 ) -> tuple[Values | None, list[str] | None, dict[str, tuple[str, ...]]]:
-    """Return the factors (n, k), their names, and the words behind those that were numbered."""
+    """Return the factors (n, k), their names, and the words of those that were numbered."""
     if not columns:
         return None, None, {}
     found: dict[str, Column] = {
@@ -186,10 +186,10 @@ def _factors(
 
 
 def _refuse(path: Path, choice: Choice, *options: str) -> None:
-    """Refuse options that mean nothing for this kind of file."""
+    """Raise a `UsageError` for options that do not apply to this kind of file."""
     for option in options:
         if getattr(choice, option):
-            raise UsageError(f"the option {option} means nothing for '{path.name}'")
+            raise UsageError(f"the option {option} does not apply to '{path.name}'")
 
 
 READERS: dict[str, Callable[[Path, Choice], Content]] = {

@@ -13,7 +13,7 @@ from unweave.plugins import Kind, dashed, is_builtin
 
 
 class Wrapper(Dataset):
-    """A data set over `base`, called BASE-SUFFIX; its options are the base's and its own.
+    """A data set made from `base`, named BASE-SUFFIX; its options are those of the base and its own.
 
     A subclass sets `suffix`, passes its own options on, and overrides what it changes.
     """
@@ -42,7 +42,7 @@ class Wrapper(Dataset):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory the set holds, with those of its base."""
+        """Memory used by the set and its base, in bytes."""
         return super().nbytes + self.base.nbytes
 
     def values(self, indices: ArrayLike) -> Values:
@@ -58,4 +58,4 @@ class Wrapper(Dataset):
 
 
 SUFFIXES: Kind[type[Wrapper]] = Kind("suffix of data sets")
-"""What is made from other data sets, by the suffix of its name."""
+"""The wrappers by their suffix."""

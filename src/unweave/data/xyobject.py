@@ -1,4 +1,4 @@
-"""One coloured square that moves and grows, with its colour described in two ways."""
+"""A coloured square that moves and grows; two data sets describe its colour in different ways."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ SIDES = (7, 9, 11, 13, 15)  # in pixels of the 64×64 image
 HUES = ((1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 1, 1), (0, 0, 1), (1, 0, 1))  # red … magenta
 SHADES = tuple(255 * k // 4 for k in (1, 2, 3, 4))
 PLACES = 25
-STEP = 2  # pixels between places
+STEP = 2  # pixels between positions
 
 GRID = FactorSpace(("x", "y", "scale", "colour"), (PLACES, PLACES, len(SIDES), len(HUES) * len(SHADES)))
 
 
 class XYObject(Dataset):
-    """A square with a place, a size and one of 24 colours [Michlo2022]_, section 7.2.
+    """A square with a position, a size and one of 24 colours [Michlo2022]_, section 7.2.
 
-    Colours run through the six hues of the darkest shade, then of the next shade, and so on.
+    Colours are ordered by shade, the darkest first, and by the six hues within a shade.
     """
 
     name = "xyobject"

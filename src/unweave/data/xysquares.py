@@ -1,4 +1,4 @@
-"""Three squares that move on a grid, with as little overlap in pixel space as one likes."""
+"""Three squares that move on a grid; the spacing determines how much their positions overlap."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ PLACES = 8  # along each axis
 
 
 class XYSquares(Dataset):
-    """A red, a green and a blue square, each on an 8×8 grid of places [Michlo2022]_, section 3.3.1.
+    """A red, a green and a blue square, each on an 8×8 grid of positions [Michlo2022]_, section 3.3.1.
 
-    With the default spacing the places do not overlap: any two images that differ in one factor are
-    equally far apart, so pixels say nothing about the order of a factor's values. A smaller spacing
-    keeps the places but lets them overlap (section 3.3.4); the grid then sits in the image's middle.
+    With the default spacing, positions do not overlap: any two images that differ in one factor are equally far
+    apart, so pixels carry no information about the order of a factor's values. With a smaller spacing, positions
+    overlap (section 3.3.4), and the grid is smaller and in the centre of the image.
     """
 
     name = "xysquares"
@@ -36,7 +36,7 @@ class XYSquares(Dataset):
 
         run = np.arange(zoom * SIDE)
         self._square = 3 * (self._canvas * run[:, None] + run).ravel()  # flat offsets from a corner
-        # Of a small image each channel is one of 64 pictures: shrinking these once is 15 times faster.
+        # Each channel of a small image is one of 64 pictures. Shrinking these once is 15 times faster.
         self._channels = None if size == self._canvas else self._shrunk_channels()
 
     def _draw(self, indices: Integers) -> Images:
@@ -50,14 +50,14 @@ class XYSquares(Dataset):
         return images
 
     def _shrunk_channels(self) -> Images:
-        """Return what a channel shows, (64, H, W), with the square in each of its places: rounded means of blocks."""
+        """Return a channel with the square at each position, (64, H, W): rounded means of blocks."""
         painted = self._painted(self.factors.from_index(self._representatives()))[..., 0]
         size, block = self.shape[0], self._canvas // self.shape[0]
         sums = painted.reshape(-1, size, block, size, block).sum((2, 4), dtype=np.uint32)
         return ((sums + block**2 // 2) // block**2).astype(np.uint8)
 
     def _painted(self, factors: Integers) -> Images:
-        """Return the images on the canvas, which is as large as `shape` or larger."""
+        """Return the images on the canvas, which has at least the size `shape`."""
         left, top = self._starts[factors[:, 0::2]], self._starts[factors[:, 1::2]]  # (n, 3)
         images = np.zeros((len(factors), self._canvas, self._canvas, 3), dtype=np.uint8)
         first = np.arange(len(factors))[:, None] * images[:1].size
@@ -66,6 +66,6 @@ class XYSquares(Dataset):
         return images
 
     def _representatives(self) -> Integers:
-        # A channel shows one square, so letting the three squares move together shows every channel.
+        # A channel shows one square, so images in which the three squares move together cover every channel.
         x, y = np.divmod(np.arange(PLACES**2), PLACES)
         return self.factors.to_index(np.stack([x, y, x, y, x, y], axis=-1))

@@ -1,4 +1,4 @@
-"""Two runs side by side: which latent of one is which of the other, and their scores."""
+"""Two runs side by side: their latents, matched, and their scores."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def comparison(left: Opened, right: Opened) -> dict[str, Any]:
 
 
 def _correlations(one: Survey, other: Survey) -> Array:
-    """Return the correlation of each latent of one with each of the other; of a category, the largest there can be."""
+    """Return the correlation of each latent of one run with each of the other; for categories, the largest possible."""
     left, right = standardised(one.codes), standardised(other.codes)
     found = left.T @ right
     if one.categorical or other.categorical:
@@ -52,11 +52,11 @@ def _refuse_other_images(left: Opened, right: Opened) -> None:
     names = [opened.data.description if opened.data is not None else None for opened in (left, right)]
     same = names[0] == names[1] and left.total == right.total and np.array_equal(left.indices, right.indices)
     if not same:
-        raise Unable(f"'{left.name}' and '{right.name}' are of different data sets: their latents cannot be matched")
+        raise Unable(f"'{left.name}' and '{right.name}' have different data sets, so their latents cannot be matched")
 
 
 def _pairs(ours: Array, theirs: Array, correlations: Array) -> list[dict[str, Any]]:
-    """Return the pairs of latents in use, in the order of the left ones: the most informative first."""
+    """Return the pairs of used latents, in the order of the left ones, the most informative first."""
     if not correlations.size:
         return []
     rows, columns = linear_sum_assignment(np.abs(correlations), maximize=True)
@@ -82,6 +82,6 @@ def _both_scores(left: Opened, right: Opened) -> list[dict[str, Any]]:
 
 
 def _current(opened: Opened) -> dict[str, float | None]:
-    """Return the scores of the model as it is, the newest of each metric; those with noisy labels do not count."""
+    """Return the newest score of each metric for the current weights, without scores on noisy labels."""
     rows = [row for row in scores(opened) if row["current"] and '"label_noise"' not in (row["options"] or "")]
     return {row["metric"]: row["value"] for row in rows}

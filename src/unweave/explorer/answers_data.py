@@ -1,4 +1,4 @@
-"""The page of a run's data set: its factors, traversals of them, distances as the run's loss sees them."""
+"""The page of a run's data set: its factors, their traversals, and distances under the run's loss."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from unweave.data import Dataset
 
 COLUMNS = 16
-"""Images of a traversal, at most."""
+"""Largest number of images in a traversal."""
 MOST_VALUES = 128
-"""A factor of more values has no distance matrix here."""
+"""Factors with more values get no distance matrix."""
 MOST_SAMPLES = 100
 TRAVERSALS = 30
-"""Traversals that a distance matrix is averaged over."""
+"""Number of traversals that a distance matrix is averaged over."""
 
 
 def about(opened: Opened) -> dict[str, Any]:
-    """Return what a data set is: its name and options, images and factors."""
+    """Return the description of a data set: its name and options, images and factors."""
     data = dataset(opened)
     sizes = zip(data.factors.names, data.factors.sizes, strict=True)
     return {
@@ -47,14 +47,14 @@ def about(opened: Opened) -> dict[str, Any]:
 
 
 def dataset(opened: Opened) -> Dataset:
-    """Return the data set of a run; refuse where there is none."""
+    """Return the data set of a run, or raise `Unable`."""
     if opened.data is None:
         raise Unable(opened.reason(f"'{opened.name}' has no data set"))
     return opened.data
 
 
 def seen_by(opened: Opened) -> dict[str, Any]:
-    """Return the loss that sees the data, and whether it is given standardised values; mse where there is no run."""
+    """Return the run's loss, and whether its inputs are standardised; mse if there is no run."""
     if opened.run is None:
         return {"loss": "mse", "standardise": False}
     settings = opened.run.settings
@@ -62,7 +62,7 @@ def seen_by(opened: Opened) -> dict[str, Any]:
 
 
 def traversal(opened: Opened, factor: str, seed: int) -> Array:
-    """Return the images of a random one whose one factor takes its values, or some of them, evenly spaced."""
+    """Return a traversal from a random image: one factor takes its values, or some of them, evenly spaced."""
     from unweave.report.datasets import spread
 
     data = dataset(opened)
@@ -76,9 +76,9 @@ def traversal(opened: Opened, factor: str, seed: int) -> Array:
 
 
 def _only_images(opened: Opened, data: Dataset) -> None:
-    """Refuse a data set that has none; whether the run has a decoder does not matter."""
+    """Raise `Unable` if the data set has no images; the run need not have a decoder."""
     if not data.has_images:
-        raise Unable(opened.reason(f"'{opened.name}' has no images to draw: it is of vectors"))
+        raise Unable(opened.reason(f"'{opened.name}' has no images to draw: its data are vectors"))
 
 
 def samples(opened: Opened, count: int, seed: int) -> Array:
@@ -89,7 +89,7 @@ def samples(opened: Opened, count: int, seed: int) -> Array:
 
 
 def place_of(data: Dataset, factor: str) -> int:
-    """Return the place of a factor by its name."""
+    """Return the position of a factor by its name."""
     if factor not in data.factors.names:
         known = ", ".join(data.factors.names) or "none"
         raise Refused(f"there is no factor '{factor[:80]}' (there are: {known})")
@@ -97,13 +97,13 @@ def place_of(data: Dataset, factor: str) -> int:
 
 
 def distances(opened: Opened, factor: str) -> dict[str, Any]:
-    """Return the mean distances between a factor's values: of the data to the loss, in the model's codes and beyond."""
+    """Return the mean distances between a factor's values: of data under the loss, of codes and of reconstructions."""
     data = dataset(opened)
     size = data.factors.sizes[place_of(data, factor)]
     if not data.is_grid:
         raise Unable(f"{data.name} is not a full grid of factors: no factor can be changed alone")
     if not 1 < size <= MOST_VALUES:
-        raise Unable(f"'{factor}' has {size:,} values; distance matrices are shown of 2 to {MOST_VALUES}")
+        raise Unable(f"'{factor}' has {size:,} values; distance matrices are shown for 2 to {MOST_VALUES}")
     levels = opened.keep(("distances", factor), lambda: _distances(opened, factor))
     return {"factor": factor, "values": levels["data"], "levels": levels, "traversals": TRAVERSALS, **seen_by(opened)}
 
@@ -125,11 +125,11 @@ def _distances(opened: Opened, factor: str) -> dict[str, Array]:
 
 
 PERCEIVING = Perceiving()
-"""One for the process: an answer costs seconds, and is the same for every page."""
+"""One per process: an answer takes seconds to compute, and is the same for every page."""
 
 
 def perceived(opened: Opened) -> dict[str, Any]:
-    """Return what the run's loss sees of its data set, or how far that is."""
+    """Return what the run's loss sees of its data set or, while that is computed, the progress."""
     return PERCEIVING.ask(dataset(opened), **seen_by(opened))
 
 

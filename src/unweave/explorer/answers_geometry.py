@@ -1,4 +1,4 @@
-"""Points of a manifold and the factors that `unweave geomancer` has found, in three dimensions."""
+"""Points of a manifold in three dimensions, with the factors that `unweave geomancer` found."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from unweave.explorer.refusals import Missing, Unable
 from unweave.explorer.sending import send_json
 
 SAMPLES = 3_000
-"""Points that are shown, at most."""
+"""Largest number of points shown."""
 LARGEST = 2**30
-"""Bytes of axes that are read, at most."""
+"""Largest size of axes that are read, in bytes."""
 PRINCIPAL = "principal components"
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A random part of the points, and what was found at them."""
+    """A random subset of the points, and the results at these points."""
 
     points: Array
     """(n, D)"""
@@ -39,7 +39,7 @@ class Shown:
 
 
 def about(path: Path, name: str) -> dict[str, Any]:
-    """Return points in three dimensions, seen from each factor and by principal components, with what colours them."""
+    """Return points in three dimensions, in a view for each factor and by principal components, and their colours."""
     arrays = _read(path, name)
     total = len(arrays["axes"])
     rows = np.sort(np.random.default_rng(0).choice(total, size=min(SAMPLES, total), replace=False))
@@ -68,7 +68,7 @@ def about(path: Path, name: str) -> dict[str, Any]:
 
 
 def _read(path: Path, name: str) -> dict[str, Array]:
-    """Return the arrays of the file, checked; nothing in it is ever unpickled."""
+    """Return the arrays of the file after checking them; nothing is ever unpickled."""
     wanted = ("axes", "labels", "spectrum", "count", "dims", "tilts", "confidence", "odd")
     try:
         with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
@@ -78,9 +78,9 @@ def _read(path: Path, name: str) -> dict[str, Array]:
         raise Unable(f"'{name}' cannot be read as factors of unweave geomancer") from error
     n = len(found["axes"])
     if found["axes"].ndim != 3 or not n or found["axes"].nbytes > LARGEST:
-        raise Unable(f"'{name}' holds no axes, or too many to show")
+        raise Unable(f"'{name}' has no axes, or too many to show")
     if points is None:
-        raise Unable(f"'{name}' holds factors without their points: run unweave geomancer on them again")
+        raise Unable(f"'{name}' holds factors without their points: run unweave geomancer again")
     shapes = {"labels": (n, found["axes"].shape[2]), "tilts": (n,), "confidence": (n,), "odd": (n,)}
     whole = all(found[each].shape == shape for each, shape in shapes.items()) and found["dims"].ndim == 1
     if not whole or points.shape != found["axes"].shape[:2] or not np.isfinite(points).all():
@@ -89,10 +89,10 @@ def _read(path: Path, name: str) -> dict[str, Array]:
 
 
 def _views(shown: Shown) -> dict[str, dict[str, Any]]:
-    """Return the points by view: along the directions in which one factor moves and the others do not, and all.
+    """Return the points by view: along the directions in which only one factor moves, and by principal components.
 
-    A factor's projection onto its tangent space, averaged over points, tells in which directions of the space it moves.
-    Its view is spanned by the three largest eigenvectors of that mean, less those of the other factors.
+    The mean over points of the projection onto a factor's tangent space shows in which directions the factor moves. Its
+    view is spanned by the three largest eigenvectors of that mean minus the means of the other factors.
     """
     centred = shown.points - shown.points.mean(axis=0)
     _, _, principal = np.linalg.svd(centred, full_matrices=False)
@@ -122,14 +122,14 @@ def _projected(centred: Array, basis: Array) -> dict[str, Any]:
 
 
 def _colours(shown: Shown, views: dict[str, dict[str, Any]]) -> dict[str, Array]:
-    """Return what points can be coloured by: where they are along a factor, and how sure the factors are."""
+    """Return the possible colours of points: their position along a factor, and how certain the factors are."""
     along = {name: view["points"][:, 0] for name, view in views.items() if name != PRINCIPAL}
     first = along or {"first component": views[PRINCIPAL]["points"][:, 0]}
     return {**first, "confidence": np.round(shown.confidence, 4), "tilt (radians)": np.round(shown.tilts, 4)}
 
 
 def _facts(arrays: dict[str, Array]) -> dict[str, str]:
-    """Return what was found, in the words of the command."""
+    """Return the results, in the words of the command."""
     dims = [int(size) for size in arrays["dims"]]
     return {
         "factors": str(int(arrays["count"])),

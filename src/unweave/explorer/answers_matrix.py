@@ -1,4 +1,4 @@
-"""Latents against factors: what each latent knows of each factor, and which latent matches which factor."""
+"""Latents against factors: the information of each latent about each factor, and the matched pairs."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 KINDS = ("mi", "importance", "correlation")
 LEAST = 0.05
-"""A latent that knows a smaller share of every factor follows none."""
+"""A latent with less than this share of every factor's information follows none."""
 SHUFFLES, FEW_SHUFFLES = 20, 5
 MANY_CELLS = 2_000
-"""A table of more cells, which takes long, is shuffled a few times only."""
+"""Tables with more cells are shuffled only a few times, because they take long."""
 BEYOND = 4.0
-"""Standard deviations above the mean of shuffled factors: of pure noise, about one table in 300 reaches beyond."""
+"""Standard deviations above the mean of shuffled factors; about one table in 300 of pure noise exceeds it."""
 
 
 def matrix(opened: Opened, kind: str) -> dict[str, Any]:
-    """Return a table of latents × factors, and the order of latents that makes matched ones a diagonal."""
+    """Return a table of latents × factors, and the order of latents that puts matched pairs on the diagonal."""
     seen = opened.labelled()
     values = kept(opened, kind)
     judged = "mi" if kind == "importance" else kind
@@ -54,16 +54,16 @@ def kept(opened: Opened, kind: str) -> Array:
 
 
 def noise_floor(opened: Opened, kind: str) -> float:
-    """Return the strength that a latent must exceed to know more of a factor than noise does, computed once."""
+    """Return the noise floor: the strength that a latent must exceed to follow a factor; computed once."""
     return opened.keep(("floor", kind), lambda: floor_of(opened, kind))
 
 
 def floor_of(opened: Opened, kind: str) -> float:
-    """Return how much latents seem to know of factors that belong to other images, by mi or correlation.
+    """Return the noise floor of mi or correlation: the strength that latents reach on shuffled factors.
 
-    The rows of the factors are shuffled, which leaves nothing to know of them, and the largest strength in the table is
-    found; the floor is the mean of that over shuffles, plus four standard deviations. The importance of boosted trees
-    sums to one even where they predict nothing, so that it has no such floor: its pairs are judged by mi.
+    For each shuffle of the factors' rows, which removes all dependence, the largest strength in the table is taken. The
+    floor is the mean over shuffles plus four standard deviations. The importance of boosted trees sums to one even if
+    they predict nothing, so it has no floor: its pairs are compared with the floor of mi.
     """
     seen, rng = opened.labelled(), np.random.default_rng(0)
     classes = seen.factors.astype(np.float64) if kind == "correlation" else bin_factors(seen.factors, BINS)
@@ -78,7 +78,7 @@ def _strengths(seen: Survey, factors: Array, kind: str) -> Array:
     if kind == "mi":
         return normalised_information(seen.codes, factors, categorical=seen.categorical)
     found = standardised(seen.codes).T @ standardised(factors)
-    for latent in seen.categorical:  # of a category, how far the factor's mean depends on it: no sign
+    for latent in seen.categorical:  # for a category, how much the factor's mean depends on it; without a sign
         found[latent] = strengths(seen.codes[:, [latent]], factors, [0])[0]
     return found
 
@@ -86,9 +86,9 @@ def _strengths(seen: Survey, factors: Array, kind: str) -> Array:
 def table_of(opened: Opened, kind: str) -> Array:
     """Return the table (latents, factors).
 
-    mi: the share I(z; v) / H(v) of a factor that is known from a latent alone. importance: how much boosted trees that
-    predict the factor from all latents use one, as in DCI. correlation: Pearson's, from -1 to 1; of a categorical
-    latent that of the factor with its mean in each category.
+    mi: the share I(z; v) / H(v) of a factor's entropy that one latent explains. importance: how much boosted trees that
+    predict the factor from all latents use this one, as in DCI. correlation: Pearson's, from -1 to 1; for a categorical
+    latent, the correlation of the factor with its mean in each category.
     """
     seen = opened.labelled()
     if kind == "correlation":
@@ -100,9 +100,9 @@ def table_of(opened: Opened, kind: str) -> Array:
 
 
 def matches(values: Array) -> list[int | None]:
-    """Return the latent of each factor: one to one, so that the strengths of all pairs have the largest sum.
+    """Return the latent of each factor: the one-to-one matching with the largest sum of strengths.
 
-    A pair without any strength is none.
+    Pairs with strength 0 are left out.
     """
     strengths = np.abs(np.nan_to_num(values))
     pairs = zip(*linear_sum_assignment(strengths, maximize=True), strict=True)
@@ -111,7 +111,7 @@ def matches(values: Array) -> list[int | None]:
 
 
 def followed(opened: Opened) -> list[str | None]:
-    """Return for each latent the factor it knows the largest share of, of those that it knows beyond noise."""
+    """Return for each latent the factor that it has most information about, among those above the noise floor."""
     seen = opened.survey
     if seen is None or not opened.factors or seen.factors.shape[1] != len(opened.factors) or len(seen.codes) < 2:
         return [None] * opened.latents
@@ -121,7 +121,7 @@ def followed(opened: Opened) -> list[str | None]:
 
 
 def scatter(opened: Opened, latent: int, factor: int) -> dict[str, Any]:
-    """Return a latent and a factor of all sampled images."""
+    """Return the values of a latent and a factor for all sampled images."""
     seen = opened.labelled()
     if not 0 <= latent < opened.latents:
         raise Refused(f"'latent' must be from 0 to {opened.latents - 1}, not {latent}")

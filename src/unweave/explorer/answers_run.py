@@ -1,4 +1,4 @@
-"""The page of one run: its settings, latents, scores and curves, and the pictures its decoder draws."""
+"""The page of one run: its settings, latents, scores and curves, and the images of its decoder."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from unweave.text import data_name
 QUANTILES = np.linspace(0, 1, 21)
 BINS = 30
 ENDS = (0.01, 0.99)
-"""The quantiles that a traversal goes between."""
+"""The quantiles at the ends of a traversal."""
 
 
 def about(opened: Opened) -> dict[str, Any]:
-    """Return all that the page of a run shows before anything is moved."""
+    """Return everything that the page of a run shows at first."""
     seen, run = opened.survey, opened.run
     config = run.config if run is not None else {}
     order = list(range(opened.latents)) if seen is None else seen.order.tolist()
@@ -50,7 +50,7 @@ def about(opened: Opened) -> dict[str, Any]:
 
 
 def _warning(opened: Opened) -> str | None:
-    """Return what people must know of it, in one line: what was found when it was opened, and damaged scores."""
+    """Return the run's warnings in one line: those found when it was opened, and damaged scores."""
     lines = [opened.warning]
     if opened.run is not None:
         try:
@@ -71,7 +71,7 @@ def _status(opened: Opened) -> dict[str, Any]:
 
 
 def latents(opened: Opened) -> list[dict[str, Any]]:
-    """Return for each latent what it carries, and where its codes lie; without codes, where the prior does."""
+    """Return the information in each latent, and the distribution of its codes or, without codes, of the prior."""
     seen = opened.survey
     if seen is None:
         levels = ndtri(np.clip(QUANTILES, *ENDS))
@@ -98,7 +98,7 @@ def latents(opened: Opened) -> list[dict[str, Any]]:
 
 
 def categories(opened: Opened) -> list[int]:
-    """Return how many categories each latent has: 0 for a number."""
+    """Return the number of categories of each latent; 0 for a numeric one."""
     source = opened.survey if opened.survey is not None else opened.run
     return list(source.categories if source is not None else ()) or [0] * opened.latents
 
@@ -109,7 +109,7 @@ def _histogram(codes: Array) -> dict[str, Any]:
 
 
 def scores(opened: Opened) -> list[dict[str, Any]]:
-    """Return the saved scores of a run, with the step they are of."""
+    """Return the saved scores of a run, with their steps."""
     try:
         found = None if opened.run is None else opened.run.scores()
     except (UsageError, OSError):
@@ -139,19 +139,19 @@ def decoded(opened: Opened, code: Array) -> Array:
 
 
 def only_images(opened: Opened) -> None:
-    """Refuse what draws no images."""
+    """Raise `Unable` if the model draws no images."""
     if opened.kind == "codes-only" and opened.run is not None:
         raise Unable(f"'{opened.name}' has no decoder: its method learns only codes")
     if opened.kind != "images":
-        raise Unable(opened.reason(f"'{opened.name}' has no images to draw: it is of {opened.kind}"))
+        raise Unable(opened.reason(f"'{opened.name}' has no images to draw: its data are {opened.kind}"))
 
 
 def traversal_values(
     opened: Opened, latent: int, steps: int, low: float | None = None, high: float | None = None
 ) -> Array:
-    """Return the values a latent is given: between two ends, by default the 1 % and 99 % quantiles of its codes.
+    """Return the values of a latent in a traversal: between two ends, by default the 1 % and 99 % quantiles of codes.
 
-    A latent of few values, one that is quantised, takes these, and a categorical one its categories.
+    A quantised latent takes its few values, and a categorical one its categories.
     """
     if not 0 <= latent < opened.latents:
         raise Refused(f"'latent' must be from 0 to {opened.latents - 1}, not {latent}")
@@ -165,14 +165,14 @@ def traversal_values(
 
 
 def traversal(opened: Opened, code: Array, latent: int, values: Array) -> Array:
-    """Return the images or vectors of a code whose one latent takes these values."""
+    """Return the images or vectors of a code as one latent takes these values."""
     codes = np.tile(np.asarray(code, dtype=np.float32), (len(values), 1))
     codes[:, latent] = values
     return opened.decode(codes)
 
 
 def shown_latents(opened: Opened, *, only_used: bool = False) -> list[int]:
-    """Return the latents, the most informative first; without those that are not used, where some are."""
+    """Return the latents, the most informative first; with `only_used`, only the used ones, if there are any."""
     seen = opened.survey
     if seen is None:
         return list(range(opened.latents))
@@ -181,13 +181,13 @@ def shown_latents(opened: Opened, *, only_used: bool = False) -> list[int]:
 
 
 def names_of(opened: Opened, order: Sequence[int]) -> list[str]:
-    """Return what latents are called: their number, and the factor that one follows."""
+    """Return the names of latents: their number, and the factor that they follow."""
     factors = opened.keep("followed", lambda: followed(opened))
     return [f"z{j} {factors[j]}" if factors[j] else f"z{j}" for j in order]
 
 
 def all_traversals(opened: Opened, code: Array, steps: int, order: Sequence[int]) -> list[Array]:
-    """Return for each of these latents the images of its traversal; as many of each."""
+    """Return the images of each latent's traversal, the same number for each."""
     only_images(opened)
     rows = [traversal(opened, code, j, traversal_values(opened, j, steps)) for j in order]
     most = max(len(row) for row in rows)
@@ -201,7 +201,7 @@ def animation(rows: list[Array], scale: int, names: Sequence[str] = ()) -> bytes
 
 
 def reconstructions(opened: Opened, count: int, seed: int) -> Array:
-    """Return random images, and below them what the model makes of them, (2 n, H, W, C)."""
+    """Return random images, followed by their reconstructions, (2 n, H, W, C)."""
     only_images(opened)
     if opened.run is None:
         raise Unable(f"'{opened.name}' has no encoder: images cannot be reconstructed")

@@ -18,18 +18,18 @@ from unweave.study.analysis.seeds import FEW_SEEDS, over_seeds, student
 from unweave.study.task import differing, settings_of
 
 RESERVED = ("id", "name", "state", "step", "seconds")
-"""Columns that are no settings; a setting of such a name is told apart."""
+"""Columns that are not settings; a setting with one of these names is renamed."""
 WHOLE = re.compile(r"-?[0-9]+(?=[,}])")
 RESAMPLED = 2_000
-"""Up to so many intervals are found by resampling seeds; more, by Student's t, which is as good and faster."""
+"""Up to this many intervals are found by resampling seeds; more by Student's t, which is as good and faster."""
 INTERVAL = "95 % over seeds, by resampling them; none with fewer than five seeds"
 STUDENT = "95 % over seeds, by Student's t; none with fewer than five seeds"
 
 
 def table(look: Look, running: set[str], failed: set[str]) -> dict[str, Any]:
-    """Return one row for each run, by columns: settings, seed, state, and its scores at the last step.
+    """Return the table of runs, by columns: settings, seed, state, and the scores at the last step.
 
-    A run whose configuration cannot be read has a row without settings, and is called damaged.
+    A run whose configuration cannot be read has a row without settings, and its state is damaged.
     """
     runs = look.records.runs
     identities = runs["run"].to_list()
@@ -63,8 +63,8 @@ def table(look: Look, running: set[str], failed: set[str]) -> dict[str, Any]:
 def _cells(configs: Iterable[str | None]) -> tuple[list[dict[str, Any]], list[int], list[int | None]]:
     """Return the settings of every cell, the cell of each run, and its seed.
 
-    Runs whose configurations differ in the seed alone, as texts, are read once: there are many of them. Settings are
-    empty where a configuration is damaged.
+    Configurations whose texts differ only in the seed are parsed once, because there are many. Settings are empty if a
+    configuration is damaged.
     """
     places: dict[str, int] = {}
     cells, cell_of, seeds = [], [], []
@@ -80,7 +80,7 @@ def _cells(configs: Iterable[str | None]) -> tuple[list[dict[str, Any]], list[in
 
 
 def _without_seed(config: str) -> tuple[str, int | None]:
-    """Return the text of a configuration without its seed, and the seed; as it is where there are others in it.
+    """Return the text of a configuration without its seed, and the seed; unchanged if "seed" occurs more than once.
 
     >>> _without_seed('{"training": {"seed": 3, "lr": 0.1}}')
     ('{"training": {, "lr": 0.1}}', 3)
@@ -93,7 +93,7 @@ def _without_seed(config: str) -> tuple[str, int | None]:
 
 
 def _settings(config: str | None) -> dict[str, Any]:
-    """Return the settings of a run; none where its configuration is damaged."""
+    """Return the settings of a run; empty if its configuration is damaged."""
     found = settings_of(json.loads(config)) if config is not None else {}
     whole = isinstance(found.get("method"), str) and isinstance(found.get("seed"), int)
     return found if whole else {}
@@ -112,7 +112,7 @@ def _name(identity: str) -> str:
 
 
 def _values(settings: list[Any]) -> tuple[str, list[Any]]:
-    """Return whether a setting is a number or a text, and its values as one of these."""
+    """Return whether a setting is a number or a text, and its values in that type."""
     values = [_cell(value) for value in settings]
     if all(value is None or (isinstance(value, int | float) and not isinstance(value, bool)) for value in values):
         return "number", values
@@ -134,10 +134,10 @@ def _state(run: str, state: str | None, is_whole: bool, running: set[str], faile
 
 
 def last_scores(runs: polars.DataFrame, scores: polars.DataFrame) -> dict[str, list[float | None]]:
-    """Return for each metric the score of every run at its last step, the newest; clean ones before noisy ones.
+    """Return for each metric the newest score of every run at its last step; scores on clean labels come first.
 
-    Of a run that has finished, scores of an earlier step are not current, and left out. One that is being trained has
-    those of the last step that was scored.
+    For a finished run, scores of earlier steps are not current and left out. A run in training has the scores of the
+    last step that was scored.
     """
     if not len(scores) or "value" not in scores.columns or "step" not in scores.columns:
         return {}
@@ -158,7 +158,7 @@ def last_scores(runs: polars.DataFrame, scores: polars.DataFrame) -> dict[str, l
 
 
 def groups(found: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the runs of a table in groups that agree in everything but the seed, with means and intervals."""
+    """Return the runs of a table in groups that agree in everything except the seed, with means and intervals."""
     columns, rows = found["columns"], found["rows"]
     settings = [each["name"] for each in columns if each["kind"] in ("text", "number")]
     settings = [name for name in settings if name not in RESERVED]
@@ -173,7 +173,7 @@ def groups(found: Mapping[str, Any]) -> dict[str, Any]:
     listed = []
     for places in members.values():
         if rows["method"][places[0]] is None:
-            continue  # a damaged run is of no group
+            continue  # a damaged run belongs to no group
         seeds, copies = _one_of_each(places, rows)
         key = {name: rows[name][seeds[0]] for name in by}
         shown = {name: value for name, value in key.items() if name not in ("data", "method")}
@@ -188,9 +188,9 @@ def groups(found: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _one_of_each(places: list[int], rows: Mapping[str, list[Any]]) -> tuple[list[int], list[int]]:
-    """Return one run of each seed, in their order, and the others: a copy of a run is no further seed.
+    """Return one run per seed, in the order of seeds, and the others: a copy of a run does not count as another seed.
 
-    Of several the first counts, and one that has finished before one that has not.
+    Among several, finished runs come before unfinished ones, then the first counts.
     """
     ordered = sorted(places, key=lambda place: (rows["seed"][place], rows["state"][place] != "finished"))
     first: dict[Any, int] = {}

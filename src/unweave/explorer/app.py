@@ -1,4 +1,4 @@
-"""The routes: every address, and the function that answers it."""
+"""The application: it finds the function that answers a request."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ KINDS = {
 
 
 def create_app(explorer: Explorer, *, host: str = "127.0.0.1", framed_by: str = "'none'") -> ASGIApp:
-    """Return the application that answers all requests about what is explored.
+    """Return the application that answers all requests of the explorer.
 
     Parameters
     ----------
     explorer
         What is explored.
     host
-        The address the server listens at; requests to other names are refused.
+        The address that the server listens on; requests to other names are refused.
     framed_by
-        Sources whose pages may show ours within them, as a content security policy has them.
+        Sources whose pages may embed ours, in the syntax of a content security policy.
 
     Returns
     -------
@@ -60,9 +60,9 @@ def create_app(explorer: Explorer, *, host: str = "127.0.0.1", framed_by: str = 
 
 
 class Pages:
-    """Answers requests by their routes. What loads a lot is imported when it is first asked for.
+    """Answers requests by their routes; slow modules are imported on first use.
 
-    Errors are raised, for the guard to explain.
+    Errors are raised and explained by the guard.
     """
 
     def __init__(self, holder: Starlette) -> None:
@@ -101,7 +101,7 @@ async def _page(request: Request) -> Response:
 
 
 def _file(name: str) -> Response:
-    """Return a file of the page, which is looked up by its name, and never by a path that is asked for."""
+    """Return a file of the page by its name; the requested path never reaches the file system."""
     path = page_files().get(name)
     if path is None:
         raise Missing("there is no such file")
@@ -110,7 +110,7 @@ def _file(name: str) -> Response:
 
 @cache
 def page_files() -> dict[str, Path]:
-    """Return the files that the page is made of, by the names that it asks for them with."""
+    """Return the files of the page, by the names under which it requests them."""
     return {path.relative_to(PAGE).as_posix(): path for path in sorted(PAGE.rglob("*")) if path.suffix in KINDS}
 
 
@@ -120,7 +120,7 @@ def _plotly(request: Request) -> Response:
 
 
 def plotly_path() -> Path:
-    """Return where the Python package plotly has plotly.js; the package itself, which is large, is not imported."""
+    """Return the path of plotly.js in the package plotly, without importing the package, which is large."""
     found = find_spec("plotly")
     for place in (found.submodule_search_locations or []) if found else []:
         if (path := Path(place) / "package_data" / "plotly.min.js").is_file():
@@ -129,7 +129,7 @@ def plotly_path() -> Path:
 
 
 def _hashes() -> str:
-    """Return the hashes of the scripts within the page, which its content security policy names."""
+    """Return the hashes of the page's inline scripts, for its content security policy."""
     path = page_files().get("index.html")
     scripts = INLINE.findall(path.read_bytes()) if path else []
     digests = (base64.b64encode(hashlib.sha256(script).digest()).decode() for script in scripts)

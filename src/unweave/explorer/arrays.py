@@ -1,4 +1,4 @@
-"""The content of a file of NumPy arrays, from its headers: no data are read, and nothing is unpickled."""
+"""The shapes of arrays in a NumPy file, from its headers: no data are read, and nothing is unpickled."""
 
 from __future__ import annotations
 

@@ -15,19 +15,19 @@ OKAY = 200
 
 
 class Asker:
-    """Asks an application as a browser on this machine would."""
+    """Sends requests to an application, like a browser on this machine."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     def ask(self, path: str, params: Mapping[str, Any]) -> bytes | None:
-        """Return the answer below /api/, or None where it is refused."""
-        with ThreadPoolExecutor(1) as pool:  # a notebook runs a loop in this thread already
+        """Return the answer below /api/, or None if it is refused."""
+        with ThreadPoolExecutor(1) as pool:  # in a notebook, this thread already runs an event loop
             status, content = pool.submit(asyncio.run, self._get(f"/api/{path}", params)).result()
         return content if status == OKAY else None
 
     def json(self, path: str, params: Mapping[str, Any]) -> Any:
-        """Return the answer below /api/ as JSON, or None where it is refused."""
+        """Return the answer below /api/ as JSON, or None if it is refused."""
         found = self.ask(path, params)
         return None if found is None else json.loads(found)
 

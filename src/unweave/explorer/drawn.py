@@ -37,7 +37,7 @@ _kept: OrderedDict[tuple[str, int], Drawn] = OrderedDict()
 
 
 def sampled(total: int, samples: int) -> Array:
-    """Return which images are looked at: random ones, the same for all runs on a data set, each once."""
+    """Return the indices of random images without repetition, the same for all runs on a data set."""
     return np.random.default_rng(0).choice(total, size=min(samples, total), replace=False)
 
 

@@ -1,4 +1,4 @@
-"""The static export: a folder with the page and all its answers, which opens from disk without a server."""
+"""The static export: a folder with the page and all its answers, which works from disk without a server."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from unweave.explorer.state import Explorer
 from unweave.progress import OnProgress, silent
 
 MOST_RUNS = 20
-"""Runs whose images are computed beforehand, unless more are asked for."""
+"""Default number of runs whose images are computed in advance."""
 MOST_LATENTS = 32
-"""Of a run with more latents, those that carry most have traversals."""
+"""Largest number of latents with traversals per run: those with most information."""
 STEPS = 11
-"""Images of a traversal that a slider goes through."""
+"""Number of images over the range of a slider."""
 SHOWN_STEPS = 9
-"""Images of a row of the grid of traversals."""
+"""Number of images in a row of the grid of traversals."""
 SAVED = 64
-"""Pixels of an image in a picture that is saved, about."""
+"""Approximate size in pixels of an image in a saved picture."""
 STARTS = 4
-"""Images whose codes the sliders can start from."""
+"""Number of images whose codes the sliders can start from."""
 POINTS = 250
-"""Points of a scatter, at most."""
+"""Largest number of points in a scatter plot."""
 MOST_COMPARED = 12
-"""Up to so many runs of a data set are all compared with each other; of more, neighbours."""
+"""Up to this many runs on a data set, all pairs are compared; above, only neighbours."""
 KINDS = ("mi", "importance", "correlation")
 EVERY = 0.1
 
@@ -42,14 +42,14 @@ Params = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Exported:
-    """What was written; as a path it is the page to open."""
+    """The result of an export; as a path it is the page to open."""
 
     page: Path
     bytes: int
     runs: int
-    """Runs whose sliders move."""
+    """Number of runs with sliders."""
     of: int
-    """Runs in the table."""
+    """Number of runs in the table."""
 
     def __fspath__(self) -> str:
         return str(self.page)
@@ -70,19 +70,19 @@ def write_export(
     folder
         A folder of runs and studies, at any depth; or one run, or one study.
     out
-        The folder to write: a new one, or an earlier export, which is replaced. It is written whole or not at all.
+        The folder to write: a new one, or an earlier export, which is replaced. If an error occurs, it does not change.
     runs
-        How many runs have their images computed beforehand, one of each setting before a second of any; or the paths
-        of these runs within the folder. The tables hold all runs.
+        The number of runs whose images are computed in advance, one of each setting before a second of any; or the
+        paths of these runs within the folder. The tables contain all runs.
     samples
-        Random images of each run whose codes are looked at.
+        Number of random images that are encoded for each run.
     on_progress
         Called as `on_progress(what, done, total)`.
 
     Returns
     -------
     Exported
-        The page to open, how many bytes the folder has, and how many runs.
+        The page to open, the size of the folder in bytes, and the numbers of runs.
     """
     root, told = Path(folder), on_progress or silent
     if not root.is_dir():
@@ -111,7 +111,7 @@ def write_export(
 
 
 def _tables(explorer: Explorer) -> dict[str, dict[str, Any]]:
-    """Return the table and the groups of every study, or folder of runs."""
+    """Return the table and the groups of every study or folder of runs."""
     found = {}
     for study in explorer.about()["studies"]:
         table, _ = explorer.table(study["id"])
@@ -141,7 +141,7 @@ def _by_turns(tables: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _first(table: Mapping[str, Any], chosen: Sequence[str]) -> dict[str, Any]:
-    """Return a table with the chosen runs before all others: pages show the first run until another is chosen."""
+    """Return a table with the chosen runs first: pages show the first run until another is chosen."""
     there = set(chosen)
     order = sorted(range(table["total"]), key=lambda place: table["rows"]["id"][place] not in there)
     return {**table, "rows": {name: [column[place] for place in order] for name, column in table["rows"].items()}}
@@ -149,7 +149,7 @@ def _first(table: Mapping[str, Any], chosen: Sequence[str]) -> dict[str, Any]:
 
 @dataclass
 class _Collector:
-    """Asks for all that the pages would, and gives it to the writer under the names that they look it up by."""
+    """Makes all requests that the pages would make, and passes the answers to the writer under their keys."""
 
     explorer: Explorer
     writer: Writer
@@ -159,7 +159,7 @@ class _Collector:
         self.asker = Asker(create_app(self.explorer))
 
     def front(self, tables: Mapping[str, Mapping[str, Any]], chosen: Sequence[str]) -> None:
-        """Store what every page begins with."""
+        """Store what every page loads first."""
         self.writer.first("index", {}, {**plain(self.explorer.about()), "static": True})
         for study, found in tables.items():
             self.writer.json("tables", "table", {"study": study}, _first(found["table"], chosen))
@@ -190,10 +190,10 @@ class _Collector:
                     self.writer.json(run, "scatter", params, _fewer(found))
 
     def _pictures(self, run: str, about: Mapping[str, Any], starts: Sequence[int]) -> None:
-        """Store traversals from the first image and from others, and all in one picture."""
+        """Store traversals from the first image and from others, and one picture of all latents."""
         self._picture(run, "run/traversals", {"run": run}, {"steps": SHOWN_STEPS})
         scale = max(1, min(8, round(SAVED / about["shape"][1])))
-        for path in ("run/traversals", "run/animation"):  # to be kept: with names
+        for path in ("run/traversals", "run/animation"):  # to download, with names
             named = {"run": run, "labels": 1, "rows": "used"}
             self._picture(run, path, named, {"steps": SHOWN_STEPS, "scale": scale})
         self._picture(run, "run/reconstructions", {"run": run}, {"n": 6})
@@ -206,7 +206,7 @@ class _Collector:
                 self._traversals(run, about, {"image": image}, {"z": code})
 
     def _traversals(self, run: str, about: Mapping[str, Any], key: Params, start: Params) -> None:
-        """Store a strip for each latent, over the range of its slider; one image of a latent that changes nothing."""
+        """Store a strip for each latent, over the range of its slider; a single image for a latent without effect."""
         for latent in about["order"][:MOST_LATENTS]:
             low, high = _ends(about["latents"][latent])
             steps = STEPS if about["latents"][latent]["active"] is not False else 1
@@ -237,7 +237,7 @@ class _Collector:
             time.sleep(EVERY)
 
     def comparisons(self, opened: Mapping[str, Opened]) -> None:
-        """Store how the runs of one data set compare."""
+        """Store the comparisons of runs on one data set."""
         by_data: dict[str, list[str]] = {}
         for run, each in opened.items():
             if each.data is not None:
@@ -254,26 +254,26 @@ class _Collector:
             self._json(points["id"], "geometry", {"points": points["id"]})
 
     def _json(self, part: str, path: str, params: Params) -> Any:
-        """Store an answer, and return it; None where there is none."""
+        """Store an answer, and return it; None if there is none."""
         found = self.asker.json(path, params)
         if found is not None:
             self.writer.json(part, path, params, found)
         return found
 
     def _picture(self, part: str, path: str, params: Params, asked: Params | None = None) -> None:
-        """Store a picture under the parameters that the page names; `asked` are those that the server needs."""
+        """Store a picture under the parameters that the page uses; `asked` are those that the server needs."""
         found = self.asker.ask(path, {**params, **(asked or {})})
         if found is not None:
             self.writer.picture(part, path, params, found)
 
 
 def _starts(opened: Opened) -> list[int]:
-    """Return the images that sliders can start from: the first is that of the run's page."""
+    """Return the images that sliders can start from; the first is the one that the run's page shows."""
     return [int(index) for index in opened.indices[:STARTS]] if opened.run is not None else []
 
 
 def _ends(latent: Mapping[str, Any]) -> tuple[float, float]:
-    """Return the ends of a latent's slider, as lib/sliders.js has them."""
+    """Return the ends of a latent's slider, as in lib/sliders.js."""
     if latent["categories"]:
         return 0, latent["categories"] - 1
     low, high = latent["quantiles"][0], latent["quantiles"][-1]
@@ -281,7 +281,7 @@ def _ends(latent: Mapping[str, Any]) -> tuple[float, float]:
 
 
 def _fewer(scatter: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a scatter of fewer points, which are random ones, with codes in few digits."""
+    """Return a scatter plot with fewer, random points, and codes rounded to few digits."""
     fewer = {name: part[:POINTS] if isinstance(part, list) else part for name, part in scatter.items()}
     codes = [None if value is None else float(f"{value:.3g}") for value in fewer["x"]]
     return {**fewer, "x": codes, "sampled": len(codes)}

@@ -1,9 +1,8 @@
-"""The files of a static export, written so that a page from disk can read them.
+"""The files of a static export, written so that a page opened from disk can read them.
 
-A page that was opened from disk may load classic scripts, style sheets and images beside it, but neither modules nor
-JSON. So the modules are data: addresses in the import map of index.html, and answers are scripts that put themselves
-into one object: `json` by name, `files` (which script holds a name) and `pictures` (as data: addresses too, since a
-canvas that has drawn an image from disk cannot be saved).
+Such a page may load classic scripts, style sheets and images, but neither modules nor JSON. So modules are data: URLs
+in the import map of index.html, and answers are scripts that fill one object: `json` by key, `files` (the script that
+holds a key) and `pictures` (data: URLs too, because a canvas with an image from disk cannot be saved).
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from unweave.errors import UsageError
 from unweave.explorer.app import page_files, plotly_path
 
 MARK = "unweave-export.json"
-"""The file by which an export is known."""
+"""The file that marks a folder as an export."""
 STORE = "window.UNWEAVE_STATIC"
 IMPORTS = re.compile(r'<script type="importmap">.*?</script>', re.DOTALL)
 STYLE = re.compile(r'<link rel="stylesheet" href="[^"]*style\.css">')
@@ -33,7 +32,7 @@ DIGITS = 5
 
 
 def key(path: str, params: Mapping[str, Any]) -> str:
-    """Return the name of an answer, as `key` in lib/api.js makes it.
+    """Return the key of an answer, as `key` in lib/api.js does.
 
     >>> key("run/traversal", {"run": "a/b", "latent": 3}), key("index", {})
     ('run/traversal?latent=3&run=a/b', 'index')
@@ -44,14 +43,14 @@ def key(path: str, params: Mapping[str, Any]) -> str:
 
 @contextmanager
 def replacing(out: Path) -> Iterator[Path]:
-    """Give a new folder beside `out`, which takes its place in the end; on any error `out` is as it was.
+    """Yield a new folder beside `out`, which replaces it at the end; on any error `out` does not change.
 
     Only a new or empty folder, or an earlier export, is replaced.
     """
     if out.is_symlink() or (out.exists() and not out.is_dir()):
         raise UsageError(f"'{out}' is not a folder; choose another name")
     if out.is_dir() and any(out.iterdir()) and not (out / MARK).is_file():
-        raise UsageError(f"'{out}' is a folder that holds something else than an export; choose another")
+        raise UsageError(f"'{out}' is a folder that is not an export; choose another")
     if not out.absolute().parent.is_dir():
         raise UsageError(f"there is no folder '{out.parent}' to write '{out.name}' into")
     stem = out.absolute().with_name(f".{out.absolute().name}.{secrets.token_hex(6)}")
@@ -62,7 +61,7 @@ def replacing(out: Path) -> Iterator[Path]:
         if out.exists():
             out.rename(former)
         unfinished.rename(out.absolute())
-    except BaseException:  # an interrupt must not leave half an export behind either
+    except BaseException:  # an interrupt must not leave an incomplete export either
         if former.exists() and not out.exists():
             former.rename(out.absolute())
         raise
@@ -72,7 +71,7 @@ def replacing(out: Path) -> Iterator[Path]:
 
 
 class Writer:
-    """Gathers answers, and writes the folder."""
+    """Collects answers, and writes the folder."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -83,24 +82,24 @@ class Writer:
         (folder / "answers").mkdir()
 
     def first(self, path: str, params: Mapping[str, Any], answer: Any) -> None:
-        """Keep an answer that is loaded with the page."""
+        """Add an answer that is loaded with the page."""
         self._first[key(path, params)] = answer
 
     def json(self, part: str, path: str, params: Mapping[str, Any], answer: Any) -> None:
-        """Keep an answer in a part, which is loaded when one of its answers is asked for."""
+        """Add an answer to a part, which is loaded when the page requests one of its answers."""
         name = key(path, params)
         self._parts.setdefault(part, {})[name] = _short(answer)
         self._pictures.setdefault(part, {})
         self._files[name] = f"answers/{list(self._parts).index(part)}.js"
 
     def picture(self, part: str, path: str, params: Mapping[str, Any], content: bytes) -> None:
-        """Keep a picture, as small as it can be without loss, beside the answers of a part, which is loaded first."""
+        """Add a picture, compressed without loss, to a part, which is loaded before the picture is used."""
         gif = content.startswith(b"GIF")
         text = base64.b64encode(content if gif else _small(content)).decode()
         self._pictures[part][key(path, params)] = f"data:image/{'gif' if gif else 'png'};base64,{text}"
 
     def finish(self) -> int:
-        """Write all that is not written yet, and return the size of the folder in bytes."""
+        """Write everything that is not written yet, and return the size of the folder in bytes."""
         for place, (part, answers) in enumerate(self._parts.items()):
             lines = [f"Object.assign({STORE}.json, {_text(answers)});"]
             lines += [f"Object.assign({STORE}.pictures, {_text(found)});"] if (found := self._pictures[part]) else []
@@ -115,7 +114,7 @@ class Writer:
 
 
 def page() -> str:
-    """Return index.html with the style and all modules within it."""
+    """Return index.html with the style and all modules inlined."""
     files = page_files()
     modules = {f"#{name}": _data_address(path) for name, path in files.items() if path.suffix == ".js"}
     imports = f'<script type="importmap">{json.dumps({"imports": modules})}</script>'
@@ -132,13 +131,13 @@ def _data_address(path: Path) -> str:
 
 
 def _text(value: Any) -> str:
-    """Return JSON that may stand in a script: it ends no element, and has no line ends of its own."""
+    """Return JSON that is safe inside a script: it cannot end the element, and has no line breaks."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.replace("</", "<\\/").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
 def _short(value: Any) -> Any:
-    """Return an answer with its numbers in a few digits."""
+    """Return an answer with numbers rounded to a few digits."""
     if isinstance(value, float):
         return float(f"{value:.{DIGITS}g}")
     if isinstance(value, dict):
@@ -147,7 +146,7 @@ def _short(value: Any) -> Any:
 
 
 def _small(content: bytes) -> bytes:
-    """Return a PNG in as few bytes as Pillow can without loss."""
+    """Return a PNG compressed as well as Pillow can, without loss."""
     from PIL import Image
 
     picture = Image.open(BytesIO(content))

@@ -1,8 +1,8 @@
-"""What stands before every page and answer: who may ask, how, and how long a question may be.
+"""Checks every request before it is answered: where it comes from, its method, and its length.
 
-A page on the web that a browser has open can send requests to 127.0.0.1, directly or by a name of its own that leads
-there. Each request therefore says by its Host, Origin and Sec-Fetch-Site headers where it comes from, and only our own
-pages are answered. Nothing can be written. Every failure is one line of JSON.
+Any web page that is open in a browser can send requests to 127.0.0.1, directly or through a domain name that resolves
+to it. The headers Host, Origin and Sec-Fetch-Site show where a request comes from, and only our own pages get answers.
+Nothing can be written. Every error is one line of JSON.
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ LONGEST_PATH = 512
 LONGEST_QUERY = 48_000
 HERE = ("127.0.0.1", "localhost", "::1")
 ASKING = ("GET", "HEAD")
-ENDING = "the server is ending"
+ENDING = "the server is shutting down"
 
 
 @dataclass(frozen=True)
 class Rules:
-    """Who may ask."""
+    """Which requests are allowed."""
 
     host: str = "127.0.0.1"
-    """The address that the server listens at."""
+    """The address that the server listens on."""
     scripts: str = ""
-    """Hashes of the scripts within the page itself, for its content security policy."""
+    """Hashes of the page's inline scripts, for its content security policy."""
     framed_by: str = "'none'"
-    """Whose pages may show ours inside of them; a notebook may."""
+    """Sources whose pages may embed ours, such as a notebook."""
     names: Collection[str] = field(default_factory=frozenset)
-    """Further names that this machine may be called by."""
+    """Other names of this machine."""
 
     def is_ours(self, host: str) -> bool:
-        """Tell whether a Host header names this machine: a name of somebody else's may lead here as well.
+        """Return whether a Host header names this machine: an attacker's domain name may resolve to it as well.
 
-        Other addresses than the one listened at count only where the server listens to other machines.
+        Addresses other than the one listened on count only if the server accepts other machines.
         """
         name = _name_of(host)
         if name is None:
@@ -58,10 +58,10 @@ class Rules:
         return name == socket.gethostname().lower() or _is_address(name)
 
     def headers(self) -> list[tuple[bytes, bytes]]:
-        """Return the headers of every answer: what the page may load, and who may show it."""
+        """Return the headers of every answer: what the page may load, and who may embed it."""
         policy = (
             "default-src 'self'; "
-            f"script-src 'self' 'unsafe-eval' {self.scripts}; "  # plotly compiles the drawing of parallel coordinates
+            f"script-src 'self' 'unsafe-eval' {self.scripts}; "  # plotly compiles code for parallel coordinates
             "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; worker-src 'self' blob:; object-src 'none'; "
             f"base-uri 'none'; form-action 'none'; frame-ancestors {self.framed_by}"
         )
@@ -75,7 +75,7 @@ class Rules:
 
 
 class Guard:
-    """The one ASGI application that the server runs: it checks a request, and answers its failures."""
+    """The ASGI application that the server runs: it checks requests, and answers errors."""
 
     def __init__(self, app: ASGIApp, rules: Rules) -> None:
         self._app = app
@@ -101,12 +101,12 @@ class Guard:
             self._check(scope)
             await self._app(scope, receive, sending)
         except Exception as error:
-            if begun:  # the answer is cut off: nothing can be added to it
-                LOG.debug("an answer was cut off", exc_info=error)
+            if begun:  # the answer was interrupted: nothing can be added to it
+                LOG.debug("an answer was interrupted", exc_info=error)
                 return
             status, line = explained(error)
             await send_json({"error": line}, status)(scope, receive, sending)
-        except asyncio.CancelledError:  # the server ends before the answer is there, which is nobody's mistake
+        except asyncio.CancelledError:  # the server shuts down before the answer is complete
             if not begun:
                 await send_json({"error": ENDING}, 503)(scope, receive, sending)
 
@@ -133,7 +133,7 @@ class Guard:
 
 
 class Forbidden(Refused):
-    """A request that is refused before anything is looked up."""
+    """A request that is refused before anything is read."""
 
     def __init__(self, line: str, status: int) -> None:
         super().__init__(line)
@@ -141,7 +141,7 @@ class Forbidden(Refused):
 
 
 def explained(error: Exception) -> tuple[int, str]:
-    """Return the status and the line of an error; what nobody thought of is logged, and said without details."""
+    """Return the status and the message of an error; unexpected errors are logged, and shown without details."""
     if isinstance(error, Refused):
         return error.status, _line(error)
     if isinstance(error, UsageError):
@@ -149,7 +149,7 @@ def explained(error: Exception) -> tuple[int, str]:
     if isinstance(error, HTTPException):
         return error.status_code, "there is nothing at this address"
     if isinstance(error, FileNotFoundError):
-        return 404, "what is asked for is no longer there"
+        return 404, "this no longer exists"
     LOG.warning("a request failed: %s: %s", type(error).__name__, _line(error))
     LOG.debug("a request failed", exc_info=error)
     if isinstance(error, MemoryError):
@@ -162,10 +162,10 @@ def _line(error: Exception) -> str:
 
 
 def _name_of(host: str) -> str | None:
-    """Return the name in a Host header without its port, in lower case; None where it is no such header."""
+    """Return the name in a Host header without its port, in lower case; None if the header is invalid."""
     try:
         found = urlsplit(f"//{host}")
-        _ = found.port  # which raises where it is no number
+        _ = found.port  # raises if it is not a number
     except ValueError:
         return None
     plain = found.netloc == host and not (found.path or found.query or found.fragment) and "@" not in host

@@ -1,4 +1,4 @@
-"""Opened runs and files of codes: the model kept in memory, and the codes of random images."""
+"""Opened runs and files of codes: the model in memory, and the codes of random images."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from unweave.runs import Run
 
 Kind = Literal["images", "vectors", "codes-only", "closed"]
-"""What can be shown: decoded images or vectors, codes without a decoder, or settings and scores alone."""
+"""What can be shown: decoded images or vectors, codes without a decoder, or only settings and scores."""
 Array = NDArray[Any]
 T = TypeVar("T")
 SAMPLES = 2_000
-"""Random images whose codes are looked at."""
+"""Default number of random images that are encoded."""
 KEPT = 6
-"""Runs kept open."""
+"""Number of runs kept open."""
 
 
 @dataclass
 class Opened:
-    """A run, a file of codes or a model of your own, as the pages show it."""
+    """A run, a file of codes or your own model, as the pages show it."""
 
     name: str
     kind: Kind
@@ -39,24 +39,24 @@ class Opened:
     shape: tuple[int, ...] = ()
     """Height, width and channels of its images, or the number of features of its vectors."""
     survey: Survey | None = None
-    """Codes and factors of random images, and what each latent carries; None where its data set is not there."""
+    """Codes and factors of random images, and the information in each latent; None if the data set is missing."""
     indices: Array = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    """Which images these are."""
+    """The indices of these images."""
     total: int = 0
-    """Of so many."""
+    """The number of images in the data set."""
     factors: tuple[str, ...] = ()
     sizes: tuple[int, ...] = ()
-    """How many values each factor has."""
+    """The number of values of each factor."""
     decoder: Callable[[Array], Array] | None = None
-    """From codes (n, latents) to images (n, H, W, C), uint8, or vectors (n, D)."""
+    """A function from codes (n, latents) to images (n, H, W, C), uint8, or vectors (n, D)."""
     run: Run | None = None
     data: Dataset | None = None
     warning: str | None = None
-    """What people must know of it: why it cannot be decoded, that it has collapsed, that its data set is gone."""
+    """A warning for users: why it cannot be decoded, that it has collapsed, or that its data set is missing."""
     lock: threading.RLock = field(default_factory=threading.RLock)
-    """Held while its model computes."""
+    """Locked while its model computes."""
     _keeping: threading.RLock = field(default_factory=threading.RLock)
-    """Held while what is kept is computed: sliders need not wait for it."""
+    """Locked while a result to keep is computed; sliders do not wait for it."""
     _kept: dict[Hashable, Any] = field(default_factory=dict)
 
     def decode(self, codes: Array) -> Array:
@@ -81,20 +81,20 @@ class Opened:
             return self.run.encode(self.data.inputs([index]))[0], self.data.values([index])[0]
 
     def inputs(self, indices: Array) -> Array:
-        """Return true images or vectors of its data set."""
+        """Return images or vectors of its data set."""
         if self.data is None:
             raise Unable(self.reason(f"'{self.name}' has no data set"))
         with self.lock:
             return self.data.inputs(indices)
 
     def seen(self) -> Survey:
-        """Return the codes of random images; refuse where there are none."""
+        """Return the codes of random images, or raise `Unable`."""
         if self.survey is None:
             raise Unable(self.warning or f"'{self.name}' has no codes")
         return self.survey
 
     def labelled(self) -> Survey:
-        """Return the codes of random images and their factors; refuse where these are not known."""
+        """Return the codes of random images and their factors, or raise `Unable` if these are unknown."""
         seen = self.seen()
         if not self.factors or seen.factors.shape[1] != len(self.factors):
             why = self.warning if self.run is None and self.kind == "codes-only" else None
@@ -102,15 +102,15 @@ class Opened:
         return seen
 
     def reason(self, line: str) -> str:
-        """Return why something cannot be shown: what is wrong with the run, or this line; a file is only what it is."""
+        """Return why something cannot be shown: the run's warning, if any, otherwise this line."""
         return line if self.kind == "codes-only" else self.warning or line
 
     def start(self) -> Array:
-        """Return the code of the first sampled image; where there is none, the middle of the prior."""
+        """Return the code of the first sampled image or, without one, the centre of the prior."""
         return self.survey.codes[0] if self.survey is not None else np.zeros(self.latents)
 
     def keep(self, key: Hashable, compute: Callable[[], T]) -> T:
-        """Return what was computed before under this key, or compute it."""
+        """Return the result kept under this key, or compute and keep it."""
         with self._keeping:
             if key not in self._kept:
                 self._kept[key] = compute()
@@ -118,7 +118,7 @@ class Opened:
 
 
 def surveyed(codes: Array, logs: Array | None, factors: Array, categories: tuple[int, ...] = ()) -> Survey:
-    """Return the survey of codes, their log-variances where they have any, factors, and which codes are categories."""
+    """Return the survey of codes, with their log-variances, if any, factors, and categorical latents."""
     from unweave.report.surveys import Survey
 
     codes = codes.astype(np.float64)
@@ -126,7 +126,7 @@ def surveyed(codes: Array, logs: Array | None, factors: Array, categories: tuple
 
 
 class Kept:
-    """What was opened last, by identity and state: something that has changed since is opened again."""
+    """The runs opened last, by identity and state: what has changed since is opened again."""
 
     def __init__(self, most: int = KEPT) -> None:
         self._most = most
@@ -135,7 +135,7 @@ class Kept:
         self._opening: dict[Hashable, threading.Lock] = {}
 
     def get(self, key: Hashable, state: Hashable, open_it: Callable[[], Opened]) -> Opened:
-        """Return what was opened under this key in this state, or open it; two requests do not open it twice."""
+        """Return what is open under this key in this state, or open it; simultaneous requests open it once."""
         if (found := self.found(key, state)) is not None:
             return found
         with self._lock:
@@ -153,7 +153,7 @@ class Kept:
             return opened
 
     def found(self, key: Hashable, state: Hashable) -> Opened | None:
-        """Return what was opened under this key in this state, or None."""
+        """Return what is open under this key in this state, or None."""
         with self._lock:
             known, opened = self._opened.get(key, (None, None))
             if opened is None or known != state:

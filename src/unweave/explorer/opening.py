@@ -1,4 +1,4 @@
-"""Opening the folder of a run, or a file of codes, for the pages."""
+"""Open the folder of a run, or a file of codes, for the pages."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from unweave.explorer.refusals import Unable
 if TYPE_CHECKING:
     from unweave.runs import Run
 
-NO_DECODER = "Its method learns only codes: without a decoder there are no images to draw as latents move."
+NO_DECODER = "Its method learns only codes: without a decoder, moving latents draws no images."
 
 
 def open_run(run: Run, name: str, samples: int) -> Opened:
-    """Return a run with its model in memory; what cannot be opened is closed, and says why."""
+    """Return a run with its model in memory; if it cannot be opened, its warning says why."""
     try:
         model = run.model
     except (UsageError, OSError) as error:
@@ -38,13 +38,13 @@ def open_run(run: Run, name: str, samples: int) -> Opened:
 
 
 def _with_codes(opened: Opened, run: Run, samples: int) -> Opened:
-    """Add the data set, and the codes of random images of it."""
+    """Add the data set, and the codes of random images."""
     from unweave.report.surveys import collapse
 
     drawn = draw(run, samples)
     data = drawn.data
     if tuple(data.shape) != opened.shape:
-        raise UsageError(f"its data set has images of shape {data.shape}, and its model takes {opened.shape}")
+        raise UsageError(f"its data set has images of shape {data.shape}, but its model takes {opened.shape}")
     codes, logs = run.posterior(drawn.inputs)
     if not np.isfinite(codes).all():
         raise UsageError("its codes are not finite")
@@ -56,7 +56,7 @@ def _with_codes(opened: Opened, run: Run, samples: int) -> Opened:
 
 
 def read_run(path: Path, name: str, samples: int, step: int | None = None) -> Opened:
-    """Open the run in a folder, as it is or as it was after a step."""
+    """Open the run in a folder, with its current weights or those after a step."""
     from unweave.runs import Run
 
     try:
@@ -68,7 +68,7 @@ def read_run(path: Path, name: str, samples: int, step: int | None = None) -> Op
 
 
 def _without_folder(error: Exception, path: Path, name: str) -> str:
-    """Return the line of an error with the run's name in the place of its folder: where that lies is nobody's."""
+    """Return an error's message with the run's name instead of its folder, whose path must not be shown."""
     line = str(error)
     for place in (path, path.resolve()):
         line = line.replace(f"'{place}'", f"'{name}'").replace(f"'{place}{os.sep}", f"'{name}{os.sep}")
@@ -92,13 +92,13 @@ def read_codes(path: Path, name: str, samples: int) -> Opened:
 
 
 def _unfit(factors: np.ndarray, codes: np.ndarray) -> str | None:
-    """Return why factors are not shown beside codes, or None where they can be."""
+    """Return why factors are not shown with codes, or None if they can be shown."""
     if factors.ndim != 2:
         return f"its factors are left out: they must be a table (n, k), not of shape {factors.shape}"
     if len(factors) != len(codes):
-        return f"its factors are left out: there are {len(codes):,} codes and {len(factors):,} rows of factors"
+        return f"its factors are left out: there are {len(codes):,} codes, but {len(factors):,} rows of factors"
     if factors.dtype.kind == "f" and not np.isfinite(factors).all():
-        return "its factors are left out: some are no finite numbers"
+        return "its factors are left out: some are not finite numbers"
     return None
 
 
@@ -116,7 +116,7 @@ def _arrays(path: Path) -> dict[str, np.ndarray]:
 
 
 def _factor_names(path: Path, count: int) -> tuple[str, ...]:
-    """Return the names of factors: those of the data set in the file's record, if it is one that is drawn."""
+    """Return the names of factors: those of the data set in the file's record, if it is drawn by unweave."""
     from unweave.data import load, recorded
     from unweave.encoders.codes import Codes
 

@@ -1,4 +1,4 @@
-"""Your own model: any function from codes to images, with its codes."""
+"""Your own model: any function from codes to images, and codes."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from unweave.explorer.refusals import Unable
 from unweave.metrics.inputs import check_codes, check_factors
 
 IDENTITY = "model"
-"""What the only model is called in addresses."""
+"""The identity of the only model in addresses."""
 LARGEST_BYTE = 255
 CHANNELS = (1, 3, 4)
-"""Grey, colours, or colours and opacity."""
+"""Numbers of channels: grey, colour, or colour and opacity."""
 OVER = 0.5
-"""Floats may be so far outside of 0 to 1, as a decoder without a last sigmoid gives them; they are cut there."""
+"""How far floats may be outside of 0 to 1, as from a decoder without a final sigmoid; they are clipped."""
 
 Decode = Callable[[Any], Any]
-"""From codes (n, latents) to images (n, H, W, C), uint8 or floats from 0 to 1, or to vectors (n, D)."""
+"""A function from codes (n, latents) to images (n, H, W, C), uint8 or floats from 0 to 1, or to vectors (n, D)."""
 
 
 def open_own(
@@ -41,17 +41,17 @@ def open_own(
     ----------
     decode
         A function from codes (n, latents), float32, to images (n, H, W, C) or (n, H, W), uint8 or floats from 0 to 1,
-        or to vectors (n, D). An array of any library that NumPy can read will do.
+        or to vectors (n, D). Arrays may come from any library that NumPy can read.
     codes
-        Codes (n, latents) that say where each slider goes: those of your data.
+        Codes (n, latents) of your data, which set the range of each slider.
     factors
-        Factors (n, k) of the same rows, where they are known.
+        Factors (n, k) of the same rows, if known.
     names
         The names of the factors.
     samples
-        Random rows that are looked at.
+        Number of random rows that are shown.
     title
-        What the page calls it.
+        The model's name on the page.
 
     Returns
     -------
@@ -74,7 +74,7 @@ def open_own(
 
 
 def _called(decode: Decode, codes: Array) -> Any:
-    """Call somebody's decoder; what goes wrong in it is said in one line."""
+    """Call the user's decoder; its errors become one line."""
     try:
         return decode(codes)
     except Exception as error:
@@ -85,18 +85,18 @@ def _names(names: Sequence[str] | None, count: int) -> tuple[str, ...]:
     if names is None:
         return tuple(f"factor {place}" for place in range(count))
     if len(names) != count:
-        raise UsageError(f"there are {count} factors and {len(names)} names")
+        raise UsageError(f"there are {count} factors, but {len(names)} names")
     return tuple(map(str, names))
 
 
 def as_arrays(found: Any, count: int, shape: tuple[int, ...] | None = None) -> Array:
-    """Return what a decoder gave as images, uint8 (n, H, W, C), or as vectors, float32 (n, D).
+    """Return a decoder's output as images, uint8 (n, H, W, C), or vectors, float32 (n, D).
 
     >>> as_arrays([[[0.0, 1.0]]], 1).tolist()
     [[[[0], [255]]]]
     """
     try:
-        found = found.detach().cpu() if hasattr(found, "detach") else found  # of torch, without importing it
+        found = found.detach().cpu() if hasattr(found, "detach") else found  # a torch tensor, without importing torch
         values = np.asarray(found)
     except (TypeError, ValueError, RuntimeError) as error:
         raise UsageError(f"decode must return an array of images or vectors: {error}") from error
@@ -110,23 +110,23 @@ def as_arrays(found: Any, count: int, shape: tuple[int, ...] | None = None) -> A
     else:
         values = _pixels(values if values.ndim == 4 else values[..., None])
     if shape is not None and values.shape[1:] != shape:
-        raise UsageError(f"decode returned images of shape {values.shape[1:]}, and before {shape}")
+        raise UsageError(f"decode returned images of shape {values.shape[1:]}, but {shape} before")
     return values
 
 
 def _pixels(values: Array) -> Array:
-    """Return images as bytes, channels last; floats are from 0 to 1, and cut there."""
+    """Return images as uint8, channels last; floats are clipped to 0 … 1."""
     first, last = values.shape[1], values.shape[3]
     if last not in CHANNELS and first not in CHANNELS:
         raise UsageError(f"decode must return images of 1, 3 or 4 channels (n, H, W, C), not of shape {values.shape}")
     if last not in CHANNELS:
-        values = np.moveaxis(values, 1, 3)  # channels first, as torch has them
+        values = np.moveaxis(values, 1, 3)  # channels first, as in torch
     if values.dtype == np.uint8:
         return values
     if values.dtype.kind == "f":
         low, high = float(values.min()), float(values.max())
         if low < -OVER or high > 1 + OVER:
-            raise UsageError(f"decode must return floats from 0 to 1, or uint8; these are from {low:.3g} to {high:.3g}")
+            raise UsageError(f"decode must return floats from 0 to 1, or uint8, but these are {low:.3g} to {high:.3g}")
         values = values.astype(np.float64) * LARGEST_BYTE
     elif values.dtype.kind == "b":
         values = values * LARGEST_BYTE

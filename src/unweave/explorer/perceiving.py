@@ -1,4 +1,4 @@
-"""The answer of `perceive`, computed in the background, one data set at a time, and kept in memory."""
+"""Results of `perceive`, computed in the background, one data set at a time, and kept in memory."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from unweave.perception import Perception
 
 MOST = 32
-"""Answers that are kept, or waited for."""
+"""Largest number of results that are kept or being computed."""
 PATIENCE = 20.0
-"""Seconds that a computation has to end in when the process does: it stops at its next step."""
+"""Seconds to wait for a computation when the process ends: it stops at its next step."""
 
 
 class _Stopped(Exception):
-    """The process ends."""
+    """Raised in a computation when the process ends."""
 
 
 @dataclass
 class Answer:
-    """What is known so far."""
+    """The state of a result."""
 
     data: Dataset
     loss: str
@@ -39,7 +39,7 @@ class Answer:
 
 
 class Perceiving:
-    """Answers by data set and loss: runs that share both share the answer."""
+    """Results by data set and loss: runs that agree in both share a result."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -49,7 +49,7 @@ class Perceiving:
         self._stopping = threading.Event()
 
     def ask(self, data: Dataset, loss: str, standardise: bool) -> dict[str, Any]:
-        """Return the answer for a data set and a loss, or how far it is; the first to ask starts it."""
+        """Return the result for a data set and a loss, or its progress; the first request starts the computation."""
         key = json.dumps([data.description, loss, standardise], sort_keys=True, default=str)
         with self._lock:
             if key not in self._answers:
@@ -61,7 +61,7 @@ class Perceiving:
             return {**self._answers[key].said, "loss": loss, "standardise": standardise}
 
     def _make_room(self) -> None:
-        """Forget the answer that was asked for least recently; refuse where all of them are still to come."""
+        """Forget the result that was requested least recently; raise `Refused` if all are still being computed."""
         if len(self._answers) < MOST:
             return
         done = next((key for key, answer in self._answers.items() if answer.said["state"] != "computing"), None)
@@ -76,7 +76,7 @@ class Perceiving:
             atexit.register(self.stop)
 
     def stop(self) -> None:
-        """Stop computing: the interpreter must not end while a thread is in compiled code."""
+        """Stop computing: the interpreter must not exit while a thread runs compiled code."""
         self._stopping.set()
         self._waiting.put(None)
         if self._thread is not None:
@@ -89,7 +89,7 @@ class Perceiving:
 
 
 def _answered(answer: Answer, stopping: threading.Event) -> dict[str, Any]:
-    """Compute an answer; whatever goes wrong becomes one line."""
+    """Compute a result; any error becomes one line."""
     from unweave.perception import perceive
 
     def told(what: str, done: float, total: float | None) -> None:
@@ -104,7 +104,7 @@ def _answered(answer: Answer, stopping: threading.Event) -> dict[str, Any]:
         raise
     except UsageError as error:
         return {"state": "failed", "error": str(error)}
-    except Exception as error:  # the page must not wait for ever, whatever a data set of one's own does
+    except Exception as error:  # the page must not wait for ever, whatever a user's data set raises
         return {"state": "failed", "error": f"it could not be measured ({type(error).__name__})"}
 
 

@@ -1,4 +1,4 @@
-"""Images as PNG and GIF bytes: one image, strips and grids of them at their true size."""
+"""Images as PNG and GIF bytes: single images, strips and grids."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from PIL import Image, ImageDraw, ImageFont
 from unweave.explorer.opened import Array
 
 GAP = 1
-"""Pixels between images of a grid; transparent."""
+"""Transparent pixels between the images of a grid."""
 FRAME = 90
-"""Milliseconds of a frame of an animation."""
+"""Milliseconds per frame of an animation."""
 LETTERS = (12, 20)
-"""Pixels of the letters of names, at least and at most."""
+"""Smallest and largest size of the letters of names, in pixels."""
 MARGIN = 6
 GREY, COLOUR, TRANSPARENT = 1, 3, 4
 
 
 def png(images: Array, *, columns: int | None = None, scale: int = 1, names: Sequence[str] = ()) -> bytes:
-    """Return images (n, H, W, C) as one PNG, by default side by side: fast to write rather than small.
+    """Return images (n, H, W, C) as one PNG, by default side by side; it is fast to write rather than small.
 
-    `names` stand before the rows, black on white.
+    `names` are written before the rows, black on white.
     """
     if len(images) == 1 and scale == 1 and not names:
         return _png(Image.fromarray(_pixels(images)[0]))
@@ -32,9 +32,9 @@ def png(images: Array, *, columns: int | None = None, scale: int = 1, names: Seq
 
 
 def gif(frames: Sequence[Array], *, columns: int, scale: int = 1, names: Sequence[str] = ()) -> bytes:
-    """Return frames, each the images (n, H, W, C) of a grid, as a GIF that goes there and back for ever.
+    """Return frames, each a grid of images (n, H, W, C), as a GIF that plays forwards and backwards for ever.
 
-    `names` stand above the images, black on white.
+    `names` are written above the images, black on white.
     """
     if names:
         above = _titles(names, frames[0].shape[2] * scale)
@@ -63,7 +63,7 @@ def _with_names(drawn: Image.Image, names: Sequence[str]) -> Image.Image:
 
 
 def _titles(names: Sequence[str], width: int) -> Array:
-    """Return names as images of this width (n, H, width, 3); of one that is too long, the first word."""
+    """Return names as images of this width (n, H, width, 3); names that are too long are cut to their first word."""
     font = ImageFont.load_default(size=LETTERS[0])
     height = 2 * LETTERS[0]
     found = []
@@ -94,7 +94,7 @@ def _enlarged(pixels: Array, scale: int) -> Array:
 
 
 def grid(images: Array, columns: int, *, scale: int = 1) -> Array:
-    """Return images (n, H, W, C) in rows of so many, enlarged, as one array of pixels with gaps between them."""
+    """Return images (n, H, W, C) in rows of `columns`, enlarged, as one array of pixels with gaps between them."""
     pixels = _enlarged(_pixels(images), scale)
     count, height, width = pixels.shape[:3]
     rows = -(-count // columns)
@@ -112,13 +112,13 @@ def grid(images: Array, columns: int, *, scale: int = 1) -> Array:
 
 
 def _pixels(images: Array) -> Array:
-    """Return images as Pillow takes them: grey without a channel, colours, or colours and opacity."""
+    """Return images in the form that Pillow expects: grey without a channel, colour, or colour and opacity."""
     channels = images.shape[-1]
     if channels == GREY:
         return np.ascontiguousarray(images[..., 0])
     if channels in (COLOUR, TRANSPARENT):
         return np.ascontiguousarray(images)
-    return images.mean(axis=-1).astype(np.uint8)  # what has no colours is shown in grey
+    return images.mean(axis=-1).astype(np.uint8)  # other numbers of channels are shown in grey
 
 
 def _png(picture: Image.Image) -> bytes:

@@ -1,8 +1,8 @@
-"""What lies in the explored folder: runs, studies and files of codes, each with the identity that requests name it by.
+"""The content of the explored folder: runs, studies and files of codes, each with an identity for requests.
 
-A request never makes a path. It names an identity, a path relative to the folder as the scan has found it, and that is
-only looked up. Folders that are links are not entered (what they lead to inside of the folder is found there anyway),
-and a run or a file that is a link to the outside, or holds one, is left out.
+A path is never built from a request. A request names an identity, the relative path that the scan has found, which is
+only looked up. Links to folders are not followed (targets inside the folder are found anyway), and a run or a file
+that is, or contains, a link to the outside is left out.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from unweave.progress import OnProgress, silent
 HERE = "."
 """The identity of the explored folder itself."""
 DEPTH = 12
-"""Folders are looked for so deep."""
-CONFIG, PLAN = "config.json", "study.json"  # as in runs/files.py and study/folder.py, which load a lot
+"""Largest depth of folders in a scan."""
+CONFIG, PLAN = "config.json", "study.json"  # as in runs/files.py and study/folder.py, which are slow to import
 READ = frozenset([CONFIG, "status.json", "log.parquet", "weights.safetensors", "scores.parquet", "snapshots"])
-"""What is read of a run: none of it may be a link that leads out of the explored folder."""
+"""The files of a run that are read: none may be a link out of the explored folder."""
 SELDOM = 20
-"""The folder is scanned again when this many times as long has passed as a scan takes, and at least a second."""
+"""The folder is scanned again after this many times the duration of a scan, and at least a second."""
 
 Kind = Literal["codes", "points", "array"]
 
@@ -39,17 +39,17 @@ class File:
 
     path: Path
     kind: Kind
-    """codes: what `unweave encode` writes; points: what `unweave geomancer` writes; array: a .npy file of rows."""
+    """codes: written by `unweave encode`; points: written by `unweave geomancer`; array: a .npy file of rows."""
     rows: int
     columns: int
 
 
 @dataclass(frozen=True)
 class Places:
-    """What one scan has found, by identity."""
+    """The result of a scan, by identity."""
 
     runs: dict[str, str] = field(default_factory=dict)
-    """Folders with a configuration, as text: of 75,000, paths would take long."""
+    """Folders with a configuration, as text: `Path` objects would be slow for 75,000."""
     studies: dict[str, Path] = field(default_factory=dict)
     """Folders with a plan, study.json."""
     files: dict[str, File] = field(default_factory=dict)
@@ -62,13 +62,13 @@ class Places:
         return [run for run in self.runs if run == identity or run.startswith(prefix)]
 
     def folders(self) -> list[str]:
-        """Return the folders to choose from: studies, other folders that hold runs, and above several of them all."""
+        """Return the folders to choose from: studies, other folders with runs, and everything if there are several."""
         found = dict.fromkeys([*self.studies, *(_holder(run, self.studies) for run in self.runs)])
         return list(found) if len(found) == 1 or HERE in found else [HERE, *found]
 
 
 def scan(root: Path, on_progress: OnProgress = silent) -> Places:
-    """Return what lies in a folder now."""
+    """Scan a folder."""
     places = Places()
     real = os.path.realpath(root)
     for folder, identity, names in _walk(str(root), HERE, DEPTH):
@@ -88,7 +88,7 @@ def scan(root: Path, on_progress: OnProgress = silent) -> Places:
 
 
 def _walk(folder: str, identity: str, depth: int) -> Iterator[tuple[str, str, dict[str, os.DirEntry[str]]]]:
-    """Yield a folder and those below it, but nothing in the folders of runs, and no hidden ones."""
+    """Yield a folder and its subfolders, except hidden ones and those of runs."""
     try:
         with os.scandir(folder) as found:
             names = {entry.name: entry for entry in found}
@@ -105,7 +105,7 @@ def _walk(folder: str, identity: str, depth: int) -> Iterator[tuple[str, str, di
 
 
 def _stays(entry: os.DirEntry[str], real: str) -> bool:
-    """Tell whether an entry is a file or a folder, and no link to the outside; a pipe would never end."""
+    """Return whether an entry is a file or a folder, but not a link to the outside or a pipe, which may never end."""
     try:
         return (entry.is_file() or entry.is_dir()) and (not entry.is_symlink() or _within(entry.path, real))
     except OSError:  # a link that leads to itself
@@ -117,7 +117,7 @@ def _within(path: str, real: str) -> bool:
 
 
 def _holder(run: str, studies: dict[str, Path]) -> str:
-    """Return the folder that a run is chosen by: the study, or that which holds it."""
+    """Return the folder that a run is listed under: its study, or its parent folder."""
     parent = run.rpartition("/")[0] or HERE
     above = parent.rpartition("/")[0] or HERE
     return above if parent != HERE and parent.rpartition("/")[2] == "runs" and above in studies else parent
@@ -127,7 +127,7 @@ _known: dict[tuple[str, int, int], File | None] = {}
 
 
 def _file(entry: os.DirEntry[str]) -> File | None:
-    """Return what a file of arrays holds, by its header; None where that is nothing to explore."""
+    """Return the content of a file of arrays, from its header; None if there is nothing to explore."""
     try:
         found = entry.stat()
     except OSError:
@@ -150,7 +150,7 @@ def _described(path: Path) -> File | None:
 
 
 class Index:
-    """The places of a folder, scanned again from time to time."""
+    """The content of a folder, scanned again from time to time."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -158,13 +158,13 @@ class Index:
         self._places: Places | None = None
         self._next = 0.0
         self.found = 0
-        """Runs that the scan under way, or the last one, has found."""
+        """Number of runs that the current scan, or the last one, has found."""
 
     def places(self, *, fresh: bool = False) -> Places:
-        """Return what lies in the folder: now, or not long ago; with `fresh`, no longer ago than a scan must be."""
+        """Return the content of the folder, from a recent scan; with `fresh`, scan again if the last one is too old."""
         known = self._places
         if known is not None and not fresh:
-            return known  # without waiting for a scan that is under way
+            return known  # without waiting for the current scan
         with self._lock:
             if self._places is None or time.monotonic() >= self._next:
                 start = time.monotonic()
@@ -177,12 +177,12 @@ class Index:
         self.found = int(done)
 
     def known(self, identity: str) -> Path | None:
-        """Return the folder of a run that the last scan has found, without waiting for another."""
+        """Return the folder of a run in the last scan, without waiting for another."""
         path = None if self._places is None else self._places.runs.get(identity)
         return None if path is None else Path(path)
 
     def run(self, identity: str) -> Path:
-        """Return the folder of a run; raise where there is none, or where it has been removed."""
+        """Return the folder of a run; raise `Missing` if it does not exist or was removed."""
         for fresh in (False, True):
             path = self.places(fresh=fresh).runs.get(identity)
             if path is not None:
@@ -192,7 +192,7 @@ class Index:
         raise Missing(f"there is no run '{identity}' in the folder")
 
     def file(self, identity: str, kind: Kind | None = None) -> File:
-        """Return a file of arrays; raise where there is none, or where it has been removed."""
+        """Return a file of arrays; raise `Missing` if it does not exist or was removed."""
         for fresh in (False, True):
             file = self.places(fresh=fresh).files.get(identity)
             if file is not None and kind in (None, file.kind):

@@ -15,23 +15,23 @@ from unweave.explorer.refusals import Refused, TooLarge
 
 LONGEST_ID = 2_000
 LARGEST_CODE = 1e6
-"""Numbers of a code beyond this are refused: no latent goes so far, and squares of them would overflow."""
+"""Largest number in a code: no latent needs more, and larger squares would overflow."""
 MOST_NUMBERS = 4_096
 LARGEST_WHOLE = 2**53
 MOST_SCALE = 8
 WHOLE = re.compile(r"[+-]?[0-9]+")
 REAL = re.compile(r"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*")
-"""Numbers as everybody writes them; Python would also read 1_0 and digits of other scripts."""
+"""The usual syntax of numbers; Python would also accept 1_0 and digits of other scripts."""
 
 
 class Query:
-    """What a request asks for."""
+    """The parameters of a request."""
 
     def __init__(self, request: Request) -> None:
         self._given: QueryParams = request.query_params
 
     def text(self, name: str, default: str | None = None) -> str:
-        """Return a parameter, such as an identity; without a default it must be there."""
+        """Return a parameter, such as an identity; without a default it is required."""
         values = self._given.getlist(name)
         if len(values) > 1:
             raise Refused(f"the parameter '{name}' is given {len(values)} times")
@@ -66,16 +66,16 @@ class Query:
         return value
 
     def scale(self) -> int:
-        """Return how many times as large pictures shall be."""
+        """Return the scale of pictures."""
         return self.whole("scale", 1, least=1, most=MOST_SCALE)
 
     def real(self, name: str) -> float | None:
-        """Return a number, or None where it is not given."""
+        """Return a number, or None if it is not given."""
         text = self.text(name, "")
         return float(_numbers(name, text, 1)[0]) if text else None
 
     def code(self, name: str, latents: int) -> NDArray[np.float32] | None:
-        """Return a code, numbers between commas, or None where it is not given."""
+        """Return a code, comma-separated numbers, or None if it is not given."""
         values = self._given.getlist(name)
         if len(values) > 1:
             raise Refused(f"the parameter '{name}' is given {len(values)} times")

@@ -19,16 +19,16 @@ from unweave.study.table import Records, kept_records, updated
 from unweave.study.task import settings_of
 
 SELDOM = 10
-"""Folders are looked at again when this many times as long has passed as a look takes, and at least half a second."""
+"""Folders are checked again after this many times the duration of a check, and at least half a second."""
 
 
 @dataclass(frozen=True)
 class Look:
-    """The records of a study, whose runs are named by their identities, at one moment."""
+    """A snapshot of the records of a study, whose runs are named by their identities."""
 
     records: Records
     stamp: str
-    """What changes when anything in the records does."""
+    """A text that changes when the records do."""
 
 
 class Reader:
@@ -40,10 +40,10 @@ class Reader:
         self._looks: dict[str, tuple[float, dict[str, str], Look]] = {}
         self._before, self._total = 0, 0
         self.progress = (0, 0)
-        """How many runs have been read, of how many, while some are; else 0 of 0."""
+        """The number of runs read so far and the total, while runs are read; otherwise 0 and 0."""
 
     def look(self, study: str, runs: Mapping[str, str]) -> Look:
-        """Return the records of these runs, by identity and folder: now, or not long ago."""
+        """Return recent records of these runs, given by identity and folder."""
         with self._lock:
             until, before, look = self._looks.get(study, (0.0, None, None))
             if look is not None and time.monotonic() < until and before == runs:
@@ -81,7 +81,7 @@ class Reader:
         self.progress = (self._before + int(done), self._total)
 
     def _below(self, parent: Path, names: Mapping[str, str]) -> Records:
-        """Return the records of some runs in one folder, by identity; the table that a study keeps is a start."""
+        """Return the records of some runs in one folder, by identity, starting from the table that a study saves."""
         known = self._known[parent] if parent in self._known else kept_records(parent)
         records = updated(known, parent, names, self._told)
         if records is not self._known.get(parent):
@@ -91,9 +91,9 @@ class Reader:
 
 
 def _renamed(table: polars.DataFrame, names: Mapping[str, str]) -> polars.DataFrame:
-    """Return a table of runs with their identities in the place of the names of their folders.
+    """Return a table of runs with their identities instead of the names of their folders.
 
-    An identity is the place of the folder before the name; only the explored folder itself is called otherwise.
+    An identity is the folder's path followed by the name, except for the explored folder itself.
     """
     name, identity = next(iter(names.items()))
     if not identity.endswith(name):
@@ -102,7 +102,7 @@ def _renamed(table: polars.DataFrame, names: Mapping[str, str]) -> polars.DataFr
 
 
 def _with_settings(runs: polars.DataFrame, parent: Path) -> polars.DataFrame:
-    """Return a table of runs with the settings of those too whose scores are damaged; the study leaves them out."""
+    """Return a table of runs that includes those with damaged scores, which the study leaves out."""
     found = {name: _read(parent / name) for name in runs.filter(polars.col("config").is_null())["run"]}
     if not any(found.values()):
         return runs
@@ -111,7 +111,7 @@ def _with_settings(runs: polars.DataFrame, parent: Path) -> polars.DataFrame:
 
 
 def _read(folder: Path) -> dict[str, Any]:
-    """Return what a run's configuration and status say; nothing where the configuration is damaged."""
+    """Return a run's configuration and status as a row; empty if the configuration is damaged."""
     config, status = read_object(folder / "config.json"), read_object(folder / "status.json") or {}
     try:
         settings_of(config or {})

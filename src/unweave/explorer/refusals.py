@@ -1,4 +1,4 @@
-"""Errors of requests: each has its status, and one clear line."""
+"""Errors of requests: each has a status and a message of one line."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ from unweave.errors import UsageError
 
 
 class Refused(UsageError):
-    """A request that cannot be answered, with the status that says so."""
+    """A request that cannot be answered, with its HTTP status."""
 
     status = 400
 
 
 class Missing(Refused):
-    """Nothing has that identity, or not any more."""
+    """The identity does not exist, or no longer exists."""
 
     status = 404
 
 
 class Unable(Refused):
-    """What is asked for is there, but cannot be shown: a damaged run, a run of vectors as images …"""
+    """The requested thing exists but cannot be shown: a damaged run, a run of vectors as images …"""
 
     status = 409
 
 
 class TooLarge(Refused):
-    """A request that is longer, or asks for more, than is answered."""
+    """A request that is too long or asks for too much."""
 
     status = 413

@@ -1,4 +1,4 @@
-"""The addresses of runs: what a request asks for, and who answers it."""
+"""The routes of runs: each reads a request's parameters, and calls the function that answers it."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def _opened(request: Request, name: str = "run") -> tuple[Opened, Query, str]:
     query = Query(request)
     identity = query.text(name)
     step = query.whole("step") if query.text("step", "") else None
-    query.scale()  # which is refused where it is wrong, whatever the answer is
+    query.scale()  # refused if it is wrong, whatever the answer is
     return _explorer(request).open(identity, step), query, identity
 
 
 def about(request: Request) -> Response:
-    """What is known of a run."""
+    """Everything about a run."""
     opened, _, identity = _opened(request)
     return send_json({"id": identity, **answers_run.about(opened)})
 
@@ -54,7 +54,7 @@ def code(request: Request) -> Response:
 async def decode(request: Request) -> Response:
     """The image, or the vector, of a code.
 
-    Of a run that is open it is decoded at once: to hand a code of a millisecond's work to another thread takes longer.
+    If the run is open, the code is decoded in this thread: for a millisecond of work, switching threads takes longer.
     """
     query = Query(request)
     opened = None if query.text("step", "") else _explorer(request).at_hand(query.text("run"))
@@ -80,7 +80,7 @@ def _decoded(opened: Opened, query: Query) -> Response:
 
 
 def image(request: Request) -> Response:
-    """A true image, or vector, of the data set."""
+    """An image or vector of the data set."""
     opened, query, _ = _opened(request)
     found = opened.inputs(np.array([query.whole("image", most=max(opened.total - 1, 0))]))
     if len(opened.shape) == 1:
@@ -89,7 +89,7 @@ def image(request: Request) -> Response:
 
 
 def traversal(request: Request) -> Response:
-    """What changing one latent draws: images side by side, or vectors."""
+    """A traversal of one latent: images side by side, or vectors."""
     opened, query, _ = _opened(request)
     latent, steps = query.whole("latent"), query.whole("steps", STEPS, least=1, most=MOST_STEPS)
     values = answers_run.traversal_values(opened, latent, steps, query.real("low"), query.real("high"))
@@ -107,7 +107,7 @@ def traversals(request: Request) -> Response:
 
 
 def animation(request: Request) -> Response:
-    """The same, moving."""
+    """The same as an animation."""
     opened, query, _ = _opened(request)
     rows, names = _rows(opened, query)
     content = answers_run.animation(rows, query.scale(), names)
@@ -115,7 +115,7 @@ def animation(request: Request) -> Response:
 
 
 def reconstructions(request: Request) -> Response:
-    """Images above what the model makes of them."""
+    """Images above their reconstructions."""
     opened, query, _ = _opened(request)
     count = query.whole("n", 10, least=1, most=MOST_IMAGES)
     found = answers_run.reconstructions(opened, count, query.whole("seed", 0, most=2**32 - 1))
@@ -146,7 +146,7 @@ def _code(opened: Opened, query: Query) -> Array:
 
 
 def _rows(opened: Opened, query: Query) -> tuple[list[Array], list[str]]:
-    """Return the images of each latent's traversal, and what to call it where labels are asked for."""
+    """Return the images of each latent's traversal, and its name if labels are requested."""
     steps = query.whole("steps", STEPS, least=2, most=MOST_STEPS)
     order = answers_run.shown_latents(opened, only_used=query.choice("rows", ROWS) == "used")
     rows = answers_run.all_traversals(opened, _code(opened, query), steps, order)

@@ -1,4 +1,4 @@
-"""The addresses of studies: the folder, its tables, and what changes in them."""
+"""The routes of studies: the folder, its tables, and their changes."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ def table(request: Request) -> Response:
 
 
 def groups(request: Request) -> Response:
-    """Runs that differ in the seed alone, as groups."""
+    """Groups of runs that differ only in the seed."""
     return send_bytes(_explorer(request).groups(Query(request).text("study", ".")), JSON)
 
 
 def changes(request: Request) -> Response:
-    """Whether a study has changed since it was looked at."""
+    """Whether a study has changed since a given state."""
     query = Query(request)
     return send_json(_explorer(request).changes(query.text("study", "."), query.text("stamp", "-")))
 
 
 async def progress(request: Request) -> Response:
-    """How far the first reading of the folder is; it keeps nobody waiting."""
+    """The progress of reading the folder; answered at once."""
     return send_json(_explorer(request).progress())
 
 

@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON can hold it: arrays as lists, NaN and infinities as None.
+    """Return a value in the types of JSON: arrays as lists, NaN and infinities as None.
 
     >>> plain({"a": np.array([1.0, np.nan]), 3: (np.int64(2), float("inf"))})
     {'a': [1.0, None], '3': [2, None]}
@@ -37,7 +37,7 @@ def send_json(value: Any, status: int = 200) -> Response:
 
 
 def send_bytes(content: bytes, kind: str, *, name: str = "", status: int = 200) -> Response:
-    """Return an answer as it is; with a name, as a file to keep."""
-    file = re.sub(r"[^A-Za-z0-9._-]", "-", name)  # whatever a folder is called, the header stays one line
+    """Return bytes as an answer; with a name, as a download."""
+    file = re.sub(r"[^A-Za-z0-9._-]", "-", name)  # so that no folder's name can break the header
     headers = {"Content-Disposition": f'attachment; filename="{file}"'} if name else {}
     return Response(content, status, {"Cache-Control": "no-store", **headers}, kind)

@@ -1,4 +1,4 @@
-"""The server: a socket on a free port, with uvicorn, in this thread or in another one."""
+"""The server: uvicorn on a socket, in this thread or in another one."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from unweave.errors import UsageError
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """Return a socket that listens at an address; port 0 is any that is free."""
+    """Return a socket that listens on an address; port 0 means any free port."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # named: else asyncio delays packets
+        found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # otherwise asyncio delays packets
     except OSError as error:
-        raise UsageError(f"'{host}' is no address of this machine: {error.strerror or error}") from error
+        raise UsageError(f"'{host}' is not an address of this machine: {error.strerror or error}") from error
     try:
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         found.bind((host, port))
         found.listen(128)
     except (OSError, OverflowError) as error:
         found.close()
-        raise UsageError(f"cannot listen at {host}, port {port}: {error}; choose another with --port") from error
+        raise UsageError(f"cannot listen on {host}, port {port}: {error}; choose another with --port") from error
     return found
 
 
@@ -40,24 +40,24 @@ def address_of(listener: socket.socket, host: str) -> str:
 
 
 def serve(app: ASGIApp, listener: socket.socket, on_start: Callable[[], object] = lambda: None) -> None:
-    """Answer requests in the main thread until Ctrl-C; a second one ends the process, whatever threads compute."""
+    """Answer requests in the main thread until Ctrl-C; a second Ctrl-C ends the process, whatever threads compute."""
     server = _server(app, on_start)
-    signal.signal(signal.SIGINT, _interrupted)  # where uvicorn hands it on, when it has stopped
+    signal.signal(signal.SIGINT, _interrupted)  # uvicorn passes the signal on after it has stopped
     server.run(sockets=[listener])
 
 
 def _interrupted(number: int, frame: FrameType | None) -> None:
-    signal.signal(signal.SIGINT, lambda number, frame: os._exit(0))  # nothing is written that could be left half done
+    signal.signal(signal.SIGINT, lambda number, frame: os._exit(0))  # safe: nothing is ever written
     raise KeyboardInterrupt
 
 
 class Background:
-    """A server in a thread of its own, until it is closed or the process ends."""
+    """A server in a separate thread, until it is closed or the process ends."""
 
     def __init__(self, app: ASGIApp, listener: socket.socket) -> None:
         self._listener = listener
         self._server = _server(app)
-        self._server.install_signal_handlers = lambda: None  # of versions that would, which a thread may not
+        self._server.install_signal_handlers = lambda: None  # some versions would install them, which fails in a thread
         self._thread = threading.Thread(target=self._run, name="unweave-explorer", daemon=True)
         self._thread.start()
         while not self._server.started and self._thread.is_alive():
@@ -88,7 +88,7 @@ def _server(app: ASGIApp, on_start: Callable[[], object] = lambda: None) -> Any:
 
     config = uvicorn.Config(
         app,
-        log_level="critical",  # the guard explains all errors; requests that are cut off by Ctrl-C are none
+        log_level="critical",  # the guard explains all errors; requests interrupted by Ctrl-C are not errors
         access_log=False,
         server_header=False,
         lifespan="off",

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 NEEDED = ("starlette", "uvicorn", "plotly")
 NOTEBOOKS = "'self' http://localhost:* http://127.0.0.1:* https://localhost:* https://127.0.0.1:* vscode-webview:"
-"""Whose pages may show ours within them: those of notebooks on this machine."""
+"""Sources whose pages may embed ours: notebooks on this machine."""
 HEIGHT = 720
 
 
 class Served:
-    """An explorer that answers in the background: open its `url` in a browser, `close()` it in the end.
+    """An explorer that runs in the background: open its `url` in a browser, and `close()` it at the end.
 
-    A notebook shows the page itself.
+    A notebook shows the page.
     """
 
     def __init__(self, server: Background, url: str) -> None:
@@ -38,7 +38,7 @@ class Served:
         """The address of the page."""
 
     def close(self) -> None:
-        """Stop answering; more than once does no harm."""
+        """Stop the server; it may be called more than once."""
         server, self._server = self._server, None
         if server is not None:
             server.close()
@@ -77,7 +77,7 @@ def explore(
     port: int = 0,
     browser: bool = False,
 ) -> Served:
-    """Open the explorer over a run, a study, a folder, or a decoder of your own, in the background.
+    """Open the explorer on a run, a study, a folder or your own decoder, in the background.
 
     Parameters
     ----------
@@ -85,16 +85,16 @@ def explore(
         A `Run`, a `Study`, a folder of runs and studies, or a function `decode`.
     decode
         A function from codes (n, latents), float32, to images (n, H, W, C), uint8 or floats from 0 to 1, or to vectors
-        (n, D); for models of other libraries, in the place of `what`.
+        (n, D); for models of other libraries, instead of `what`.
     codes
-        With `decode`: codes (n, latents) of your data, which say where each slider goes.
+        With `decode`: codes (n, latents) of your data, which set the range of each slider.
     factors, names
-        With `decode`: the factors (n, k) of the same rows, where they are known, and what they are called.
+        With `decode`: the factors (n, k) of the same rows, if known, and their names.
     samples
-        Random images whose codes are looked at.
+        Number of random images that are encoded.
     host, port
-        The address to listen at; port 0 is any that is free. Another host than 127.0.0.1 lets other machines see all
-        that is in the folder.
+        The address to listen on; port 0 means any free port. With a host other than 127.0.0.1, other machines can see
+        everything in the folder.
     browser
         Open the page in a browser.
 
@@ -143,15 +143,15 @@ def _explorer(
         raise UsageError(f"samples must be 2 or more, not {samples}")
     if decode is not None:
         if what is not None:
-            raise UsageError("give a run or a folder, or else decode and codes; not both")
+            raise UsageError("give either a run or a folder, or decode and codes")
         if codes is None:
-            raise UsageError("decode needs codes, which say where each slider goes: explore(decode=…, codes=…)")
+            raise UsageError("decode needs codes, which set the range of each slider: explore(decode=…, codes=…)")
         opened = open_own(decode, codes, factors=factors, names=names, samples=samples)
         return Explorer(None, samples=samples, given={IDENTITY: opened})
     if what is None:
         raise UsageError("say what to explore: a run, a study, a folder, or decode=… with codes=…")
     if codes is not None or factors is not None or names is not None:
-        raise UsageError("codes, factors and names go with decode; a run has its own")
+        raise UsageError("codes, factors and names need decode; a run has its own")
     if isinstance(what, str | Path):
         return Explorer(existing(Path(what)), samples=samples)
     from unweave.runs import Run
@@ -160,15 +160,15 @@ def _explorer(
 
 
 def existing(folder: Path) -> Path:
-    """Return a folder that is there; refuse what is none."""
+    """Return an existing folder, or raise a `UsageError`."""
     if not folder.exists():
         raise UsageError(f"there is no folder '{folder}'")
     if not folder.is_dir():
-        raise UsageError(f"'{folder}' is a file; explore the folder that it is in")
+        raise UsageError(f"'{folder}' is a file; explore its folder instead")
     return folder
 
 
 def require_extra() -> None:
-    """Refuse to start where what the explorer needs is not installed."""
+    """Raise a `UsageError` if a package that the explorer needs is not installed."""
     if missing := [name for name in NEEDED if find_spec(name) is None]:
         raise UsageError(f"the explorer needs {', '.join(missing)}; install the extra: pip install 'unweave[web]'")

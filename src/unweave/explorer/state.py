@@ -1,4 +1,4 @@
-"""What the server knows: the folder, what is opened of it, and the tables of its studies."""
+"""The state of the server: the folder, opened runs, and the tables of studies."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ if TYPE_CHECKING:
 
 OWN = "your model"
 PAUSE = 1.0
-"""Seconds from the answer with the first table to loading what models need: the page is being drawn."""
+"""Seconds between sending the first table and importing what models need, so that the page can be drawn."""
 ALONE = 20.0
-"""Seconds until that is loaded though nobody has asked for a table."""
+"""Seconds until that is imported if no table is requested."""
 
 
 class Explorer:
-    """A folder that is explored, and nothing written in it."""
+    """An explored folder; nothing is ever written into it."""
 
     def __init__(self, root: Path | None, *, samples: int = SAMPLES, given: Mapping[str, Run | Opened] | None = None):
-        """Look at a folder.
+        """Explore a folder.
 
         Parameters
         ----------
         root
-            The folder; None where there is only what is given.
+            The folder; None if only `given` is shown.
         samples
-            Random images whose codes are looked at.
+            Number of random images that are encoded.
         given
-            Runs and models in memory, by identity: they are shown as they are.
+            Runs and models in memory, by identity.
         """
         self.root = root
         self.samples = samples
@@ -56,7 +56,7 @@ class Explorer:
         self._reader: Any = None
 
     def open(self, identity: str, step: int | None = None) -> Opened:
-        """Return a run, a file of codes or a given model, opened; what has changed is opened again."""
+        """Return an opened run, file of codes or given model; it is opened again if it has changed."""
         from unweave.explorer.opening import open_run, read_codes, read_run
 
         given = self.given.get(identity)
@@ -75,7 +75,7 @@ class Explorer:
         return self._kept.get((identity, step), state, lambda: read_run(path, name, self.samples, step))
 
     def at_hand(self, identity: str) -> Opened | None:
-        """Return a run that is open, and has not changed; None where it would have to be opened."""
+        """Return a run if it is open and has not changed; otherwise None."""
         given = self.given.get(identity)
         if isinstance(given, Opened):
             return given
@@ -85,18 +85,18 @@ class Explorer:
         return self._kept.found((identity, None), (_state(path), None))
 
     def warm(self) -> None:
-        """Read what the first page shows before anybody asks, and then load what the others need."""
-        with suppress(Exception):  # what is wrong is said when it is asked for
+        """Read in advance what the first page shows, then import what the others need."""
+        with suppress(Exception):  # errors are shown when the page requests this
             studies = self.about()["studies"]
             self._grouped(studies[0]["id"] if studies else HERE)
-            self._answered.wait(ALONE)  # loading keeps the interpreter busy
+            self._answered.wait(ALONE)  # imports keep the interpreter busy
             time.sleep(PAUSE)
             import_module("unweave.explorer.app").heavy()
             import_module("unweave.runs")
 
     def _index(self, identity: str) -> Index:
         if self.index is None:
-            raise Missing(f"there is nothing called '{identity}'")
+            raise Missing(f"'{identity}' does not exist")
         return self.index
 
     def about(self) -> dict[str, Any]:
@@ -135,7 +135,7 @@ class Explorer:
         return {"id": identity, "name": name, **counts, "running": bool(running)}
 
     def _given(self) -> dict[str, Any]:
-        """Return the table of what is given, where there is no folder."""
+        """Return the table of what is given, if there is no folder."""
         names = {"name": "text", "data": "text", "method": "text", "seed": "seed", "state": "state"}
         rows: dict[str, list[Any]] = {"id": list(self.given), **{name: [None] * len(self.given) for name in names}}
         rows["name"], rows["state"] = [OWN for _ in self.given], ["finished" for _ in self.given]
@@ -146,7 +146,7 @@ class Explorer:
         return {"columns": columns, "rows": rows, "total": len(self.given), "stamp": "given"}
 
     def _under_way(self, study: str) -> tuple[set[str], set[str]]:
-        """Return which runs below a folder are being trained, and which failed: of all studies in it."""
+        """Return the runs below a folder that are being trained, and those that failed, over all its studies."""
         running: set[str] = set()
         failed: set[str] = set()
         for identity, path in self._index(study).places().studies.items():
@@ -157,14 +157,14 @@ class Explorer:
         return running, failed
 
     def _plan_of(self, path: Path) -> int:
-        """Return how many runs a study asks for; its plan is read again only where it has changed."""
+        """Return the number of planned runs of a study; its plan is read again only if it has changed."""
         state = hash(_stat(path / PLAN))
         if self._planned.get(path, (0, 0))[0] != state:
             self._planned[path] = (state, planned(path))
         return self._planned[path][1]
 
     def table(self, study: str) -> tuple[dict[str, Any], bytes]:
-        """Return the table of a study, and the same as JSON; made again only where something has changed."""
+        """Return the table of a study, and the same as JSON; both are made again only if something has changed."""
         from unweave.explorer.answers_study import table
 
         if self.index is None:
@@ -179,14 +179,14 @@ class Explorer:
             return self._tables[study][1:]
 
     def _same(self, study: str) -> str:
-        """Return the folder itself in the place of a study that holds all of its runs: their tables are one."""
+        """Return the folder itself instead of a study that contains all its runs: they have the same table."""
         if self.index is None:
             return study
         places = self.index.places(fresh=True)
         return HERE if study != HERE and 0 < len(places.below(study)) == len(places.runs) else study
 
     def progress(self) -> dict[str, int]:
-        """Return how far reading is: runs found in the folder, and how many of them have been read; nothing waits."""
+        """Return the progress of reading, without waiting: runs found in the folder, and runs read so far."""
         read, of = self._reader.progress if self._reader is not None else (0, 0)
         return {"found": self.index.found if self.index is not None else 0, "read": read, "of": of}
 
@@ -207,7 +207,7 @@ class Explorer:
             return self._groups[study][1]
 
     def changes(self, study: str, stamp: str) -> dict[str, Any]:
-        """Return whether the table of a study has changed since a stamp, and how many runs are in which state."""
+        """Return whether the table of a study has changed since a stamp, and the number of runs in each state."""
         found, _ = self.table(study)
         states = Counter(found["rows"]["state"])
         counts = {"done": states.pop("finished", 0), **dict(states)}
@@ -226,7 +226,7 @@ class Explorer:
 
 
 def _state(path: Path) -> tuple[Any, ...]:
-    """Return what changes when a run is trained further."""
+    """Return a text that changes when a run is trained further."""
     return tuple(_stat(path / name) for name in ("config.json", "weights.safetensors"))
 
 

@@ -1,4 +1,4 @@
-"""The state of a study's folder: which runs are active, which failed, how many are planned."""
+"""The state of a study's folder: its active, failed and planned runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def under_way(study: str, path: Path) -> tuple[set[str], set[str]]:
 
 
 def planned(path: Path) -> int:
-    """Return how many runs a study asks for."""
+    """Return the number of planned runs of a study."""
     from unweave.study.integrity import read_object
 
     tasks = (read_object(path / PLAN) or {}).get("tasks")

@@ -1,4 +1,4 @@
-"""A table of many runs as JSON, fast: most columns are settings, which take few values."""
+"""Write a table of many runs as JSON, fast: most columns are settings with few different values."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 FEW = 4
-"""A value is written once where a column holds this many times as many cells as values."""
+"""Each value is formatted only once if a column has this many times more cells than values."""
 
 
 def to_json(value: object) -> str:
-    """Return what has only finite numbers as JSON."""
+    """Return a value as JSON; its numbers must be finite."""
     return json.dumps(value, separators=(",", ":"), allow_nan=False)
 
 

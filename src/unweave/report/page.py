@@ -216,7 +216,7 @@ def _association(run: RunLike, seen: Survey) -> str:
     if not run.data.is_labelled:
         return ""
     if not len(seen.used) or len(seen.codes) < 2:
-        return section("Factors × latents", "No latent carries anything: there is nothing to compare.")
+        return section("Factors × latents", "No latent carries information, so there is nothing to compare.")
     shown, names = seen.used[:LATENTS], run.data.factors.names
     factors = bin_factors(seen.factors, BINS)
     known = normalised_information(seen.codes, factors, categorical=seen.categorical)

@@ -1,7 +1,7 @@
 """Published results, computed again, with the printed numbers beside ours.
 
-To add one: a file with a subclass of `Reproduction`, and a line in `RESULTS`. `frame` is what all results share,
-`by_study` a result that is a study, `parts` keeps finished parts of a long computation.
+To add one, write a file with a subclass of `Reproduction`, and add a line to `RESULTS`. `frame` is the interface of all
+results, `by_study` a result that is a study; `parts` keeps finished parts of a long computation.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def reproduce(
     preset
         How much to compute: "smoke" (seconds), "small" or "paper" (as published).
     setting
-        The experiment, where a result has several; by default the first in `variants`.
+        The experiment, if a result has several; by default the first in `variants`.
     seed
         Seed of everything random; the same seed gives the same numbers.
     out
@@ -143,7 +143,7 @@ def reproduce(
     if folder:
         refuse_folder(folder, name, preset, seed, setting)
     start = perf_counter()
-    # Another version may give other numbers, so it keeps its own parts.
+    # Another version may give other numbers, so each version has its own parts.
     parts = folder and Parts(folder, {"name": name, "settings": settings, "seed": seed, "versions": versions()})
     result = kind(folder, workers)
     findings = result.run(settings, seed=seed, on_progress=on_progress or silent, kept=parts or compute_always)

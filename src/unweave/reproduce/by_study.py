@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from unweave.study import Study
 
 FOLDER = "study"
-"""In the folder of the result."""
+"""The study's folder, within the result's."""
 
 
 class StudyReproduction(Reproduction):
-    """A result whose runs are a study. Its folder stays beside the result, and finished runs are not repeated."""
+    """A result whose runs are a study. The study's folder is kept, and finished runs are not repeated."""
 
     def __init__(self, folder: Path | None = None, workers: int | None = None) -> None:
         super().__init__(folder, workers)
@@ -55,7 +55,7 @@ class StudyReproduction(Reproduction):
 
     @contextmanager
     def _place(self) -> Iterator[Path]:
-        """Yield the study's folder: in that of the result, or a temporary one."""
+        """Yield the study's folder: in the result's folder, or a temporary one."""
         if self.folder is not None:
             yield self.folder / FOLDER
             return

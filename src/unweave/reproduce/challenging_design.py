@@ -26,9 +26,9 @@ SWEEPS: dict[str, tuple[Entry, ...]] = {
         {"name": "annealed-vae", "gamma": 1000, "capacity": f"0:{most}@THRESHOLD"} for most in (5, 10, 25, 50, 75, 100)
     ),
 }
-"""Methods with their strengths, in the order of the study's own numbering of models."""
+"""Methods with their strengths, in the published study's order of models."""
 STRENGTHS = {"beta-vae": "beta", "factor-vae": "gamma", "dip-vae": "lambda_od", "beta-tcvae": "beta"}
-"""The field that is a method's strength; that of annealed-vae is the end of its capacity."""
+"""The field that is a method's strength; for annealed-vae, the final capacity."""
 PUBLISHED_DATA = (
     "dsprites", "dsprites-color", "dsprites-noisy", "dsprites-scream", "smallnorb", "cars3d", "shapes3d"
 )  # fmt: skip
@@ -44,22 +44,22 @@ class Settings:
     data: tuple[str, ...]
     seeds: int
     steps: int | None = None
-    """None uses those of the preset."""
+    """None: those of the preset."""
     strengths: tuple[int, ...] = (0, 1, 2, 3, 4, 5)
     """Which of the six strengths of each method."""
     metrics: tuple[str, ...] = METRICS
     threshold: str = "100000"
-    """Steps, or the share of a run, in which AnnealedVAE's capacity grows."""
+    """Steps, or the share of training, over which the capacity of AnnealedVAE grows."""
     preset: str | None = None
     """Published settings of training; without them, `options` alone."""
     options: Mapping[str, Any] = field(default_factory=dict)
-    """Of training, for all methods."""
+    """Training settings for all methods."""
     fields: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Further settings of single methods."""
     evaluate: Mapping[str, Any] = field(default_factory=dict)
 
     def entries(self) -> list[Entry]:
-        """Return every method with every strength, as a study has them."""
+        """Return every method with every strength, as entries of a study."""
         return [self._entry(sweep[place]) for sweep in SWEEPS.values() for place in self.strengths]
 
     def _entry(self, entry: Entry) -> Entry:
@@ -106,9 +106,10 @@ PRESETS = {
 
 
 def with_strengths(table: polars.DataFrame) -> polars.DataFrame:
-    """Return the table of a study with one column `strength` in place of the methods' own fields.
+    """Return the table of a study with one column `strength` instead of the methods' own fields.
 
-    The two kinds of DIP-VAE are two methods, as in the study. Data sets that differ in name lose their options.
+    The two kinds of DIP-VAE are two methods, as in the published study. Data sets with different names lose their
+    options.
     """
     plain = polars.col("data").str.split(":").list.first()
     if table["data"].n_unique() == table.select(plain).n_unique():

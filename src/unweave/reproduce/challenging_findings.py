@@ -61,7 +61,7 @@ def correlated_codes(table: polars.DataFrame) -> Answer:
     runs = analysis.one_row_a_run(table, [SAMPLED, MEAN])
     for (data, method), own in runs.group_by("data", "method", maintain_order=True):
         if method == "annealed-vae" or own["strength"].n_unique() < 2:
-            continue  # as in the study: its strength is a capacity, and more of it regularises less
+            continue  # as in the published study: its strength is a capacity, and more capacity regularises less
         cases += 1
         for name, metric in (("sampled", SAMPLED), ("mean", MEAN)):
             slope = analysis.rank_correlation(
@@ -98,9 +98,9 @@ def agreeing_metrics(table: polars.DataFrame) -> Answer:
             )
         best = sorted(pairs, key=lambda pair: -pairs[pair])[:2]
         notes.append(
-            f"2. On {data} the pairs that agree most are "
+            f"2. On {data}, the pairs that agree most are "
             + " and ".join(f"{METRICS[a]} with {METRICS[b]} ({pairs[a, b]:.2f})" for a, b in best)
-            + ". Published: all but modularity agree mildly; β-VAE with FactorVAE score and MIG with DCI strongly."
+            + ". Published: all except modularity agree mildly; β-VAE with FactorVAE score and MIG with DCI strongly."
         )
     return Answer(rows, notes)
 
@@ -167,7 +167,7 @@ def good_run_of_a_bad_strength(table: polars.DataFrame) -> tuple[float, int]:
 
 
 def choosing(table: polars.DataFrame) -> Answer:
-    """Question 4: can a good model be chosen without labels, or by what was good elsewhere?"""
+    """Question 4: can a good model be chosen without labels, or by scores on other data or of other metrics?"""
     there = present(table, METRICS)
     rows = []
     found = analysis.transfer(table, there)
@@ -190,7 +190,7 @@ def choosing(table: polars.DataFrame) -> Answer:
 
 
 def _dominance(table: polars.DataFrame, metrics: Sequence[str]) -> list[str]:
-    """Return how many methods are the best of some metric and data set, by their best strength."""
+    """Return how many methods are best for some metric and data set, each at its best strength."""
     best = set()
     for metric in metrics:
         found = analysis.summary(table, metric).group_by("data", "method").agg(polars.col("value").max())
@@ -239,7 +239,7 @@ def downstream(table: polars.DataFrame) -> Answer:
 
 
 def present(table: polars.DataFrame, metrics: Sequence[str] | dict[str, str]) -> list[str]:
-    """Return those metrics that the table has."""
+    """Return the metrics that the table has."""
     there = {*table["metric"]}
     return [metric for metric in metrics if metric in there]
 

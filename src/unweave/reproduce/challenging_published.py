@@ -12,7 +12,7 @@ METRICS = {
 }
 """The six scores of the study, in the order of its tables."""
 RUNS, METHODS, CELLS = 1800, 6, 36
-"""On each data set."""
+"""The data sets, in the order of the tables' columns."""
 BY_METHOD = {
     "cars3d": (1, 36, 26, 34, 37, 13),
     "dsprites-color": (30, 39, 52, 26, 23, 29),
@@ -36,11 +36,11 @@ BY_CELL = {
 TRANSFER = {"same": 80.7, "other_data": 59.3, "both_other": 54.9}
 """Percent of choices that beat a random one."""
 LIKE = {"shapes2d": "dsprites", "rooms3d": "shapes3d"}
-"""Our data sets, and the published ones that they resemble."""
+"""Our data sets, and the published ones that they are compared with."""
 
 
 def published_data(name: str) -> str | None:
-    """Return the published data set that a name, with its options, stands beside.
+    """Return the published data set that a name, with its options, is compared with.
 
     >>> published_data("rooms3d:size=32"), published_data("cars3d"), published_data("xysquares")
     ('shapes3d', 'cars3d', None)
@@ -51,7 +51,7 @@ def published_data(name: str) -> str | None:
 
 
 def published_shares(data: str, metric: str) -> tuple[int, int] | None:
-    """Return the percents of variance that the objective, and with it the strength, explain."""
+    """Return the percentages of variance explained by the objective, and by the objective and its strength."""
     found = published_data(data)
     if found is None or metric not in METRICS:
         return None

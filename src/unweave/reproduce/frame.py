@@ -26,7 +26,7 @@ class Row:
     ours: float
     low: float
     high: float
-    """The 95 % interval of ours."""
+    """The 95 % interval of our number."""
     published_interval: tuple[float, float] | None = None
     """The interval of the published number, if it is known."""
 
@@ -38,7 +38,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Findings:
-    """The findings: numbers, notes, figures by the names of their files, and tables that are too long to print."""
+    """The findings: numbers, notes, figures by file name, and tables that are too long to print."""
 
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
@@ -51,9 +51,9 @@ class Reproduction(ABC):
     """A published result, computed again: one class per result, in its own file, and a line in `RESULTS`."""
 
     source: ClassVar[str]
-    """Where it is printed: "[Vu2024]_, tables 1 and 2"."""
+    """Where it was published: "[Vu2024]_, tables 1 and 2"."""
     summary: ClassVar[str]
-    """What it says, in one line."""
+    """The result in one line."""
     presets: ClassVar[Mapping[str, Any]]
     """Settings by name, of a type that the result defines: smoke (seconds), small (minutes) and paper (as
     published)."""

@@ -22,12 +22,12 @@ from unweave.reproduce.parts import Kept, compute_always
 Products = dict[str, dict[int, Trials]]
 """By product and number of points."""
 NOTES = (
-    "published: the number of factors, which the theory claims where points are many enough. No error of the source "
-    "stands beside ours: we have none as a number, and its objects are others.",
-    "error: the mean over points of the angle between true and found tangent spaces, in radians; another number of "
-    "factors, or other dimensions, count π/2. Intervals: over samples for products, over points for objects.",
-    "objects: factors are what GeoManCEr finds by itself, errors what it makes of them when told that they are two. "
-    "Spaces are first aligned by the steps to neighbours, for images and codes have coordinates of their own.",
+    "published: the number of factors that the theory predicts with enough points. Published errors are not listed: we "
+    "do not have them as numbers, and the objects differ from ours.",
+    "error: the mean over points of the angle between true and found tangent spaces, in radians; a wrong number of "
+    "factors or wrong dimensions count π/2. Intervals: over samples for products, over points for objects.",
+    "objects: the number of factors is what GeoManCEr finds without help; errors are measured with the number 2 given. "
+    "Spaces are first aligned by the steps to neighbours, because images and codes have their own coordinates.",
 )
 
 
@@ -38,7 +38,7 @@ class Settings:
     sizes: tuple[int, ...]
     """Numbers of points of each product."""
     repeats: int
-    """Samples of each number."""
+    """Samples for each number of points."""
     images: int
     training: Training
     products: tuple[str, ...] = tuple(PRODUCTS)
@@ -110,7 +110,7 @@ def within(least: float, largest: float, values: ArrayLike) -> Estimate:
 
 
 def object_rows(inputs: Mapping[str, FoundFactors]) -> Iterable[Row]:
-    """Return the lines of the objects: the factors found, and the error when GeoManCEr is told that they are two."""
+    """Return the lines of the objects: the factors found, and the error if GeoManCEr is given their number, two."""
     chance = f"(chance {chance_error(DIMS):.2f})"
     for name, found in inputs.items():
         claimed = float(len(DIMS)) if name == "true latents" else None

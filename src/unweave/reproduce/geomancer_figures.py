@@ -22,11 +22,11 @@ LARGEST = np.pi / 2
 TICKS = {0.01: "0.01", 0.02: "0.02", 0.05: "0.05", 0.1: "0.1", 0.2: "0.2", 0.5: "0.5", 1: "1", LARGEST: "π/2"}
 """Of the axis of errors."""
 SHOWN = 9
-"""Objects in the strip."""
+"""Number of objects in the strip."""
 
 
 def products_figure(products: Mapping[str, Mapping[int, Trials]]) -> Figure:
-    """Draw the error over the number of points, a panel for each number of factors; hollow where factors are wrong."""
+    """Draw the error over the number of points, one panel per number of factors; hollow if factors are wrong."""
     panels: dict[str, list[str]] = {}
     for name, sizes in products.items():
         panels.setdefault(_kind(name, len(next(iter(sizes.values())).dims)), []).append(name)
@@ -44,8 +44,8 @@ def products_figure(products: Mapping[str, Mapping[int, Trials]]) -> Figure:
     _ticks(axes[0], products)
     axes[0].set_ylabel("error, radians", color=LIGHT["muted"])
     told = (
-        "GeoManCEr on products of manifolds: mean error, least to largest of the samples\n"
-        "dashed: random subspaces; hollow: wrong factors in a sample or more"
+        "GeoManCEr on products of manifolds: mean error, and its range over samples\n"
+        "dashed: random subspaces; hollow: wrong factors in at least one sample"
     )
     figure.suptitle(told, x=0.01, ha="left", fontsize=9, color=LIGHT["ink"])
     return figure
@@ -63,7 +63,7 @@ def objects_figure(inputs: Mapping[str, FoundFactors], seed: int) -> Figure:
     for place, (name, found) in zip(axes, inputs.items(), strict=True):
         mean = found.errors.mean()
         counted = f"{found.count} factor{'s' * (found.count != 1)} found"
-        _dress(place, f"{name}: {counted}; told that they are two, mean error {number(mean, 3)}")
+        _dress(place, f"{name}: {counted}; mean error with the number 2 given: {number(mean, 3)}")
         place.grid(visible=False)
         place.hist(found.errors, np.linspace(0, LARGEST, 73), color=LIGHT["accent"])
         place.axvline(chance_error(DIMS), color=LIGHT["ink"], linewidth=1, linestyle=DASHES)
@@ -95,7 +95,7 @@ def _line(axes: Axes, name: str, sizes: Mapping[int, Trials], colour: str, shift
 
 
 def _ticks(axes: Axes, products: Mapping[str, Mapping[int, Trials]]) -> None:
-    """Name the numbers of points that were drawn, and a few errors."""
+    """Label the axes: the numbers of points, and a few errors."""
     sizes = sorted({n for each in products.values() for n in each})
     least = min(min(found.errors) for each in products.values() for found in each.values())
     axes.set_xticks(sizes, [f"{n / 1000:g}k" if n >= 1000 else str(n) for n in sizes])

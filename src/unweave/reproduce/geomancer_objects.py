@@ -1,4 +1,4 @@
-"""GeoManCEr on an object that rotates under a moving light: from the true latents, the images, and codes of them."""
+"""GeoManCEr on an object that rotates under a moving light: from the true latents, images and codes."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from unweave.reproduce.parts import Kept, compute_always
 Points = np.ndarray
 
 DIMS = (3, 2)
-"""Of SO(3), the orientations, and of S², the directions of light."""
+"""The dimensions of SO(3), the orientations, and of S², the directions of light."""
 SIDE = 32
-"""Pixels of an image's side."""
+"""Side of an image in pixels."""
 
 
 @dataclass(frozen=True)
@@ -36,32 +36,32 @@ class Training:
 
 @dataclass(frozen=True)
 class FoundFactors:
-    """What GeoManCEr finds for the same images in one kind of coordinates."""
+    """GeoManCEr's result for the same images in one kind of coordinates."""
 
     count: int
-    """The number of factors that it finds by itself."""
+    """The number of factors that it finds."""
     dims: tuple[int, ...]
-    """Their dimensions when it is told that there are two; empty where points do not agree."""
+    """Their dimensions if it is given the number two; empty if points do not agree."""
     doubts: tuple[str, ...]
     """Its warnings."""
     errors: Points
-    """The angle to the true factors at every point, in radians, when it is told that there are two.
+    """The angle to the true factors at every point, in radians, if it is given the number two.
 
     Spaces are compared after the rotations that best align the steps to neighbours, because images and codes have their
     own coordinates.
     """
     aligned: Points | None = None
-    """The angle without these rotations, where coordinates are the true ones."""
+    """The angle without these rotations, if coordinates are the true ones."""
     explained: float | None = None
-    """The share of the pixels' variance that codes explain."""
+    """The share of the pixels' variance that codes explain; None without codes."""
 
 
 def factors_of_each_input(
     count: int, training: Training, seed: int, tell: Callable[[str], object], kept: Kept = compute_always
 ) -> dict[str, FoundFactors]:
-    """Find factors in the true latents of `count` images, in the images, and in codes of them.
+    """Find factors in the true latents of `count` images, in the images, and in their codes.
 
-    `tell` is called with the name of each before it starts; `kept` has those that were found before.
+    `tell` is called with the name of each before it starts; `kept` returns results that were computed before.
     """
     data, rows = Objects3D(size=SIDE, n=count, seed=seed), np.arange(count)
     tell("true latents")
@@ -97,7 +97,7 @@ def find_factors(points: Points, latents: Points, seed: int) -> FoundFactors:
 def true_frames(latents: Points) -> list[Points]:
     """Return the tangent spaces of SO(3) and of S² at latents (n, 9 + 3): orthonormal bases (n, 12, 3) and (n, 12, 2).
 
-    At a rotation R the tangent space is R A, A antisymmetric; at a direction, all that is orthogonal to it.
+    At a rotation R, the tangent space is R A with A antisymmetric; at a direction, it is its orthogonal complement.
     """
     rotations, lights = latents[:, :9].reshape(-1, 3, 3), latents[:, 9:]
     antisymmetric = np.cross(np.eye(3)[:, None], np.eye(3)) / 2**0.5

@@ -24,7 +24,7 @@ CURVED = {
     "S² × S² × S² × S²": "S^2 x S^2 x S^2 x S^2",
     "S² × S² × S² × S² × S²": "S^2 x S^2 x S^2 x S^2 x S^2",
 }
-"""Products that holonomy can separate, as we write them and as `sample` reads them."""
+"""Products that holonomy can separate, in our notation and in that of `sample`."""
 FLAT = {"T² × S²": "T^2 x S^2", "T² × T²": "T^2 x T^2"}
 """Products with flat factors, which have no holonomy."""
 PRODUCTS = CURVED | FLAT
@@ -41,9 +41,9 @@ class Trials:
     counts: tuple[int, ...]
     """The number of factors found."""
     right: tuple[bool, ...]
-    """Whether they have the true number and the true dimensions."""
+    """Whether their number and dimensions are right."""
     warned: tuple[bool, ...]
-    """Whether GeoManCEr was in doubt."""
+    """Whether GeoManCEr warned."""
 
     @property
     def chance(self) -> float:
@@ -52,7 +52,7 @@ class Trials:
 
 
 def trials(product: str, n: int, seeds: Sequence[int]) -> Trials:
-    """Draw n points of a product with each seed, and find its factors; only the dimension is given."""
+    """Draw n points of a product with each seed, and find its factors, given only the dimension."""
     dims: tuple[int, ...] = ()
     errors, counts, right, warned = [], [], [], []
     for seed in seeds:

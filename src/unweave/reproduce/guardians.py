@@ -21,21 +21,21 @@ from unweave.reproduce.intervals import mean_and_interval
 from unweave.reproduce.parts import Kept, compute_always
 
 BINS = 10
-"""Groups of equal counts that factors are cut into for metrics that need classes."""
+"""Number of equally frequent groups into which factors are cut for metrics that need classes."""
 QUICK = ("mig", "minimality", "sufficiency", "modularity", "mcc", "mcc-rank", "mcc-rdc", "sap-correlation", "r2")
 SLOW = ("downstream-logistic", "downstream-gbt")
-"""Only in the preset `paper`: they take as long as all others together, with learners that DCI has too."""
+"""Only in the preset `paper`: they take as long as all others together, with learners that DCI also uses."""
 NOTES = (
-    "fooled: the share of claims that a score, adjusted for its floor and ceiling, does not meet. A claim is what a "
-    "score should be for one encoder in one world: in the upper third between floor and ceiling where codes have what "
-    "the metric claims to measure, in the lower third where they have not. No number of the source stands beside "
-    "ours: we have none in this form.",
+    "fooled: the share of claims that a score, adjusted for its floor and ceiling, does not meet. A claim says where "
+    "the score of an encoder in a world should be: in the upper third between floor and ceiling if codes have the "
+    "property that the metric claims to measure, in the lower third if they lack it. There are no published numbers "
+    "in this form.",
     "floor: the same codes, factors shuffled. ceiling: the factors themselves as codes, in the same world.",
 )
 
 
 def of_rows(names: Sequence[str]) -> tuple[str, ...]:
-    """Return those metrics that compare rows of codes with rows of factors."""
+    """Return the metrics that compare rows of codes with rows of factors."""
     return tuple(name for name in names if METRICS[name].supervised and "encode" not in METRICS[name].needs)
 
 
@@ -47,7 +47,7 @@ class Settings:
     """Pairs of a number of rows and a number of factors; the last one is drawn as a map."""
     metrics: tuple[str, ...]
     repeats: int = 1
-    """Draws of each world, with an encoder of each kind."""
+    """Number of draws of each world, with an encoder of each kind."""
 
 
 class Guardians(Reproduction):
@@ -105,7 +105,7 @@ def every_score(settings: Settings, seed: int, on_progress: OnProgress, kept: Ke
 
 
 class Cell(NamedTuple):
-    """What is scored: an encoder in a draw of a world."""
+    """One case: an encoder in a draw of a world."""
 
     rows: int
     factors: int
@@ -115,7 +115,7 @@ class Cell(NamedTuple):
 
 
 def _scores_of(cell: Cell, metrics: Sequence[str], seed: int) -> list[Found]:
-    # A stream for each encoder: the same rotation in all worlds, and noise that is independent of the factors.
+    # A separate stream for each encoder: the same rotation in all worlds, and noise independent of the factors.
     streams = np.random.SeedSequence(seed, spawn_key=cell[:3]).spawn(1 + len(ENCODERS))
     factors = WORLDS[cell.world](np.random.default_rng(streams[0]).normal(size=(cell.rows, cell.factors)))
     own = np.random.default_rng(streams[1 + list(ENCODERS).index(cell.encoder)])

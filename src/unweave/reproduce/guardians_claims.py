@@ -1,4 +1,4 @@
-"""What each metric claims to measure, and so which encoders it should score high and which low."""
+"""What each metric claims to measure, and hence which encoders should score high and which low."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from math import inf, isfinite
 from unweave.reproduce.guardians_worlds import ENCODERS
 
 LOW_END, HIGH_END = 1 / 3, 2 / 3
-"""Of the way from floor to ceiling."""
+"""Bounds of high and low scores, as shares of the range from floor to ceiling."""
 AROUND_HALF = (0.25, 0.75)
 """For encoders with half of the factors or latents right. Wide: a lost factor may correlate with a kept one."""
 
 
 class Expected(Enum):
-    """Where a score should be: the least and the largest expected score."""
+    """The expected range of a score: its smallest and largest value."""
 
     HIGH = (HIGH_END, inf)
     HALF = AROUND_HALF
@@ -25,7 +25,7 @@ class Expected(Enum):
     ANY = (-inf, inf)
 
     def verdict(self, score: float) -> int:
-        """Return 1 for a score that is too high, -1 for one that is too low, 0 for one that is as expected."""
+        """Return 1 for a score that is too high, -1 for one that is too low, 0 for one in the expected range."""
         low, high = self.value
         return int(score > high) - int(score < low)
 
@@ -50,12 +50,12 @@ def _claim(says: str, signs: str) -> Claim:
 # In the order of ENCODERS: diagonal, element-wise, dense, fewer, more; duplicated, wide, circle, noise, noisy.
 CLAIMS: Mapping[str, Claim] = {
     "modular": _claim("each informative latent is informative about a single factor", "++-++ +-+-."),
-    "minimal": _claim("each latent tells nothing beyond one factor", "++-+½ +-+-<"),
-    "compact": _claim("a single latent holds each factor", "++-½+ ----<"),
+    "minimal": _claim("each latent has information about one factor only", "++-+½ +-+-<"),
+    "compact": _claim("a single latent contains each factor", "++-½+ ----<"),
     "recovered": _claim("some single latent predicts each factor", "++-½+ +-<-<"),
-    "told": _claim("codes tell which factor is fixed", "++-½+ +-+-<"),
+    "told": _claim("codes show which factor is fixed", "++-½+ +-+-<"),
     "linear": _claim("each factor is a linear function of the codes", "+.+½+ ++<-<"),
-    "separable": _claim("linear functions of the codes tell a factor's values apart", "+.+½+ +++-<"),
+    "separable": _claim("linear functions of the codes separate a factor's values", "+.+½+ +++-<"),
     "informative": _claim("all latents together predict each factor", "+++½+ +++-<"),
     "distances": _claim("rows that are far apart in factors are far apart in codes", "..+.. ...-<"),
 }
@@ -102,11 +102,11 @@ CLAIM_OF: Mapping[str, str] = {
     "downstream-gbt-accuracy-1000": "informative",
     "distance-correlation": "distances",
 }
-"""The claim of each score, in the order of the tables. Others (a size, an efficiency) claim nothing."""
+"""The claim of each score, in the order of the tables. Other scores (a size, an efficiency) have no claim."""
 
 
 def verdict(metric: str, encoder: str, score: float | None) -> int | None:
-    """Return 1 if a score is too high, -1 if it is too low, 0 if it is as claimed; None where nothing is claimed."""
+    """Return 1 if a score is too high, -1 if it is too low, 0 if it is as claimed; None without a claim."""
     expected = CLAIMS[CLAIM_OF[metric]].expected[encoder]
     if expected is Expected.ANY or score is None or not isfinite(score):
         return None

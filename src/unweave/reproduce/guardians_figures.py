@@ -20,11 +20,11 @@ HEAT = LinearSegmentedColormap.from_list("heat", ["#ffffff", "#9cc3ea", "#1f6fc0
 WRONG = "#c2421a"
 ENDS = ("floor", "ceiling")
 GAP = 0.7
-"""Between groups of metrics, in cells: there is the name of their claim."""
+"""Space between groups of metrics, in cells, for the name of their claim."""
 
 
 def map_figure(scores: Sequence[Score], size: tuple[int, int]) -> Figure:
-    """Draw every score of one size: the colour is the adjusted value, a triangle is a claim that is missed."""
+    """Draw every score of one size: the colour is the adjusted value, a triangle marks a missed claim."""
     own = of_size(scores, size)
     metrics = _ordered(own)
     figure = Figure(figsize=(13.5, 2 * _height(metrics) + 0.5), layout="constrained")
@@ -35,8 +35,8 @@ def map_figure(scores: Sequence[Score], size: tuple[int, int]) -> Figure:
     for axes in grid[:, 0]:
         _name(axes, metrics)
     figure.suptitle(
-        f"Scores at {size[0]:,} rows of {size[1]} factors. Number: the value. Colour: its place between floor (white) "
-        "and ceiling (blue);\ngrey: no such place. Triangles: too high or too low for what a metric claims to measure.",
+        f"Scores at {size[0]:,} rows of {size[1]} factors. Number: the value. Colour: its position between floor "
+        "(white) and ceiling (blue);\ngrey: undefined. Triangles: too high or too low for the metric's claim.",
         x=0.01,
         ha="left",
         color=LIGHT["muted"],
@@ -46,7 +46,7 @@ def map_figure(scores: Sequence[Score], size: tuple[int, int]) -> Figure:
 
 
 def sizes_figure(scores: Sequence[Score]) -> Figure:
-    """Draw the mean floor, and the share of claims missed, of every metric over sizes."""
+    """Draw the mean floor and the share of missed claims of every metric, by size."""
     metrics, sizes = _ordered(scores), sizes_of(scores)
     figure = Figure(figsize=(4.4 + 1.1 * len(sizes), _height(metrics)), layout="constrained")
     axes = figure.subplots(1, 2, sharey=True)
@@ -109,7 +109,7 @@ def _triangle(axes: Axes, x: float, y: float, *, up: bool) -> None:
 
 
 def _height(metrics: Sequence[str]) -> float:
-    """Return the height of a panel with its heads, in inches."""
+    """Return the height of a panel with its headings, in inches."""
     return 1.3 + 0.225 * (float(_places(metrics)[-1]) + 1)
 
 
@@ -159,7 +159,7 @@ def _short(value: float) -> str:
     >>> _short(0.987), _short(-0.02), _short(50.07), _short(-0.001)
     ('.99', '−.02', '50', '.00')
     """
-    value = round(value, 2) + 0.0  # no minus before a zero
+    value = round(value, 2) + 0.0  # avoids "−0"
     digits = 0 if abs(value) >= 9.95 else 1 if abs(value) >= 1 else 2
     text = f"{value:.{digits}f}".replace("-", "−")
     return text if digits < 2 else text.replace("0.", ".", 1)

@@ -93,7 +93,7 @@ def tally(scores: Sequence[Score]) -> list[Tally]:
 
 
 def conclusions(scores: Sequence[Score]) -> tuple[str, ...]:
-    """Return what the counts say, in words."""
+    """Return the conclusions from the counts, as sentences."""
     counts = tally(scores)
     tested, missed = sum(each.tested for each in counts), sum(each.missed for each in counts)
     both = [each for each in counts if each.raw is not None]
@@ -104,8 +104,8 @@ def conclusions(scores: Sequence[Score]) -> tuple[str, ...]:
         f"Of {tested:,} claims, adjusted scores miss {missed:,} ({_percent(missed / tested)}). "
         f"Of the {sum(each.tested for each in both):,} claims of metrics whose largest score is 1, they miss "
         f"{sum(each.missed for each in both):,}, plain values {sum(each.raw or 0 for each in both):,}.",
-        f"Metrics that miss none: {', '.join(none) or 'none'}. Of the others, fewest: {_named(best)}; "
-        f"most: {_named(worst)}.",
+        f"Metrics that miss no claim: {', '.join(none) or 'none'}. Of the others, the fewest: {_named(best)}; "
+        f"the most: {_named(worst)}.",
         f"Missed by world: {_shares(scores, 'world', WORLDS)}.",
         f"Missed by encoder: {_shares(scores, 'encoder', ENCODERS)}.",
     ]
@@ -160,7 +160,7 @@ def from_csv(text: str) -> tuple[Score, ...]:
 
 
 def _ends_at_1(metric: str) -> bool:
-    """Tell whether a score's largest value is 1, so that it needs no ceiling."""
+    """Return whether a score's largest value is 1, so that it needs no ceiling."""
     owner = max((name for name in METRICS if metric == name or metric.startswith(f"{name}-")), key=len)
     return METRICS[owner].range[1] == 1.0
 
@@ -200,7 +200,7 @@ def of_size(scores: Iterable[Score], size: tuple[int, int]) -> list[Score]:
 
 
 def _mostly_fooled(scores: Sequence[Score], encoder: str) -> str:
-    """Return in words which metrics score an encoder too high, and which too low, in more than half of the cases."""
+    """Return a sentence: the metrics that score an encoder too high, or too low, in more than half of the cases."""
     own = [each for each in scores if each.encoder == encoder and each.verdict is not None]
     sides: dict[int, list[str]] = {1: [], -1: []}
     for metric, side in product(CLAIM_OF, sides):
@@ -212,7 +212,7 @@ def _mostly_fooled(scores: Sequence[Score], encoder: str) -> str:
 
 
 def _ends(scores: Sequence[Score]) -> str:
-    """Return in words which floors are not near 0 and which ceilings are not near 1, at the last size."""
+    """Return a sentence: the floors that are not near 0 and the ceilings that are not near 1, at the last size."""
     last = of_size(scores, sizes_of(scores)[-1])
     floors, ceilings = (
         {metric: mean([getattr(each, end) for each in last if each.metric == metric]) for metric in _plain(last)}

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 World = Callable[[Array], Array]
-"""Independent standard normal columns (n, k) to factors (n, k); k is at least 4."""
+"""A function from independent standard normal columns (n, k) to factors (n, k); k is at least 4."""
 Encoder = Callable[[Array, np.random.Generator], Array]
-"""Factors (n, k) to codes (n, d)."""
+"""A function from factors (n, k) to codes (n, d)."""
 
 CORRELATION = 0.5
 NOISE = 2.0
-"""Standard deviation of the noise of `noisy`, where a factor's is 1: the factor is a fifth of a latent's variance."""
+"""Standard deviation of the noise of `noisy`, relative to the factor: the factor is a fifth of a latent's variance."""
 CURVES: tuple[Callable[[Array], Array], ...] = (lambda v: v**3, np.exp, lambda v: np.tanh(2 * v))
 """Increasing functions, taken in turn."""
 
@@ -26,21 +26,21 @@ def independent(normal: Array) -> Array:
 
 
 def correlated(normal: Array) -> Array:
-    """Standard normal factors, every two of them with correlation 0.5."""
+    """Standard normal factors; every pair has correlation 0.5."""
     k = normal.shape[1]
     covariance = np.full((k, k), CORRELATION) + (1 - CORRELATION) * np.eye(k)
     return normal @ np.linalg.cholesky(covariance).T
 
 
 def copied(normal: Array) -> Array:
-    """Independent factors, but the second is the first."""
+    """Independent factors, except that the second equals the first."""
     factors = normal.copy()
     factors[:, 1] = factors[:, 0]
     return factors
 
 
 def dependent(normal: Array) -> Array:
-    """Independent factors, but the third is the product of the first two, and correlated with neither."""
+    """Independent factors, except that the third is the product of the first two, uncorrelated with either."""
     factors = normal.copy()
     factors[:, 2] = factors[:, 0] * factors[:, 1]
     return factors
@@ -55,7 +55,7 @@ WORLDS: Mapping[str, World] = {
 
 
 def diagonal(factors: Array, rng: np.random.Generator) -> Array:
-    """Each latent is one factor times a number from 0.5 to 2 of either sign, in random order."""
+    """Each latent is one factor times a number of absolute value 0.5 to 2, in random order."""
     k = factors.shape[1]
     return factors[:, rng.permutation(k)] * _scales(k, rng)
 
@@ -67,17 +67,17 @@ def element_wise(factors: Array, rng: np.random.Generator) -> Array:
 
 
 def dense(factors: Array, rng: np.random.Generator) -> Array:
-    """A random rotation, the most even one of twenty: every latent is a mixture of all factors."""
+    """The most even of twenty random rotations: every latent is a mixture of all factors."""
     return factors @ _even(factors.shape[1], factors.shape[1], rng).T
 
 
 def fewer(factors: Array, rng: np.random.Generator) -> Array:
-    """Diagonal, but of the second half of the factors alone; the others are lost."""
+    """Diagonal, but only for the second half of the factors; the others are lost."""
     return diagonal(factors[:, factors.shape[1] // 2 :], rng)
 
 
 def more(factors: Array, rng: np.random.Generator) -> Array:
-    """Diagonal, and as many latents again of noise."""
+    """Diagonal, plus the same number of noise latents."""
     return np.hstack([diagonal(factors, rng), rng.normal(size=factors.shape)])
 
 
@@ -93,7 +93,7 @@ def wide(factors: Array, rng: np.random.Generator) -> Array:
 
 
 def circle(factors: Array, rng: np.random.Generator) -> Array:
-    """The cosine and the sine of the angle 2π Φ(v), Φ the normal distribution function: neither has all of a factor."""
+    """The cosine and the sine of 2π Φ(v), Φ the normal distribution function: neither alone determines the factor."""
     from scipy.special import ndtr
 
     angles = 2 * np.pi * ndtr(factors[:, rng.permutation(factors.shape[1])])
@@ -129,8 +129,7 @@ def _scales(count: int, rng: np.random.Generator) -> Array:
 
 
 def _even(codes: int, factors: int, rng: np.random.Generator) -> Array:
-    """Return random weights (latents, factors) with orthonormal columns: of twenty draws, one without a dominant
-    factor.
+    """Return random weights (latents, factors) with orthonormal columns: the most even of twenty draws.
 
     A random rotation of four factors can leave one nearly unchanged by chance.
     """

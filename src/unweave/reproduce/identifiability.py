@@ -1,4 +1,4 @@
-"""Which latents are found from nonlinear mixtures, where the assumptions of a theorem hold and where they fail."""
+"""Which latents are found from nonlinear mixtures, if the assumptions of a theorem hold, and if they fail."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ from unweave.reproduce.intervals import mean_and_interval
 from unweave.reproduce.parts import Kept, compute_always
 
 MEMORY = 0.7
-"""Correlation of a latent with itself one step earlier."""
+"""Correlation of a latent with its value one step earlier."""
 SLOW = np.array([0.9, 0.85, 0.4, 0.2])
-"""The same of the four latents of the linear world, of which two codes are learnt."""
+"""The same for the four latents of the linear world, for which codes of two dimensions are learnt."""
 NOTES = (
-    "R²: of the best linear map from codes to latents, on rows that training has not seen. MCC after the map: the mean "
-    "correlation of each latent with its prediction. MCC: of codes as they are, matched one to one with latents.",
-    "observed: the same of the mixture itself, before anything is learnt.",
-    "expected: of LeJEPA, R² of latents that are each made standard normal by an increasing function, which Gaussian "
-    "codes without any other error would have.",
+    "R²: of the best linear map from codes to latents, on test rows. MCC after the map: the mean correlation of each "
+    "latent with its prediction. MCC: the mean correlation of codes with latents, matched one to one, without a map.",
+    "observed: the same scores for the mixture itself, before training.",
+    "expected, for LeJEPA: R² if each latent is mapped to a standard normal one by an increasing function, which is "
+    "the best that Gaussian codes can do.",
 )
 
 
@@ -48,29 +48,29 @@ class Settings:
     """How much is trained."""
 
     latents: int
-    """Of the worlds of PCL and iVAE; with two, a rotation has a high MCC by chance."""
+    """Number of latents in the worlds of PCL and iVAE; with two, a rotation has a high MCC by chance."""
     lejepa_latents: int
-    """Of those of LeJEPA, whose R² a rotation leaves as it is."""
+    """Number of latents in the worlds of LeJEPA; its R² does not change under rotations."""
     rows: int
-    """Rows to train on; half as many more are scored."""
+    """Number of training rows; half as many test rows."""
     steps: int
     seeds: int
     batch: int = 128
     lr: float = 2e-3
     width: float = 0.1
-    """Of the encoder: 1200 units times this in each of two layers."""
+    """Width of the encoder: 1200 units times this in each of two layers."""
     weight: float = 0.1
-    """Of SIGReg in LeJEPA."""
+    """Weight of SIGReg in LeJEPA."""
     beta: float = 0.02
-    """Of the KL term in iVAE: with the loss mse, noise of variance 0.01."""
+    """Weight of the KL term in iVAE: with the loss mse, noise of variance 0.01."""
     directions: int = 16
     segments: int = 20
-    """Values of u for iVAE."""
+    """Number of values of u for iVAE."""
 
 
 @dataclass(frozen=True)
 class World:
-    """Latents (n, d), what is observed of them (n, D), and the values of u (n,), where there is one."""
+    """Latents (n, d), observations (n, D), and the values of u (n,), if any."""
 
     latents: Floats
     observed: Floats
@@ -88,9 +88,9 @@ class Case:
     draw: Callable[[Settings, int, np.random.Generator], World]
     learner: Callable[[Settings], Method]
     codes: int | None = None
-    """Latents of the model; by default as many as the world has."""
+    """Number of latents of the model; by default as many as in the world."""
     density: str | None = None
-    """Of the latents, where it is one of DENSITIES: what Gaussian codes would explain is known."""
+    """Density of the latents, if it is one of DENSITIES: then the best R² of Gaussian codes is known."""
 
 
 def _lejepa(settings: Settings) -> Method:
@@ -135,9 +135,9 @@ CASES = (
 
 
 class Identifiability(Reproduction):
-    """Latents that are known, mixed, and learnt again by LeJEPA, PCL and iVAE."""
+    """Known latents are mixed, and learnt again by LeJEPA, PCL and iVAE."""
 
-    source: ClassVar[str] = "[Klindt2026]_, [Hyvarinen2017]_ and [Khemakhem2020]_, their theorems"
+    source: ClassVar[str] = "the theorems of [Klindt2026]_, [Hyvarinen2017]_ and [Khemakhem2020]_"
     summary: ClassVar[str] = (
         "LeJEPA, PCL and iVAE find the latents of a nonlinear mixture if, and only if, their assumptions hold."
     )
@@ -181,7 +181,7 @@ def _trial(case: Case, settings: Settings, seed: int, rng: np.random.Generator) 
 
 
 def learnt(method: Method, world: World, settings: Settings, seed: int, codes: int | None = None) -> Floats:
-    """Return the codes of the rows behind those that the method is trained on."""
+    """Train a method, and return the codes of the test rows, which follow the training rows."""
     from unweave.data import Vectors
     from unweave.training import train
 
@@ -219,9 +219,9 @@ def recovered(codes: Floats, latents: Floats) -> tuple[float, float, float]:
 def best_agreement(rows: Floats, count: int | None = None) -> float:
     """Return the largest mean correlation of neighbouring rows that `count` uncorrelated linear functions have.
 
-    With S the covariance of a row and G that with the next one, it is the mean of the largest eigenvalues of S^(-1/2)
-    (G + G') S^(-1/2) / 2. Of a linear Gaussian world this is what the best codes of LeJEPA have: Gaussian, of variance
-    1 and as close as possible to those of the next row. For codes, it does not depend on their scale.
+    With S the covariance of a row and G its covariance with the next row, it is the mean of the largest eigenvalues of
+    S^(-1/2) (G + G') S^(-1/2) / 2. In a linear Gaussian world, the best codes of LeJEPA reach it: they are Gaussian,
+    have variance 1, and are as close as possible to those of the next row. It does not depend on the scale of codes.
     """
     centred = rows - rows.mean(axis=0)
     covariance = centred.T @ centred / len(rows)
@@ -233,7 +233,7 @@ def best_agreement(rows: Floats, count: int | None = None) -> float:
 
 
 def normal_share(latents: Floats, density: str) -> float:
-    """Return R² of latents by the increasing function of each that is standard normal."""
+    """Return R² of latents, predicted linearly from their increasing functions that are standard normal."""
     below = np.clip(DENSITIES[density].cumulative(latents), 1e-9, 1 - 1e-9)
     normal = ndtri(below)
     return float(np.mean([np.corrcoef(normal[:, j], latents[:, j])[0, 1] ** 2 for j in range(latents.shape[1])]))
@@ -244,7 +244,7 @@ def _scores(case: Case) -> tuple[str, ...]:
 
 
 def _row(trials: Sequence[Trial], case: Case, score: str) -> Row:
-    """Return a score over seeds, beside the theorem's claim or a value known in closed form."""
+    """Return a score over seeds, with the theorem's claim or a closed-form value as the published number."""
     own = [each for each in trials if (each.method, each.world) == (case.method, case.world)]
     claimed = 1.0 if case.holds and _claims(case, score) else None
     if score == "agreement":

@@ -10,13 +10,13 @@ from matplotlib.figure import Figure
 from unweave.report.style import LIGHT, plain
 from unweave.reproduce.identifiability_table import Trial, by_case, mean
 
-PANELS = (("r2", "observed_r2", "R² of the best linear map"), ("mcc", "observed_mcc", "MCC of codes as they are"))
+PANELS = (("r2", "observed_r2", "R² of the best linear map"), ("mcc", "observed_mcc", "MCC of codes without a map"))
 SPREAD = 0.14
-"""How far apart the dots of seeds are, at most."""
+"""Largest distance between the dots of seeds."""
 
 
 def recovery_figure(trials: Sequence[Trial]) -> Figure:
-    """Draw a row for each case: a dot for each seed, a cross for the mixture, a bar for what can be expected."""
+    """Draw a row for each case: a dot for each seed, a cross for the mixture, a bar for the expected score."""
     cases = by_case(trials)
     figure = Figure(figsize=(8.6, 0.44 * len(cases) + 1.3), layout="constrained")
     panels = figure.subplots(1, 2, sharey=True)
@@ -36,8 +36,6 @@ def recovery_figure(trials: Sequence[Trial]) -> Figure:
         low = min(getattr(trial, name) for trial in trials for name in (score, observed))
         axes.set_xlim(min(max(low - 0.05, -0.05), 0.5), 1.02)
     panels[0].set_yticks(places, [f"{method}, {world}" for method, world in cases], color=LIGHT["ink"])
-    words = (
-        "blue: assumptions hold · orange: they do not · ×: the mixture itself · bar: R² that Gaussian codes can have"
-    )
+    words = "blue: assumptions hold · orange: they do not · ×: the mixture itself · bar: best R² of Gaussian codes"
     figure.supxlabel(words, fontsize=8, color=LIGHT["muted"])
     return figure

@@ -14,7 +14,7 @@ SCORES = {"r2": "R²", "mapped": "MCC after a linear map", "mcc": "MCC"}
 
 @dataclass(frozen=True)
 class Trial:
-    """The codes of one training beside the latents."""
+    """The scores of the codes of one run."""
 
     method: str
     world: str
@@ -78,7 +78,7 @@ def mean(trials: Sequence[Trial], score: str) -> float:
 
 
 def conclusions(trials: Sequence[Trial]) -> list[str]:
-    """Return what the trials say, in a sentence each."""
+    """Return the conclusions from the trials, as sentences."""
     cases = by_case(trials)
     found = []
     for method, score, of in (("LeJEPA", "r2", "R²"), ("PCL", "mcc", "MCC"), ("iVAE", "mcc", "MCC")):
@@ -87,13 +87,13 @@ def conclusions(trials: Sequence[Trial]) -> list[str]:
             continue
         good = [f"{mean(each, score):.3f} ({world})" for world, each in own.items() if each[0].holds]
         bad = [f"{mean(each, score):.3f} ({world})" for world, each in own.items() if not each[0].holds]
-        found.append(f"{method}, {of}: {', '.join(good) or '–'} where its theorem holds; else {', '.join(bad) or '–'}.")
+        found.append(f"{method}, {of}: {', '.join(good) or '–'} if its theorem holds, else {', '.join(bad) or '–'}.")
     for (method, world), each in cases.items():
         if each[0].closed_form is not None:
             best, ours = mean(each, "closed_form"), mean(each, "agreement")
             share = 100 * ours / best
             found.append(
-                f"{method}, {world}: neighbours' codes agree {ours:.3f}, the closed-form optimum is {best:.3f} "
+                f"{method}, {world}: neighbours' codes agree by {ours:.3f}, the closed-form optimum is {best:.3f} "
                 f"({share:.1f} % of it)."
             )
     return found

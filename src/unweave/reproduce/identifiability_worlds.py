@@ -1,4 +1,4 @@
-"""Worlds whose latents are known: their distributions, how they move in time, and how they are mixed."""
+"""Worlds with known latents: their distributions, their changes over time, and how they are mixed."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from scipy.stats import laplace
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 LAYERS = 2
-"""Of the mixing: a matrix and a bent line each, and a matrix at the end."""
+"""Number of layers of the mixing: each is a matrix and a bent line; a matrix follows at the end."""
 STRAIGHT = 0.3
-"""The least slope of the bent line; the largest is 1."""
+"""The smallest slope of the bent line; the largest is 1."""
 CONDITION = 1.5
-"""Largest singular value of a mixing matrix over the smallest."""
+"""Ratio of the largest to the smallest singular value of a mixing matrix."""
 MODES = 0.95
-"""Of the bimodal density: where its two normal parts lie."""
+"""The means of the two normal parts of the bimodal density."""
 
 
 @dataclass(frozen=True)
@@ -64,9 +64,9 @@ DENSITIES = {
 def chain(density: Density, rows: int, latents: int, memory: float, rng: np.random.Generator) -> Floats:
     """Return a stationary series (rows, latents) of independent latents with this density.
 
-    A step proposes z' = memory z + sqrt(1 - memory^2) e, e standard normal, for each latent by itself, and takes it
-    with the probability min(1, p(z') n(z) / (p(z) n(z'))), n the normal density: p is kept, and a step is as likely as
-    the way back. Where p is the normal density every step is taken: the Gaussian autoregression.
+    For each latent separately, a step proposes z' = memory z + sqrt(1 - memory^2) e with e standard normal, and accepts
+    it with probability min(1, p(z') n(z) / (p(z) n(z'))), n the normal density. The series keeps the density p and is
+    reversible. If p is the normal density, every step is accepted: the Gaussian autoregression.
     """
     steps = math.sqrt(1 - memory**2) * rng.normal(size=(rows, latents))
     chance = np.log(rng.uniform(size=(rows, latents)))
@@ -100,9 +100,9 @@ def segments(rows: int, latents: int, count: int, rng: np.random.Generator) -> t
 
 
 def mixing(latents: int, rng: np.random.Generator) -> Callable[[Floats], Floats]:
-    """Return a random smooth function of latents (n, d) to as many numbers, which can be inverted.
+    """Return a random smooth, invertible function from latents (n, d) to observations of the same dimension.
 
-    Each layer is a matrix and, for every number, the increasing line STRAIGHT v + (1 - STRAIGHT) tanh(2 v) / 2.
+    Each layer is a matrix followed by the increasing function STRAIGHT v + (1 - STRAIGHT) tanh(2 v) / 2 of each number.
     """
     matrices = [_matrix(latents, rng) for _ in range(LAYERS + 1)]
 
@@ -116,7 +116,7 @@ def mixing(latents: int, rng: np.random.Generator) -> Callable[[Floats], Floats]
 
 
 def linear_mixing(latents: int, rng: np.random.Generator) -> Callable[[Floats], Floats]:
-    """Return a random linear function of latents (n, d) to as many numbers, which can be inverted."""
+    """Return a random invertible linear function from latents (n, d) to observations of the same dimension."""
     matrix = _matrix(latents, rng)
     return lambda z: z @ matrix
 

@@ -21,40 +21,40 @@ Points = NDArray[np.floating[Any]]
 Scores = dict[str, Estimate]
 
 EVEN = (1 - np.sqrt(0.5)) / 2
-"""The alpha at which two coordinates are mixed in equal parts."""
+"""The alpha that mixes two coordinates in equal parts."""
 LEVEL = 0.05
-"""Level of the tests: this share of true hypotheses is rejected."""
+"""Level of the tests: the share of true hypotheses that are rejected."""
 CELLS = 10
-"""Parts of equal probability that codes are cut into to test their independence."""
+"""Number of equally probable bins of codes for the test of independence."""
 VALUES = 4
-"""Parts of equal probability that coordinates are cut into, because metrics take factors as whole numbers."""
+"""Number of equally probable bins of coordinates, because the metrics take factors as integers."""
 DIGITS = 12
-"""Decimals of log-likelihoods that are compared; further ones are rounding."""
+"""Decimals of compared log-likelihoods; further ones are rounding errors."""
 METRICS = {"mig": "MIG", "dci-disentanglement": "DCI disentanglement"}
 NOTES = (
-    "published is what the theorem claims, exactly: it prints no numbers.",
+    "published: the exact claims of the theorem; the source prints no numbers.",
     f"rejected: samples of f(z) whose marginals (Kolmogorov–Smirnov) or pairs (χ² of {CELLS} × {CELLS} cells) differ "
-    f"from the prior's at the level {LEVEL}. A test rejects that share of what is true.",
-    "MIG cuts codes in 20 equal widths, too coarse where tails are long: hence less than 1 for z itself.",
+    f"from the prior's at the level {LEVEL}. A test rejects this share of true hypotheses.",
+    "MIG cuts codes into 20 bins of equal width, which are too coarse for long tails, so z itself scores less than 1.",
 )
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How much is drawn."""
+    """How many rows and samples are drawn."""
 
     samples: int
-    """Rows that codes are scored on."""
+    """Number of rows that codes are scored on."""
     repeats: int
-    """Samples that are tested."""
+    """Number of samples that are tested."""
     rows: int
-    """Rows of each of them."""
+    """Rows of each sample."""
     alphas: int
-    """Members of the family in the second picture."""
+    """Number of models in the second figure."""
 
 
 class Impossibility(Reproduction):
-    """Theorem 1: for every model there is another of the same likelihood with entangled codes."""
+    """Theorem 1: for every model there is another with the same likelihood and entangled codes."""
 
     source: ClassVar[str] = "[Locatello2019]_, theorem 1 and appendix A"
     summary: ClassVar[str] = (
@@ -91,14 +91,14 @@ class Impossibility(Reproduction):
 
 
 def score_member(alpha: float, z: Points, seed: int) -> Scores:
-    """Return the scores of uniform points z that a member of the family has mixed."""
+    """Return the scores of uniform points z mixed by the function of this alpha."""
     member = Entangler(["uniform"] * 2, alpha)
     return score(member(z), factors_of(member, z), seed)
 
 
 @dataclass(frozen=True)
 class Flow:
-    """The model x = W z, its prior over z given: it encodes x as z."""
+    """The model x = W z with a prior over z: it encodes x as z."""
 
     weights: Points
     prior: Entangler
@@ -138,7 +138,7 @@ class Twin:
 
 
 def priors() -> dict[str, Entangler]:
-    """Return the priors looked at, each with an alpha that mixes its coordinates evenly."""
+    """Return the priors, each with an alpha that mixes its coordinates evenly."""
     from scipy import stats
 
     mixed = [stats.beta(2, 5), stats.triang(0.3), stats.gamma(3), stats.logistic()]
@@ -155,7 +155,7 @@ def spread_alphas(count: int) -> list[float]:
 
 
 def compare(prior: Entangler, settings: Settings, rng: np.random.Generator) -> tuple[list[Row], str]:
-    """Return how a model and its twin agree and differ, and a note."""
+    """Return the rows that compare a model with its twin, and a note."""
     from unweave.report.style import number
 
     dimensions = len(prior.marginals)
@@ -180,27 +180,27 @@ def compare(prior: Entangler, settings: Settings, rng: np.random.Generator) -> t
     mean, largest = number(likelihood.mean()), number(np.abs(gain).max(), digits=1)
     return (
         rows,
-        f"both models give a row {mean} nats of log-likelihood on average, and differ in none by more than {largest}.",
+        f"both models give a row {mean} nats of log-likelihood on average; no row differs by more than {largest}.",
     )
 
 
 def draw(prior: Entangler, count: int, rng: np.random.Generator) -> Points:
     """Return random points of the prior, (count, d)."""
     uniform = rng.uniform(size=(count, len(prior.marginals)))
-    uniform = np.maximum(uniform, np.finfo(float).eps)  # 0 is the end of the support, which does not belong to it
+    uniform = np.maximum(uniform, np.finfo(float).eps)  # 0 is the boundary of the support and not part of it
     return np.column_stack([each.ppf(column) for each, column in zip(prior.marginals, uniform.T, strict=True)])
 
 
 def factors_of(prior: Entangler, z: Points) -> NDArray[np.int64]:
-    """Return the coordinates, each cut in VALUES parts of equal probability, (n, d)."""
+    """Return the coordinates, each cut into VALUES bins of equal probability, (n, d)."""
     return _parts(_probabilities(prior, z), VALUES)
 
 
 def rejected(prior: Entangler, codes: Points) -> tuple[bool, bool]:
     """Return whether tests reject that codes have the prior's marginals, and that they are independent.
 
-    The m coordinates, or pairs, are tested together: the least of m independent p-values lies below
-    1 - (1 - level)^(1/m) with the probability `level`.
+    The m coordinates, or pairs, are tested together: the smallest of m independent p-values is below
+    1 - (1 - level)^(1/m) with probability `level`.
     """
     from scipy.stats import chi2_contingency, kstest
 
@@ -224,7 +224,7 @@ def score(codes: Points, factors: NDArray[np.int64], seed: int) -> Scores:
 
 
 def _probabilities(prior: Entangler, z: Points) -> Points:
-    """Return the probability below each coordinate, (n, d)."""
+    """Return the cumulative probability of each coordinate, (n, d)."""
     columns = zip(prior.marginals, z.T, strict=True)
     return np.column_stack([np.exp(marginal.logcdf(column)) for marginal, column in columns])
 

@@ -15,15 +15,15 @@ from unweave.report.style import LIGHT, plain
 from unweave.reproduce.intervals import Estimate
 
 LINES = np.linspace(0.05, 0.95, 19)
-"""Probabilities below the lines of the grid."""
+"""Cumulative probabilities at the lines of the grid."""
 FINE = ndtr(np.linspace(-5.5, 5.5, 221))
-"""Probabilities below the points of a line, close to each other at its ends too."""
+"""Cumulative probabilities at the points of a line, dense at its ends too."""
 SECOND = "#c2571a"
-"""Beside the accent, for the lines of the second coordinate and the second score."""
+"""The second colour, for lines of the second coordinate and the second score."""
 
 
 def grid_figure(priors: Mapping[str, Entangler]) -> Figure:
-    """Draw lines of equal z_1 and of equal z_2 (left), and where f takes them (right), a row for each prior."""
+    """Draw lines of equal z_1 and of equal z_2 (left), and their images under f (right), a row for each prior."""
     figure = Figure(figsize=(7.2, 3.7 * len(priors)), layout="constrained")
     axes = figure.subplots(len(priors), 2, squeeze=False)
     for (name, prior), (left, right) in zip(priors.items(), axes, strict=True):
@@ -58,14 +58,14 @@ def family_figure(family: Mapping[float, Mapping[str, Estimate]], metrics: Mappi
 
 
 def _lines(prior: Entangler, axis: int) -> NDArray[np.float64]:
-    """Return the lines on which coordinate `axis` stays, as points (lines, points, 2)."""
+    """Return the lines on which coordinate `axis` is constant, as points (lines, points, 2)."""
     still, moving = prior.marginals[axis].ppf(LINES), prior.marginals[1 - axis].ppf(FINE)
     pair = np.meshgrid(still, moving, indexing="ij")
     return np.stack(pair if axis == 0 else pair[::-1], axis=-1)
 
 
 def _joined(lines: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return all lines as one, (2, points), with gaps between them: drawn at once, they are drawn quickly."""
+    """Return all lines as one, (2, points), with gaps between them: one line is drawn faster than many."""
     gapped = np.pad(lines, ((0, 0), (0, 1), (0, 0)), constant_values=np.nan)
     return gapped.reshape(-1, 2).T
 

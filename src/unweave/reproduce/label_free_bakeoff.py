@@ -27,7 +27,7 @@ class Entry:
 
     score: str
     seconds: float
-    """CPU time of ranking all runs by this score alone."""
+    """CPU time for ranking all runs by this score."""
     agreement: list[dict[str, Any]]
     notes: list[str]
 
@@ -35,7 +35,7 @@ class Entry:
 class LabelFreeBakeoff(StudyReproduction):
     """β-VAEs of several strengths and sizes, ranked by every label-free score."""
 
-    source: ClassVar[str] = "a study of our own; scores of [Holtz2022]_, [Duan2020]_, [Lin2020]_ and others"
+    source: ClassVar[str] = "our study; scores of [Holtz2022]_, [Duan2020]_, [Lin2020]_ and others"
     summary: ClassVar[str] = "Every label-free score on the same runs: agreement with supervised scores, and cost."
     presets: ClassVar[Mapping[str, Settings]] = PRESETS
 
@@ -61,21 +61,21 @@ class LabelFreeBakeoff(StudyReproduction):
         )
 
     def cost(self, settings: Settings) -> str:
-        """Return the number of runs, and how long they would train here."""
+        """Return the number of runs, and the estimated training time here."""
         return cost_of_runs(settings)
 
     def _entry(self, name: str, study: Study) -> Entry:
         start = process_time()
         chosen = select(study.path / "runs", name, against=SUPERVISED, seed=self.seed, on_progress=self.on_progress)
         seconds = process_time() - start
-        if SCORES[name].metric:  # the score was read from the runs' folders
+        if SCORES[name].metric:  # the score was read from the folders of the runs
             seconds = len(study.plan.tasks) * _seconds_of_metric(SCORES[name].metric, study)
         rows = [{**row, **worth(chosen, study, row)} for row in chosen.against.iter_rows(named=True)]
         return Entry(name, seconds, rows, list(chosen.notes))
 
 
 def _seconds_of_metric(metric: str, study: Study) -> float:
-    """Return the CPU time of a metric of one run, on as many images as `select` encodes."""
+    """Return the CPU time of a metric for one run, on as many images as `select` encodes."""
     from unweave.metrics.request import Request
     from unweave.runs import Run
     from unweave.scoring import score_run
@@ -89,7 +89,7 @@ def _seconds_of_metric(metric: str, study: Study) -> float:
 
 
 def rows_of(agreement: polars.DataFrame, seeds: int) -> tuple[Row, ...]:
-    """Return the correlations over specifications, beside the published ones."""
+    """Return the correlations over specifications, with the published ones."""
     found = []
     for row in agreement.filter(polars.col("over") == "specifications").iter_rows(named=True):
         published, interval = as_published(row["score"], row["supervised"], seeds)

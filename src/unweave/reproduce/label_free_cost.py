@@ -10,7 +10,7 @@ from unweave.reproduce.study_cost import training_seconds
 
 
 def cost_of_runs(settings: Settings) -> str:
-    """Return the number of runs, and how long they would train here, by a few steps of each."""
+    """Return the number of runs and the estimated training time here, from a few steps of each."""
     one = replace(settings, seeds=1)
     hours = sum(training_seconds(one.study(seed=0, out=Path("unused")).plan).values()) * settings.seeds / 3600
     told = (

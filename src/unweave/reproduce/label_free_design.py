@@ -1,4 +1,4 @@
-"""The runs that label-free scores are compared on: β-VAEs of several strengths and numbers of latents, over seeds."""
+"""The runs on which label-free scores are compared: β-VAEs of several strengths and numbers of latents, over seeds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from unweave.study import Study
 
 SUPERVISED = ("beta-vae-score", "factor-vae-score", "mig", "dci-disentanglement")
-"""Scores that need labels, which label-free ones should agree with."""
+"""Supervised scores, with which label-free ones should agree."""
 METRICS = ("mig", "dci", "beta-vae-score", "factor-vae-score")
 BASELINES = ("elbo", "total-correlation", "active-units", "jacobian-orthogonality")
 """Metrics that need no labels."""
@@ -19,7 +19,7 @@ BASELINES = ("elbo", "total-correlation", "active-units", "jacobian-orthogonalit
 
 @dataclass(frozen=True)
 class Scenes:
-    """Encoders of the clustering task, as table 4 has them: β-VAEs of small β."""
+    """Encoders of the clustering task, as in table 4: β-VAEs of small β."""
 
     data: str = "scenes2d:size=32"
     strengths: tuple[float, ...] = (0.0, 0.01, 0.1, 1.0)
@@ -39,17 +39,17 @@ class Settings:
     seeds: int
     steps: int
     moments: int
-    """Traces of training, beside that of the untrained model."""
+    """Number of traces during training, besides that of the untrained model."""
     trace_samples: int
     sizes: tuple[int, ...]
-    """Numbers of seeds for which agreement is reported, as table 1 has 5, 10 and 25."""
+    """Numbers of seeds for which agreement is reported; table 1 has 5, 10 and 25."""
     evaluate: Mapping[str, Any] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
-    """Of training."""
+    """Settings of training."""
     shorter: Mapping[str, int] = field(default_factory=dict)
-    """Steps on data sets that are costly."""
+    """Steps on slow data sets."""
     scenes: Scenes | None = None
-    """The encoders of the clustering task; None: the comparison has no such task."""
+    """The encoders of the clustering task; None: no such task."""
 
     def count(self) -> int:
         """Return the number of runs."""
@@ -120,4 +120,4 @@ PRESETS = {
         options={"batch": 64, "lr": 1e-4},
     ),
 }
-"""`small` has a quarter of the pixels of dSprites, and so a quarter of the paper's β: the loss is a sum over pixels."""
+"""`small` has a quarter of dSprites' pixels, so it uses a quarter of the paper's β: the loss is a sum over pixels."""

@@ -1,4 +1,4 @@
-"""Agreement of label-free with supervised scores, drawn."""
+"""Draw the agreement of label-free with supervised scores."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from unweave.report.style import LIGHT
 from unweave.reproduce.label_free_table import overall
 
 STEP = 0.18
-"""Between the points of two supervised scores, where rows are one apart."""
+"""Distance between the points of two supervised scores, relative to that of two rows."""
 COLOURS = ("#2a78d6", "#eb6834", "#1baf7a", "#9466c9")
 
 

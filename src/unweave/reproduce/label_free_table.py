@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from unweave.study import Study
 
 AGREEMENT = {**AGAINST, "gain": polars.Float64, "same_latents": polars.Float64, "same_beta": polars.Float64}
-"""`gain`: the supervised score of the specification that the score ranks first, where the mean over specifications is 0
-and the best is 1. `same_latents`, `same_beta`: how often the score prefers the better of two specifications with equal
-numbers of latents, or with the same β."""
+"""`gain`: the supervised score of the specification that the score ranks first, scaled so that the mean over
+specifications is 0 and the best is 1. `same_latents`, `same_beta`: how often the score prefers the better of two
+specifications with the same number of latents, or the same β."""
 NO_WORTH: dict[str, float | None] = {"gain": None, "same_latents": None, "same_beta": None}
 
 COSTS = {"score": polars.String, "runs": polars.Int64, "seconds": polars.Float64}
@@ -28,15 +28,15 @@ PUBLISHED: dict[int, dict[str, tuple[float, float]]] = {
     10: {"beta-vae-score": (0.57, 0.06), "factor-vae-score": (0.60, 0.09), "mig": (0.65, 0.03)},
     25: {"beta-vae-score": (0.61, 0.02), "factor-vae-score": (0.60, 0.04), "mig": (0.69, 0.02)},
 }
-"""Table 1 of [Holtz2022]_ by the number of seeds: Spearman's correlation of the dynamics score, and its ±."""
+"""Table 1 of [Holtz2022]_ by number of seeds: Spearman's correlation of the dynamics score, and its ±."""
 ENOUGH = 6
-"""The fewest specifications; with fewer, every correlation can be chance."""
+"""Smallest number of specifications; with fewer, every correlation can be chance."""
 CHANCE = 1.96
 """In standard deviations of the rank correlation of unrelated rankings, 1 / sqrt(n - 1)."""
 
 
 def as_published(score: str, supervised: str, seeds: int) -> tuple[float | None, tuple[float, float] | None]:
-    """Return the published correlation and its interval, where there is one."""
+    """Return the published correlation and its interval, if there is one."""
     if score != "dynamics" or supervised not in PUBLISHED.get(seeds, {}):
         return None, None
     value, spread = PUBLISHED[seeds][supervised]
@@ -44,9 +44,7 @@ def as_published(score: str, supervised: str, seeds: int) -> tuple[float | None,
 
 
 def worth(chosen: Selection, study: Study, row: Mapping[str, Any]) -> dict[str, float | None]:
-    """Return the worth of a label-free score: the gain of its first specification, and how often it prefers the better
-    one.
-    """
+    """Return how useful a label-free score is: the gain of its first choice, and how often it prefers the better."""
     if row["over"] != "specifications":
         return NO_WORTH
     here = (polars.col("data") == row["data"]) & (polars.col("score") == row["score"])
@@ -101,23 +99,23 @@ def overall(agreement: polars.DataFrame) -> polars.DataFrame:
 
 
 def conclusions(agreement: polars.DataFrame, costs: polars.DataFrame) -> list[str]:
-    """Return what the table says, in sentences."""
+    """Return the conclusions from the table, as sentences."""
     ranking = overall(agreement).join(costs, on="score", maintain_order="left")
     if not len(ranking):
         return ["No score could be compared with a supervised one."]
     count = agreement.filter(polars.col("over") == "specifications")["count"].max()
     best = ranking.row(0, named=True)
-    said = [f"{best['score']} agrees best with the supervised scores. Of all scores, the best first:"]
+    said = [f"{best['score']} agrees best with the supervised scores. All scores, the best first:"]
     said += [
-        f"{row['score']}: mean correlation {row['correlation']:.2f}, least {row['least']:.2f}, "
+        f"{row['score']}: mean correlation {row['correlation']:.2f}, lowest {row['least']:.2f}, "
         f"gain {_percent(row['gain'])}, same latents {_percent(row['same_latents'])}, same β "
-        f"{_percent(row['same_beta'])}, {row['seconds'] / row['runs']:.2g} CPU seconds per run."
+        f"{_percent(row['same_beta'])}, {row['seconds'] / row['runs']:.2g} s of CPU time per run."
         for row in ranking.iter_rows(named=True)
     ]
     if isinstance(count, int) and count >= ENOUGH:
         said.append(
-            f"Intervals are over resampled seeds, of these specifications. Of two unrelated rankings of {count} "
-            f"specifications 95 % have a correlation within ±{CHANCE / sqrt(count - 1):.2f}."
+            f"Intervals are over resampled seeds, for these specifications. Unrelated rankings of {count} "
+            f"specifications have a correlation within ±{CHANCE / sqrt(count - 1):.2f} in 95 % of cases."
         )
     return said
 

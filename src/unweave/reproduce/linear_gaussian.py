@@ -15,23 +15,23 @@ from unweave.reproduce.linear_gaussian_settings import AUTHORS, SETTINGS, Settin
 from unweave.reproduce.parts import Kept, compute_always
 
 NOTES = {
-    "authors": "The authors' own experiment, from their public notebooks: factors, diagonal noise of the decoder, an "
-    "encoder start, iterations to rest, the best of 6 (3 factors) or 2 starts by the misfit of the covariance, codes "
-    "scored as if of variance 1. The error of 5 % is reported there and fails no cell.",
-    "clean": "The laboratory's own choices: factors of variance 1, α = β = 1, noise of a child 0.1, of Y 0.01; full "
-    "noise of the decoder, one start from principal axes, the true covariance of codes; a cell that diverges, or is "
-    "never within 5 % of error, has failed.",
+    "authors": "The authors' experiment, from their public notebooks: their factors, diagonal decoder noise, a start "
+    "from the encoder, iterations until nothing changes, the best of 6 (3 factors) or 2 starts by the misfit of the "
+    "covariance, and codes scored as if they had variance 1. The error of 5 % is only reported and fails no cell.",
+    "clean": "The laboratory's choices: factors of variance 1, α = β = 1, noise 0.1 of a child and 0.01 of Y; full "
+    "decoder noise, one start from principal axes, the true covariance of codes. A cell fails if it diverges or never "
+    "has an error within 5 %.",
 }
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How much is computed, and of which experiment."""
+    """How much is computed, and for which experiment."""
 
     runs: int
-    """Runs of the 25 cells of every scenario."""
+    """Number of runs of the 25 cells of every scenario."""
     varied: int
-    """The same, for every value in the second figure, of the authors' setting; 0 leaves it out."""
+    """The same for every value in the second figure, in the authors' setting; 0 leaves the figure out."""
     setting: str = "authors"
 
 
@@ -65,7 +65,7 @@ def _rates(label: str, name: str, setting: Setting, runs: int, seed: int) -> tup
 
 
 def _rows(found: list[Rate]) -> list[Row]:
-    """Return our rates beside those of the talk, then beside those of the saved notebook."""
+    """Return our rates with those of the talk, then with those of the saved notebook."""
     talk = [(rate, rate.published, "talk") for rate in found]
     notebook = [(rate, rate.notebook, "notebook") for rate in found if rate.notebook is not None]
     return [
@@ -79,10 +79,10 @@ def _notes(setting: str, found: list[Rate]) -> tuple[str, ...]:
     failed, tied = (max(getattr(rate, name) for rate in found) for name in ("failed", "tied"))
     return (
         NOTES[setting],
-        "Success in per cent of cells, 25 pairs (γ, λ) a run. A published rate is one run without a seed; behind it is "
-        "its exact 95 % interval.",
-        f"{inside} of {len(found)} rates of the talk are among the middle 95 % of runs of 25 cells at our rates.",
+        "Success in per cent of cells, 25 pairs (γ, λ) per run. A published rate is one run without a seed; its exact "
+        "95 % interval follows it.",
+        f"{inside} of {len(found)} rates of the talk are within the central 95 % of runs of 25 cells at our rates.",
         f"Up to {failed:.0f} % of the cells of a scenario diverge or miss the tolerance; in up to {tied:.0f} % less "
-        "than 1e-9 nats decide between the groups of I_m and fewer of them.",
-        "SAP succeeds where the codes best correlated with each factor group the factors as they depend on each other.",
+        "than 1e-9 nats decide between the groups of I_m and fewer groups.",
+        "SAP succeeds if the latents that correlate best with each factor group the factors by their dependence.",
     )

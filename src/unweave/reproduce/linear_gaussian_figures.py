@@ -1,4 +1,4 @@
-"""Figures of the rates: beside the published ones, and with one choice of the authors changed."""
+"""Figures of the rates: compared with the published ones, and with one of the authors' choices changed."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 COLOURS = ("#1f66b0", "#c8553d")
 Variations = Mapping[str, Mapping[str, Setting]]
-"""What is varied, and the setting behind each of its values."""
+"""For each choice that is varied, the setting of each of its values."""
 
 
 def _noisy(factor: float) -> Setting:
-    """Return the authors' setting with another variance of the noise of Y."""
+    """Return the authors' setting with another noise variance of Y."""
     three, five = (replace(factors, noise=factor * factors.noise) for factors in AUTHORS.factors)
     return replace(AUTHORS, factors=(three, five))
 
@@ -82,7 +82,7 @@ def draw_rates(found: Sequence[Rate]) -> Figure:
 def draw_sensitivity(
     base: Setting, varied: Variations, runs: int, seed: int, on_progress: OnProgress, kept: Kept = compute_always
 ) -> Figure:
-    """Draw how success moves when one choice is varied: scenarios in rows, choices in columns."""
+    """Draw how success changes as one choice is varied: scenarios in rows, choices in columns."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(17, 10.5), layout="constrained")

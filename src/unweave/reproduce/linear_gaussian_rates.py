@@ -16,7 +16,7 @@ from unweave.gaussian.study import Study
 from unweave.reproduce.intervals import Estimate, share_and_interval
 
 RUN = 25
-"""Cells of a published rate."""
+"""Number of cells of a published rate."""
 PUBLISHED = {
     "3-in-3": (16, 40),
     "3-in-2": (64, 92),
@@ -25,7 +25,7 @@ PUBLISHED = {
     "5-in-2": (60, 20),
     "5-in-1": (56, 4),
 }
-"""Success of I_m and of SAP in per cent, from 25 cells each."""
+"""Success rates of I_m and SAP in per cent, from 25 cells each."""
 NOTEBOOK = {"5-in-3": (20, 44), "5-in-2": (64, 32), "5-in-1": (40, 4)}
 """The same in the saved output of the authors' notebook of five factors: a second draw."""
 SCORES = ("I_m", "SAP")
@@ -41,9 +41,9 @@ class Rate:
     cells: int
     successes: int
     failed: float
-    """Cells that cannot succeed: diverged, or never within the tolerance."""
+    """Cells that fail in any case: diverged, or never within the tolerance."""
     tied: float
-    """Cells in which less than 1e-9 nats decide between the groups named by I_m and fewer ones."""
+    """Cells in which less than 1e-9 nats decide between the groups of I_m and fewer groups."""
 
     @property
     def published(self) -> int:
@@ -63,7 +63,7 @@ class Rate:
 
     @property
     def spread(self) -> tuple[float, float]:
-        """The range of the middle 95 % of runs of 25 cells, if they succeed at our rate."""
+        """The central 95 % range of the rates of runs of 25 cells that succeed at our rate."""
         from scipy.stats import binom
 
         low, high = binom.ppf((0.025, 0.975), RUN, self.successes / self.cells)
@@ -71,7 +71,7 @@ class Rate:
 
     @property
     def inside(self) -> bool:
-        """Whether the published rate is among these."""
+        """Whether the published rate is in this range."""
         low, high = self.spread
         return low - 1e-9 <= self.published <= high + 1e-9
 
@@ -94,7 +94,7 @@ def rates(setting: str, scenario: str, studies: Sequence[Study]) -> tuple[Rate, 
 
 
 def _tied(found: Study) -> np.ndarray:
-    """Return in which cells the groups of I_m differ from those with a tolerance for ties."""
+    """Return the cells in which the groups of I_m differ from those with a tolerance for ties."""
     sigma_x, sigma_xv = found.seen
     usual = score(found.world, sigma_x, sigma_xv, tie=TIE).im_groups
     exact = score(found.world, sigma_x, sigma_xv, tie=0.0).im_groups
@@ -106,7 +106,7 @@ def _sizes(groups: Sequence[frozenset[int]]) -> int:
 
 
 def to_csv(found: Iterable[Rate]) -> str:
-    """Return rates as the text of a CSV file."""
+    """Return rates as CSV."""
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(("setting", "scenario", "score", "cells", "successes", "failed", "tied"))
@@ -117,7 +117,7 @@ def to_csv(found: Iterable[Rate]) -> str:
 
 
 def from_csv(text: str) -> list[Rate]:
-    """Return the rates of such a file."""
+    """Return the rates in such a CSV."""
     return [
         Rate(
             row["setting"],
@@ -133,7 +133,7 @@ def from_csv(text: str) -> list[Rate]:
 
 
 def markdown(found: Sequence[Rate]) -> str:
-    """Return the table of the page: published rates beside those of both settings."""
+    """Return the table of the page: published rates, and those of both settings."""
     settings = list(dict.fromkeys(rate.setting for rate in found))
     by_place = {(rate.setting, rate.scenario, rate.score): rate for rate in found}
     heads = ["scenario", "score", "talk", "notebook"]

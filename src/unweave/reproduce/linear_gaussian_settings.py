@@ -14,12 +14,12 @@ from unweave.gaussian.scenarios import Numbers, Scenario
 from unweave.gaussian.study import Codes, Study, study
 
 DRAWS, DECIMALS = 10**7, 4
-"""The authors' number of draws for the covariance of the factors, and its number of decimals."""
+"""The authors' number of samples for the covariance of the factors, and its number of decimals."""
 
 
 @dataclass(frozen=True)
 class Factors:
-    """The numbers of a scenario, as `Scenario.world` takes them."""
+    """The numbers of a scenario, for `Scenario.world`."""
 
     variance: Numbers = 1.0
     weight: Numbers = 1.0
@@ -33,22 +33,22 @@ class Setting:
 
     factors: tuple[Factors, Factors] = (Factors(), Factors())
     rounded: bool = False
-    """Whether the covariance of factors is that of a sample, rounded."""
+    """Whether the covariance of factors is the rounded covariance of a sample."""
     decoder: Noise = "full"
     start: Start = "principal"
     stop: Stop = "tolerance"
     steps: int = STEPS
     best_of: tuple[int, int] = (1, 1)
-    """Starts of a cell, of which the one with the least misfit counts."""
+    """Number of starts of a cell; the one with the smallest misfit counts."""
     codes: Codes = "true"
     """The covariance of codes in the scores."""
     tie: float = TIE
     """Assignments within this many nats of the best count as equal."""
 
     def studies(self, name: str, runs: int, seed: int) -> list[Study]:
-        """Return `runs` runs of the 25 cells of a scenario: together, where their covariances of factors are the same.
+        """Return `runs` runs of the 25 cells of a scenario, computed together if the covariances of factors agree.
 
-        The covariance of five factors has entries halfway between two roundings, so that runs differ.
+        The covariance of five factors has entries halfway between two rounded values, so runs differ.
         """
         scenario = SCENARIOS[name]
         large = len(scenario.parents) > 3
@@ -81,7 +81,7 @@ class Setting:
 
 
 def _sampled(sigma_v: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Return the rounded covariance of a sample, drawn from its distribution (Wishart's) and not from the factors."""
+    """Return the rounded covariance of a sample, drawn directly from its (Wishart) distribution."""
     from scipy.stats import wishart
 
     sample = wishart(DRAWS - 1, sigma_v / (DRAWS - 1)).rvs(random_state=rng)
@@ -111,6 +111,6 @@ AUTHORS = Setting(
     codes="identity",
     tie=0.0,
 )
-"""The experiment as in the authors' public notebooks (numbers of the first factor, which has no parent, do not count in
-weights and own noises)."""
+"""The experiment in the authors' public notebooks. The first weight and noise are not used: the first factor has no
+parent."""
 SETTINGS = {"authors": AUTHORS, "clean": Setting()}

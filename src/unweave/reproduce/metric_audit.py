@@ -1,4 +1,4 @@
-"""An audit of the metrics: which scores can tell models apart, with how many seeds and rows."""
+"""An audit of the metrics: which scores can distinguish models, with how many seeds and rows."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from unweave.reproduce.metric_audit_table import Audit, as_csv, audits, conclusi
 from unweave.study import Study
 
 NOTES = (
-    "seeds: of each of two cells, for a two-sided t test at 5 % to tell them apart in 80 % of studies, by the "
-    "noncentral t distribution. Of the contrasts (first and second strength, second and third, a snapshot and the end) "
-    "the one in the middle counts, of two the harder one. The interval is that of the effect, which few seeds leave "
-    "wide. – is more than a thousand seeds, and an interval that reaches there; audit.csv has the effect's.",
-    "noise: one run, scored on other rows. spread: over training seeds, within a strength. Rows for a noise below a "
-    "third of the spread are extrapolated: noise is taken to fall as one over the root of their number.",
+    "seeds: the number per cell with which a two-sided t test at 5 % distinguishes two cells in 80 % of studies, by "
+    "the noncentral t distribution. Of the contrasts (first and second strength, second and third, a snapshot and the "
+    "end) the median counts; of two, the harder one. The interval comes from that of the effect, which is wide with "
+    "few seeds. – means more than a thousand seeds, or an interval that reaches there; audit.csv has the effects.",
+    "noise: one run, scored on other rows. spread: over training seeds, within a strength. The rows for a noise below "
+    "a third of the spread are extrapolated: noise is assumed to fall with the square root of their number.",
 )
 
 
 class MetricAudit(StudyReproduction):
     """β-VAEs of a few strengths and many seeds, scored on several draws of rows, and worlds of known truth."""
 
-    source: ClassVar[str] = "a study of our own; its statistics follow [Agarwal2021]_"
-    summary: ClassVar[str] = "For every metric its noise, its spread over seeds, and how many seeds tell models apart."
+    source: ClassVar[str] = "our study; its statistics follow [Agarwal2021]_"
+    summary: ClassVar[str] = "For every metric: its noise, its spread over seeds, and the seeds that comparisons need."
     presets: ClassVar[Mapping[str, Settings]] = PRESETS
 
     def study(self, settings: Settings, *, seed: int, out: Path) -> Study:
@@ -61,7 +61,7 @@ class MetricAudit(StudyReproduction):
         )
 
     def cost(self, settings: Settings) -> str:
-        """Return the number of runs, and how long they would train here."""
+        """Return the number of runs, and the estimated training time here."""
         from unweave.reproduce.study_cost import training_seconds
 
         small = replace(settings, seeds=1)
@@ -70,7 +70,7 @@ class MetricAudit(StudyReproduction):
         told = f"{len(settings.data)} data sets × {len(settings.strengths)} strengths × {settings.seeds} seeds"
         return (
             f"{settings.count():,} runs: {told}.\n"
-            f"Training them would take about {hours:,.1f} hours on one core of this machine; scoring comes to that."
+            f"Training them would take about {hours:,.1f} hours on one core of this machine; scoring comes on top."
         )
 
     def _claims_met(self, settings: Settings) -> dict[str, float]:

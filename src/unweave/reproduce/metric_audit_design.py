@@ -1,4 +1,4 @@
-"""The design of the audit: which models are trained, and how often each is scored."""
+"""The design of the audit: the models to train, and how often each is scored."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from unweave.metrics.table import GROUPS, METRICS
 
 COSTLY = ("downstream-logistic", "downstream-gbt", "unfairness")
-"""Left out: they take half of the time of all metrics, with the learners of DCI."""
+"""Left out: they take half of the time of all metrics, with the same learners as DCI."""
 MODERATE = tuple(name for name in GROUPS["all"] if name not in COSTLY)
 OWN_DRAWS = frozenset({"encode", "source", "jacobians"})
 """Inputs of metrics that draw their own samples, so that more rows do not reduce their noise."""
@@ -21,20 +21,20 @@ class Settings:
 
     data: tuple[str, ...]
     strengths: tuple[float, ...]
-    """β, two or three, weakest first. The second is the one whose snapshots are compared."""
+    """Two or three β, weakest first. Snapshots of the second are compared."""
     seeds: int
     steps: int
     snapshot: int
     """An earlier step that is compared with the last."""
     metrics: tuple[str, ...] = MODERATE
     rows: tuple[int, int] = (1_000, 5_000)
-    """Train rows of the two scorings whose noise is measured; test rows are half as many."""
+    """Numbers of train rows at which noise is measured; test rows are half as many."""
     rescorings: int = 5
-    """Draws of rows that each run is scored on."""
+    """Number of draws of rows that each run is scored on."""
     worlds: tuple[int, int] = (500, 4)
     """Rows and factors of the worlds of known truth."""
     options: Mapping[str, Any] = field(default_factory=dict)
-    """Of training."""
+    """Settings of training."""
 
     @property
     def middle(self) -> float:
@@ -79,7 +79,7 @@ PRESETS = {
         options={"loss": "mse"},
     ),
 }
-"""This table has no published counterpart: `paper` is a size fit for publication."""
+"""This table has no published counterpart; the preset `paper` is large enough for a publication."""
 
 
 def metric_of_part(metrics: tuple[str, ...]) -> dict[str, str]:

@@ -15,7 +15,7 @@ from unweave.reproduce.metric_audit_table import CONTRASTS, Audit
 from unweave.study.analysis.power import MOST_SEEDS
 
 LARGE_EFFECT = 3.0
-"""Full colour."""
+"""Effect with full colour."""
 MOST_ROWS = 100_000
 FEWEST_ROWS = 100
 Cell = tuple[str, float | None]
@@ -23,7 +23,7 @@ Cell = tuple[str, float | None]
 
 
 def audit_figure(found: Sequence[Audit]) -> Figure:
-    """Draw every metric of every data set, the one that needs the fewest seeds on top."""
+    """Draw every metric on every data set, the one that needs the fewest seeds on top."""
     data = list(dict.fromkeys(each.data for each in found))
     most = max(sum(each.data == name for each in found) for name in data)
     figure = Figure(figsize=(8.6 * len(data), 1.6 + 0.235 * most), layout="constrained")

@@ -1,4 +1,4 @@
-"""One run, scored on several draws of rows: the noise that does not come from training."""
+"""Score one run on several draws of rows: the noise that does not come from training."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def rescored(settings: Settings, study: Study, on_progress: OnProgress, kept: Ke
     Returns
     -------
     polars.DataFrame
-        run, data, rows, metric, value: rows of one run, number of rows and metric differ in the draw alone.
+        run, data, rows, metric, value: entries with the same run, rows and metric differ only in the draw.
     """
     found = list(_rows(settings, study, on_progress, kept))
     return polars.DataFrame(found, schema=SCHEMA, orient="row")
@@ -59,8 +59,8 @@ def _finished(study: Study, task: Task) -> bool:
 
 
 def _scores(folder: Path, metrics: tuple[str, ...], rows: int, draw: int) -> list[tuple[str, float]]:
-    """Return the scores of a run on one draw of rows; they are not saved beside those of the study."""
-    request = Request.of(metrics, {**EVALUATE, "seed": 1 + draw})  # the study has the draw of seed 0
+    """Return the scores of a run on one draw of rows, without saving them."""
+    request = Request.of(metrics, {**EVALUATE, "seed": 1 + draw})  # seed 0 is the study's draw
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FewSamples)  # the effect of few rows is the question
         warnings.simplefilter("ignore", Collapsed)

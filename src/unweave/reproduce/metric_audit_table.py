@@ -20,21 +20,21 @@ from unweave.study.analysis.power import (
 )
 
 CONTRASTS = ("weak", "strong", "steps")
-"""Of the first and second strength, of the second and third, and of a snapshot and the end."""
+"""The first and second strength, the second and third, and a snapshot and the end."""
 
 
 class Contrast(NamedTuple):
-    """How far apart two cells are."""
+    """The difference between two cells."""
 
     effect: float
     """In standard deviations over seeds."""
     low: float
     high: float
-    """Of its 95 % interval, from `low` on."""
+    """The ends of its 95 % interval are `low` and `high`."""
 
     @property
     def seeds(self) -> float:
-        """Seeds of each cell for a power of 80 %; infinite where more than a thousand would be needed."""
+        """Seeds per cell for a power of 80 %; infinite if more than a thousand are needed."""
         return _seeds(self.effect)
 
     @property
@@ -54,12 +54,12 @@ class Audit(NamedTuple):
     data: str
     metric: str
     mean: float
-    """Over seeds, of the second strength at the end."""
+    """Mean over seeds, for the second strength at the end."""
     spread: float
     """Standard deviation over training seeds, within the cells of all strengths at the end."""
     few_rows: int
     few_noise: float
-    """Standard deviation from one draw of this many rows to the next, of one run."""
+    """Standard deviation of one run's score over draws of this many rows."""
     many_rows: int
     many_noise: float
     rows_needed: int | None
@@ -71,7 +71,7 @@ class Audit(NamedTuple):
 
     @property
     def typical(self) -> Contrast:
-        """The middle contrast: half of the questions take more seeds."""
+        """The median contrast: half of the comparisons need more seeds."""
         ordered = sorted(self.contrasts.values(), key=lambda each: each.seeds)
         return ordered[len(ordered) // 2] if ordered else Contrast(nan, nan, nan)
 
@@ -83,7 +83,7 @@ class Audit(NamedTuple):
 def audits(
     settings: Settings, scores: polars.DataFrame, rescored: polars.DataFrame, claims_met: Mapping[str, float]
 ) -> list[Audit]:
-    """Return every metric on every data set, the one that needs the fewest seeds first.
+    """Return the audit of every metric on every data set, the one that needs the fewest seeds first.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def audits(
     rescored
         run, data, rows, metric, value: the same runs on several draws of rows.
     claims_met
-        By the name of the score.
+        The share of claims met, by score.
     """
     owners = metric_of_part(settings.metrics)
     there = [name for name in scores["metric"].unique(maintain_order=True) if name in owners]
@@ -146,7 +146,7 @@ def noise_of(rescored: polars.DataFrame) -> float:
 
 
 def contrast(first: np.ndarray, second: np.ndarray) -> Contrast:
-    """Return how far two cells are apart, with its interval over seeds."""
+    """Return the difference between two cells, with its interval over seeds."""
     effect = effect_size(first, second)
     return Contrast(effect, *effect_interval(effect, len(first), len(second)))
 
@@ -157,7 +157,7 @@ def as_csv(found: Sequence[Audit]) -> str:
 
 
 def read_csv(text: str) -> list[Audit]:
-    """Return what `as_csv` wrote."""
+    """Return the audits that `as_csv` wrote."""
     rows = polars.read_csv(text.encode(), infer_schema_length=None).to_dicts()
     return [_audit_of(row) for row in rows]
 
@@ -192,7 +192,7 @@ def _rounded(value: Any) -> Any:
 
 
 def _counted(seeds: float) -> str:
-    """Return a number of seeds as text, since more than a thousand are not counted."""
+    """Return a number of seeds as text, or that it is more than a thousand."""
     return f"{seeds:.0f}" if isfinite(seeds) else f">{MOST_SEEDS}"
 
 
@@ -202,7 +202,7 @@ def _seeds(effect: float) -> float:
 
 
 def conclusions(found: Sequence[Audit]) -> Iterator[str]:
-    """Yield what the table says, in words, a few sentences for each data set."""
+    """Yield the conclusions from the table, a few sentences for each data set."""
     for data in dict.fromkeys(each.data for each in found):
         own = [each for each in found if each.data == data]
         few, many = own[0].few_rows, own[0].many_rows
@@ -210,13 +210,13 @@ def conclusions(found: Sequence[Audit]) -> Iterator[str]:
         slow = [each.metric for each in own if each.typical.seeds > 20]
         told = ", ".join(f"{each.metric} ({each.typical.seeds:.0f})" for each in quick)
         yield (
-            f"{data}: of {len(own)} scores, {len(quick)} tell the cells of the typical contrast apart with five seeds "
+            f"{data}: of {len(own)} scores, {len(quick)} distinguish the cells of the typical contrast with five seeds "
             f"or fewer: {told or 'none'}."
         )
         yield f"{data}: {len(slow)} need more than twenty: {', '.join(slow) or 'none'}."
         for rows, noise in ((few, "few_noise"), (many, "many_noise")):
             loud = [each.metric for each in own if each.noise_share(getattr(each, noise)) > 1 / 3]
             yield (
-                f"{data}: at {rows:,} rows, scoring again moves {len(loud)} scores by more than a third of their "
+                f"{data}: at {rows:,} rows, scoring again changes {len(loud)} scores by more than a third of their "
                 f"spread over seeds: {', '.join(loud) or 'none'}."
             )

@@ -1,4 +1,4 @@
-"""The finished parts of a reproduction, kept in its folder until all are finished, to continue after Ctrl-C."""
+"""The finished parts of a reproduction, kept in its folder until all are finished, so that it can be continued."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from unweave.files import is_temporary, write_atomically
 
 T = TypeVar("T")
 FOLDER = "parts"
-"""In the folder of the result."""
+"""The folder of parts, within the result's."""
 
 
 class Kept(Protocol):
@@ -30,21 +30,21 @@ class Kept(Protocol):
 
 
 def compute_always(name: str, compute: Callable[[], T], /) -> T:
-    """Keep nothing."""
+    """Compute every part; keep nothing."""
     return compute()
 
 
 class Parts:
-    """Parts in a folder under one key: everything they depend on. Parts of another key are computed again."""
+    """Parts in a folder under a key: everything they depend on. With another key, parts are computed again."""
 
     def __init__(self, folder: Path, key: dict[str, Any]) -> None:
         self._folder = folder / FOLDER
         self._key = json.dumps(key, sort_keys=True, default=str)
         self.seconds = 0.0
-        """Seconds that the stored parts had taken."""
+        """Seconds that the stored parts took."""
 
     def __call__(self, name: str, compute: Callable[[], T], /) -> T:
-        """Return a part: read, or else computed and kept.
+        """Return a part: read it, or compute and keep it.
 
         Computed parts also go through JSON, so that they equal stored ones.
         """
@@ -96,7 +96,7 @@ def _plain(value: Any) -> Any:
         return {"dict": [[_plain(key), _plain(part)] for key, part in value.items()]}
     if isinstance(value, list):
         return [_plain(part) for part in value]
-    return float(value) if isinstance(value, float) else value  # numpy's double is a float too
+    return float(value) if isinstance(value, float) else value  # numpy.float64 is a float too
 
 
 def _read(value: Any) -> Any:

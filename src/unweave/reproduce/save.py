@@ -84,7 +84,7 @@ class Outcome:
         }
 
     def table(self) -> str:
-        """Return the rows as text: published and ours beside each other."""
+        """Return the rows as text: published numbers and ours."""
         return table([_texts(row) for row in self.findings.rows], NUMBERS)
 
     def page(self) -> str:
@@ -95,7 +95,7 @@ class Outcome:
             self.summary,
             f"Published in {self.source}.",
             _markdown_table([_texts(row) for row in self.findings.rows]),
-            "The interval is that of ours, 95 %; the difference is ours less the published number.",
+            "The 95 % interval belongs to our number; the difference is our number minus the published one.",
             "\n".join(f"- {note}" for note in self.findings.notes),
             *(f"![{stem}]({_file(stem)})" for stem in self.findings.figures),
             ", ".join(f"[{name}]({name})" for name in self.findings.tables),
@@ -135,7 +135,7 @@ def refuse_folder(folder: Path, name: str, preset: str, seed: int, setting: str 
 
 
 def save(outcome: Outcome, folder: Path) -> None:
-    """Write pictures, tables, page and record, each whole or not at all; the record, which names them, comes last."""
+    """Write figures, tables, page and record, each atomically; the record, which names them, comes last."""
     files = {_file(stem): _png(figure) for stem, figure in outcome.findings.figures.items()}
     files |= {name: text.encode() for name, text in outcome.findings.tables.items()}
     files[PAGE] = outcome.page().encode()
@@ -198,7 +198,7 @@ def _number(value: float | None) -> str:
 
 
 def _markdown_table(rows: Sequence[dict[str, str]]) -> str:
-    """Return rows as a table of Markdown, numbers to the right."""
+    """Return rows as a Markdown table, with numbers right-aligned."""
     if not rows:
         return ""
     lines = [list(rows[0]), ["--:" if head in NUMBERS else "---" for head in rows[0]]]

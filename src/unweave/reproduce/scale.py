@@ -30,15 +30,15 @@ PUBLISHED: dict[tuple[float, str], tuple[float, ...]] = {
 }
 """Figures 6 (VAE) and 7 (β = 4) of [Ottlik2022]_ at these steps, read off the bars to ±0.0005; one run each."""
 LONG = "long"
-"""The folder of the long trainings, beside the study."""
+"""The folder of the long runs, next to the study."""
 Axis = tuple[str, str, tuple[str, ...]]
-"""What grows, the column that holds it, and the columns that tell curves apart."""
+"""The name of the size, its column, and the columns whose values each have a curve."""
 
 
 class Scale(StudyReproduction):
-    """A study of sizes: its scores at each size, how they grow, and what is said of it."""
+    """A scaling study: its scores at each size, how they grow, and conclusions."""
 
-    source: ClassVar[str] = "[Ottlik2022]_, and a study of our own"
+    source: ClassVar[str] = "[Ottlik2022]_, and our study"
     notes: ClassVar[tuple[str, ...]] = ()
 
     def study(self, settings: Settings, *, seed: int, out: Path) -> Study:
@@ -47,7 +47,7 @@ class Scale(StudyReproduction):
 
     @abstractmethod
     def measured(self, settings: Settings, table: polars.DataFrame) -> list[tuple[Axis, polars.DataFrame]]:
-        """Return each axis with the rows of the table that lie on it."""
+        """Return each axis with its rows of the table."""
 
     def findings(self, settings: Settings, study: Study) -> Findings:
         """Return the mean scores at each size, and how they grow."""
@@ -69,7 +69,7 @@ class Scale(StudyReproduction):
         )
 
     def cost(self, settings: Settings) -> str:
-        """Return the number of runs, and how long they would train here."""
+        """Return the number of runs, and the estimated training time here."""
         one = replace(settings, seeds=1).study(seed=0, out=Path("unused"))
         seconds = training_seconds(one.plan)
         whole = sum(seconds.values()) * settings.seeds
@@ -81,14 +81,14 @@ class Scale(StudyReproduction):
 
 
 class ScaleCompute(Scale):
-    """β-VAEs against steps of training."""
+    """Scores of β-VAEs against training steps."""
 
     summary: ClassVar[str] = "MIG, SAP and others against steps of training: figures 6 and 7, over seeds."
     presets: ClassVar[Mapping[str, Settings]] = COMPUTE
     notes: ClassVar[tuple[str, ...]] = ("Published numbers are of dSprites at 64 × 64 pixels, one run each.",)
 
     def measured(self, settings: Settings, table: polars.DataFrame) -> list[tuple[Axis, polars.DataFrame]]:
-        """Return the scores at all snapshots, and those of the long trainings."""
+        """Return the scores at all snapshots, and those of the long runs."""
         found: list[tuple[Axis, polars.DataFrame]] = [(("steps", "step", ("beta",)), table)]
         if settings.long:
             found.append((("steps of one long run", "step", ("beta",)), self._long(settings)))
@@ -104,7 +104,7 @@ class ScaleCompute(Scale):
 
 
 class ScaleData(Scale):
-    """β-VAEs against the number of images that they are trained on."""
+    """Scores of β-VAEs against the number of training images."""
 
     summary: ClassVar[str] = "Scores on all images against the number of images to train on."
     presets: ClassVar[Mapping[str, Settings]] = DATA
@@ -117,7 +117,7 @@ class ScaleData(Scale):
 
 
 class ScaleParameters(Scale):
-    """β-VAEs against width, depth, latents, and steps of training at each width."""
+    """Scores of β-VAEs against width, depth and latents, and against training steps at each width."""
 
     summary: ClassVar[str] = "Scores against the width, the depth and the latents of a model."
     presets: ClassVar[Mapping[str, Settings]] = PARAMETERS
@@ -141,17 +141,17 @@ class ScaleParameters(Scale):
 
 
 def conclusions(grown: polars.DataFrame) -> list[str]:
-    """Return in a sentence for each axis which scores rise, which fall, and of which that is not known."""
+    """Return a sentence for each axis: which scores rise, which fall, and which are undecided."""
     said = []
     for (axis,), part in grown.group_by("axis", maintain_order=True):
         known = part.drop_nulls("low")
         told = f"{axis}: of {len(part)} slopes"
         if not len(known):
-            said.append(f"{told} none has an interval, for want of seeds.")
+            said.append(f"{told}, none has an interval: there are too few seeds.")
             continue
         rising, falling = (known.filter(each) for each in (polars.col("low") > 0, polars.col("high") < 0))
         said.append(
-            f"{told}, {len(rising)} are above 0 and {len(falling)} below 0 with their whole interval over seeds."
+            f"{told}, {len(rising)} are above 0 and {len(falling)} below 0 with the whole interval over seeds."
             + _named("rising", rising)
             + _named("falling", falling)
         )

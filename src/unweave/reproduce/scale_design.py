@@ -1,4 +1,4 @@
-"""The runs that show how scores grow: with steps of training, with images, and with parameters."""
+"""The runs that show how scores grow: with training steps, with images, and with parameters."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 METRICS = ("mig", "sap", "dci", "factor-vae-score", "elbo", "active-units")
 SCORES = ("mig", "sap", "dci-disentanglement", "dci-informativeness", "factor-vae-score", "elbo-bound")
-"""What is reported, of what the metrics give."""
+"""The scores that are reported."""
 WIDTH, DEPTH, LATENTS = "width", "depth", "latents"
 
 
@@ -25,17 +25,17 @@ class Settings:
     seeds: int
     steps: int
     snapshots: tuple[int, ...] = ()
-    """Steps that are scored beside the last."""
+    """Steps that are scored besides the last."""
     images: tuple[int, ...] = ()
-    """Numbers of images to train on, beside all."""
+    """Numbers of training images, besides all."""
     sizes: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
-    """Values of width, depth and latents, each changed by itself."""
+    """Values of width, depth and latents, changed one at a time."""
     long: int = 0
-    """Steps of one further training of each strength; 0: none."""
+    """Steps of one longer run of each strength; 0: none."""
     long_snapshots: tuple[int, ...] = ()
     evaluate: Mapping[str, Any] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
-    """Of training."""
+    """Settings of training."""
 
     def study(self, *, seed: int, out: Path) -> Study:
         """Return the study, whose training seeds start at `seed`."""
@@ -44,7 +44,7 @@ class Settings:
         return self._study(self._data(), methods, range(seed, seed + self.seeds), self.steps, self.snapshots, out)
 
     def long_study(self, *, seed: int, out: Path) -> Study:
-        """Return the long trainings, one seed of each strength."""
+        """Return the study of the long runs, one seed of each strength."""
         return self._study((self.data,), [self._method()], [seed], self.long, self.long_snapshots, out)
 
     def _data(self) -> tuple[str, ...]:
@@ -85,7 +85,7 @@ SMALL: dict[str, Any] = {
     "options": {"net": "mlp", "width": 0.25, "batch": 64},
 }
 PAPER: dict[str, Any] = {"data": "dsprites", "seeds": 5, "steps": 20_000}
-"""Figures 6 and 7 say no more than data set, β and steps: net, batch and rate are the usual ones."""
+"""For figures 6 and 7 only data set, β and steps are known: net, batch size and learning rate are the usual ones."""
 DECADES = (100, 200, 500, 1_000, 2_000, 5_000)
 
 COMPUTE = {

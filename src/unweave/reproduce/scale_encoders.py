@@ -29,14 +29,14 @@ PUBLISHED = {
     "CLIP ViT-B/16": (149_620_737, 0.02350),
     "CLIP ViT-L/14": (427_616_513, 0.02550),
 }
-"""Table 1 of [Ottlik2022]_: parameters, the text encoder's among them, and MIG."""
+"""Table 1 of [Ottlik2022]_: parameters, including the text encoder's, and MIG."""
 FIRST = 1_000
-"""Images of table 1: the first ones, in which nothing but the position varies."""
+"""Number of images in table 1: the first ones, in which only the position varies."""
 FEWEST = 3
-"""Networks that a rank correlation takes."""
+"""Smallest number of networks for a rank correlation."""
 AS_PUBLISHED, RANDOM = "first 1,000 images, nearly black", "random images"
 FIRST_ONLY = "first 1,000 images"
-"""Of sets in colour, as they are."""
+"""For colour data sets, whose images are not darkened."""
 PROJECTED = "random images, 10 principal components"
 WIDTH = 10
 SCHEMA = {
@@ -51,11 +51,11 @@ SCHEMA = {
     "low": polars.Float64,
     "high": polars.Float64,
 }
-"""`weights`: trained or random; `codes`: how many; `low`, `high`: a 95 % interval over images."""
+"""`weights`: trained or random; `codes`: the number of latents; `low`, `high`: a 95 % interval over images."""
 NOTES = (
     "Intervals are over images: there is one network of each kind. Random weights are one draw.",
-    "The report's encoders are CLIP's, whose weights are not in a package: they are not computed here, and `unweave "
-    "encode open-clip:NAME:pretrained=TAG` does so where a network is. Its parameters count the text encoder too.",
+    "The report uses CLIP's encoders. No package ships their weights, so they are not computed here; with network "
+    "access, `unweave encode open-clip:NAME:pretrained=TAG` does. Its parameters include the text encoder's.",
 )
 
 
@@ -76,7 +76,7 @@ class Scored:
     encoder: str
     random_weights: bool
     parameters: int | None
-    """None where it cannot be known, as of an ONNX file."""
+    """None if unknown, as for an ONNX file."""
     rows: list[dict[str, Any]]
     """images, codes, metric, value, low, high."""
 
@@ -92,7 +92,7 @@ ALL = (
     "efficientnet-lite2",
     "sscd-resnet50",
 )
-"""Baselines, then networks by what an image costs."""
+"""Baselines, then networks by the cost per image."""
 
 
 class ScaleEncoders(Reproduction):
@@ -107,7 +107,7 @@ class ScaleEncoders(Reproduction):
     }
 
     def run(self, settings: Settings, *, seed: int, on_progress: OnProgress, kept: Kept = compute_always) -> Findings:
-        """Encode and score, each encoder and data set by itself."""
+        """Encode and score with each encoder on each data set."""
         from unweave.reproduce.scale_encoders_figure import encoders_figure
 
         parts, notes = [], []
@@ -131,18 +131,18 @@ class ScaleEncoders(Reproduction):
         )
 
     def cost(self, settings: Settings) -> str:
-        """Return how many images go through how many networks; how long one takes differs a hundredfold."""
+        """Return the numbers of images and networks; the time per image varies a hundredfold."""
         wanted = list(encodings(settings))
         networks = sum(ENCODERS[name].weights is not None for _, name, _ in wanted)
         images = settings.samples + FIRST
         return (
-            f"{len(wanted)} encodings of {images:,} images each, {networks} of them by a network; on one core a second "
-            "encodes between 5 (ResNet-50) and 500 images (AlexNet). Codes are kept: no image is encoded twice."
+            f"{len(wanted)} encodings of {images:,} images each, {networks} of them by a network; one core encodes "
+            "between 5 (ResNet-50) and 500 (AlexNet) images per second. Codes are kept: no image is encoded twice."
         )
 
 
 def encodings(settings: Settings) -> Iterator[tuple[str, str, bool]]:
-    """Yield data sets and encoders, networks with random weights too: cheap ones come first."""
+    """Yield data sets and encoders, including networks with random weights; fast ones come first."""
     for name in settings.encoders:
         for data in settings.data:
             yield data, name, False
@@ -151,7 +151,7 @@ def encodings(settings: Settings) -> Iterator[tuple[str, str, bool]]:
 
 
 def scored(data: str, name: str, random_weights: bool, samples: int, seed: int) -> Scored:
-    """Return the scores of an encoder on a data set: as published, on random images, and of ten components."""
+    """Return the scores of an encoder on a data set: as published, on random images, and with ten components."""
     images = load(data)
     grey = images.shape[-1] == 1
     options: dict[str, Any] = {"random_weights": random_weights, "seed": seed, "progress": False}
@@ -181,14 +181,14 @@ class NearlyBlack(Wrapper):
 
 def _scores(images: str, codes: np.ndarray, factors: np.ndarray, metrics: tuple[str, ...], seed: int) -> list[dict]:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of constant factors and few rows, which are part of the comparison
+        warnings.simplefilter("ignore")  # about constant factors and few rows, which are part of the comparison
         table = evaluate(codes, factors, metrics=list(metrics), seed=seed, floors=False, progress=False)
     told = {"images": images, "codes": codes.shape[1]}
     return [{**told, **row} for row in table.select("metric", "value", "low", "high").iter_rows(named=True)]
 
 
 def as_table(parts: list[Scored]) -> polars.DataFrame:
-    """Return all scores, one a row."""
+    """Return all scores as one table."""
     rows = [
         {
             "data": part.data,
@@ -223,7 +223,7 @@ def rows_of(table: polars.DataFrame) -> Iterator[Row]:
 
 
 def conclusions(table: polars.DataFrame) -> list[str]:
-    """Return what the choice of images does to the ranking, and whether training and size help."""
+    """Return sentences: how the choice of images changes the ranking, and whether training and size help."""
     said = []
     for (data,), part in table.group_by("data", maintain_order=True):
         mig = part.filter(polars.col("metric") == "mig")
@@ -249,7 +249,7 @@ def conclusions(table: polars.DataFrame) -> list[str]:
 
 
 def _spearman(first: polars.Series, second: polars.Series) -> float | None:
-    """Return the rank correlation; None of fewer than three values, or of values that are all the same."""
+    """Return the rank correlation; None for fewer than three values, or if all values are equal."""
     if len(first) < FEWEST:
         return None
     return rank_correlation(first.to_numpy().astype(float), second.to_numpy(), list(range(len(first)))).correlation

@@ -1,4 +1,4 @@
-"""MIG of pretrained encoders against their parameters, drawn."""
+"""Draw MIG of pretrained encoders against their parameters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scores against a size, drawn."""
+"""Draw scores against a size."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ POINTS = {
     "low": polars.Float64,
     "high": polars.Float64,
 }
-"""`axis`: what the size is of, such as steps; `of`: the runs, such as beta=4; the score is the mean over seeds."""
+"""`axis`: the kind of size, such as steps; `of`: the runs, such as beta=4; the score is the mean over seeds."""
 GROWTHS = {
     "axis": polars.String,
     "of": polars.String,
@@ -43,7 +43,7 @@ GROWTHS = {
 def scores_by_run(study: Study) -> polars.DataFrame:
     """Return one row for each run, step and score: beta, images, width, depth, latents, parameters, seed, step.
 
-    `images` is null where training draws from all.
+    `images` is null if training uses all images.
     """
     described = polars.DataFrame([{"run": task.name, **_sizes(task.config)} for task in study.plan.tasks])
     scores = study.scores().filter(polars.col("metric").is_in(SCORES)).select("run", "step", "metric", "value")
@@ -81,13 +81,13 @@ def points(table: polars.DataFrame, axis: str, size: str, of: tuple[str, ...], s
     Parameters
     ----------
     table
-        As of `scores_by_run`.
+        A table of `scores_by_run`.
     axis
-        The name of what grows.
+        The name of the size.
     size
-        The column that holds it.
+        The column of the size.
     of
-        Columns that tell curves apart.
+        Columns whose values each have a curve.
     seed
         Seed of the resampling.
     """
@@ -100,13 +100,13 @@ def points(table: polars.DataFrame, axis: str, size: str, of: tuple[str, ...], s
 
 
 def _ordered(table: polars.DataFrame, *columns: str) -> polars.DataFrame:
-    """Return the rows by these columns, then by score as `SCORES` has them, then by seed."""
+    """Return the rows sorted by these columns, then by score in the order of `SCORES`, then by seed."""
     place = polars.col("metric").replace_strict({name: place for place, name in enumerate(SCORES)}, default=len(SCORES))
     return table.sort(*columns, place, "metric", "seed")
 
 
 def growths(table: polars.DataFrame, axis: str, size: str, of: tuple[str, ...], seed: int = 0) -> polars.DataFrame:
-    """Return how each score grows with a size; parameters as of `points`. Seeds that lack a size are left out."""
+    """Return how each score grows with a size; parameters as for `points`. Seeds without all sizes are left out."""
     rows = []
     for cell, part in _ordered(table, *of, size).group_by(*of, "metric", maintain_order=True):
         wide = part.pivot(on=size, index="seed", values="value", aggregate_function="mean").drop_nulls()

@@ -1,4 +1,4 @@
-"""How long a study would take, from a few steps of each of its methods."""
+"""Estimate how long a study would take, from a few steps of each of its methods."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from unweave.study.task import Task
 from unweave.study.work import Job, perform
 
 FEW, MORE = 5, 25
-"""Steps of the two trainings whose difference is measured, so that the time before the first step cancels."""
+"""Steps of the two runs whose difference is measured, so that the time before the first step cancels."""
 
 
 def training_seconds(plan: Plan, *, few: int = FEW, more: int = MORE) -> dict[str, float]:
-    """Return, by the name of each task, the seconds that its training would take here on one thread.
+    """Return, by the name of each task, the estimated training time here in seconds, on one thread.
 
-    Tasks that differ only in seed and strength take the same time, so one of each method and net is measured: a
-    training of `few` steps and one of `more`.
+    Tasks that differ only in seed and strength take the same time, so one of each method and net is measured: with
+    `few` steps and with `more`.
     """
     found: dict[str, float] = {}
     measured: dict[str, float] = {}
@@ -43,6 +43,6 @@ def _seconds(config: Mapping[str, Any], steps: int, folder: Path) -> float:
     short = {**config, "training": {**config["training"], "steps": steps}}
     start = process_time()  # CPU time, not wall-clock time: other programs may use the core too
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # these runs learn nothing in so few steps, and are discarded
+        warnings.simplefilter("ignore")  # these runs are too short to learn anything, and are discarded
         perform(Job(Task("measured", short), folder, Scoring()))
     return process_time() - start

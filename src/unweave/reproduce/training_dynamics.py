@@ -1,4 +1,4 @@
-"""Label-free model selection by training dynamics: tables 1, 3 and 4 of [Holtz2022]_, on our own runs."""
+"""Label-free model selection by training dynamics: tables 1, 3 and 4 of [Holtz2022]_, on our runs."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ NOTES = (
     "Table 1: Spearman's correlation over specifications; a lower dynamics score counts as better. The paper does not "
     "say what its ± is over; ours are 95 % intervals over resampled seeds.",
     "Table 3: Pearson's correlation over specifications of a score under label noise with the clean one. The dynamics "
-    "score sees no labels, so that noise cannot change it.",
+    "score uses no labels, so noise cannot change it.",
     "Table 4: Spearman's correlation over specifications of scores with unfairness (mean total variation), and with "
-    "the steps and the last error of reward predictors in the clustering task: negative where better means fairer or "
-    "faster. Steps say nothing where no predictor reaches 90 % accuracy.",
+    "the steps and the last error of reward predictors in the clustering task: negative if better scores mean fairer "
+    "or faster. Steps carry no information if no predictor reaches 90 % accuracy.",
 )
 
 
@@ -63,7 +63,7 @@ class TrainingDynamics(StudyReproduction):
         return Findings(rows, NOTES, figures, {"dynamics.csv": scores.write_csv()})
 
     def cost(self, settings: Settings) -> str:
-        """Return the number of runs, and how long they would train here."""
+        """Return the number of runs, and the estimated training time here."""
         return cost_of_runs(settings)
 
     def _dynamics(self, study: Study) -> polars.DataFrame:

@@ -1,4 +1,4 @@
-"""The numbers of tables 1, 3 and 4 of [Holtz2022]_ beside those of our runs."""
+"""The numbers of tables 1, 3 and 4 of [Holtz2022]_, and those of our runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from unweave.selection.estimates import FEW_SEEDS, Estimate
 from unweave.study import Study
 
 PRINTED = tuple(PUBLISHED[5])
-"""The supervised scores that the paper has."""
+"""The supervised scores in the paper."""
 UNDER_NOISE: dict[str, tuple[float, float, float]] = {
     "beta-vae-score": (0.69, 0.54, 0.47),
     "factor-vae-score": (0.84, 0.75, 0.63),
@@ -34,7 +34,7 @@ WITH_TASKS: dict[str, dict[str, float | None]] = {
     STEPS: {"dynamics": -0.59, "beta-vae-score": -0.51, "factor-vae-score": -0.56, "mig": -0.48},
     ERROR: {"dynamics": None, "beta-vae-score": None, "factor-vae-score": None, "mig": None},
 }
-"""Table 4. Where no predictor reaches the accuracy, all steps are equal; the last error still distinguishes runs."""
+"""Table 4. If no predictor reaches the accuracy, all steps are equal; the last error still distinguishes runs."""
 
 
 def agreement_rows(settings: Settings, study: Study, seed: int, on_progress: OnProgress) -> list[Row]:
@@ -144,7 +144,7 @@ def _saved(run: Run, metric: str) -> float | None:
 
 
 def _clustering(settings: Settings, study: Study, on_progress: OnProgress) -> polars.DataFrame:
-    """Return the mean steps and the mean last error of the clustering task, of every run on scenes."""
+    """Return the mean steps and the mean last error of the clustering task for every run on scenes."""
     from unweave.tasks import sample_efficiency_table
 
     assert settings.scenes is not None

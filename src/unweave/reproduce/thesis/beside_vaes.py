@@ -1,4 +1,4 @@
-"""What the figures of chapter 5 share: methods of triplets beside the β-VAEs and Ada-GVAEs of figure 4.4."""
+"""The base of the figures of chapter 5: triplet methods, compared with the β-VAEs and Ada-GVAEs of figure 4.4."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from unweave.reproduce.thesis.figure import ThesisFigure
 from unweave.reproduce.thesis.scores import prepared
 from unweave.study import Study
 
-ALONE = "β-VAE and Ada-GVAE are those of figure 4.4: run thesis-4.4 too; then this command again compares with them."
+ALONE = "β-VAE and Ada-GVAE come from figure 4.4: run thesis-4.4, then this command again, to compare with them."
 
 
 class BesideVAEs(ThesisFigure, ABC):
-    """A figure that compares with β-VAE and Ada-GVAE: those of its own study, or those of thesis-4.4."""
+    """A figure that compares with β-VAE and Ada-GVAE, from its own study or from thesis-4.4."""
 
     def findings(self, settings: Experiment, study: Study) -> Findings:
-        """Read the scores of the study, with those of thesis-4.4 if it has none of these methods."""
+        """Read the scores of the study, and those of thesis-4.4 if the study lacks these methods."""
         table = prepared(study.scores())
         others = None if "beta-vae" in levels(table, "method") else self.figure_4_4()
         return self.read(table if others is None else polars.concat([table, others], how="diagonal_relaxed"))
@@ -52,7 +52,7 @@ class BesideVAEs(ThesisFigure, ABC):
 
 
 def only(table: polars.DataFrame, method: str, **where: Any) -> polars.DataFrame:
-    """Return the table without a method's runs that have another value of a setting, if its runs differ in it."""
+    """Return the table with only those runs of a method that have this value of a setting, if its runs differ in it."""
     for column, value in where.items():
         if column in table.columns:
             wanted = polars.col(column).is_in(value) if isinstance(value, tuple) else polars.col(column) == value

@@ -60,7 +60,7 @@ class Adversarial(ThesisFigure):
 
 
 def _betas(table: polars.DataFrame, others: list[str]) -> list[Case]:
-    """Return by how many powers of ten the β of the best MIG is larger on other data sets."""
+    """Return by how many powers of ten the β with the best MIG is larger on other data sets."""
     if len(levels(table, "beta")) < 2:
         return []
     scaled = table.with_columns(beta=polars.col("beta").log10())
@@ -96,7 +96,7 @@ class Spacing(ThesisFigure):
             return table, []
         narrow = (polars.col("method") == "beta-vae") & (polars.col("spacing") < 3)
         chosen = polars.when(narrow).then(0.00316).otherwise(0.001)
-        note = "As in the thesis, runs are those of β 0.00316 for β-VAE at spacings 1 and 2, and of β 0.001 elsewhere."
+        note = "As in the thesis, runs have β 0.00316 for β-VAE at spacings 1 and 2, and β 0.001 elsewhere."
         return table.filter(polars.col("beta") == chosen), [note]
 
     def claims(self, table: polars.DataFrame) -> list[Claim]:

@@ -91,7 +91,7 @@ def _rather_images(table: polars.DataFrame) -> list[Case]:
 
 
 def left_out(table: polars.DataFrame) -> tuple[polars.DataFrame, list[str]]:
-    """Return the table without runs whose codes do not move, and a note if there were any."""
+    """Return the table without runs whose codes do not change, and a note if there were any."""
     kept, gone = without_collapsed(table)
-    told = f"{gone} of {table['run'].n_unique()} runs are left out, as in the thesis: no factor moves their codes."
+    told = f"{gone} of {table['run'].n_unique()} runs are left out, as in the thesis: no factor changes their codes."
     return kept, [told] if gone else []

@@ -36,18 +36,18 @@ ROUTES: dict[str, dict[str, Any]] = {
 }
 """The schedules of ω and η of table 5.2."""
 SMALL_TRIPLETS: dict[str, Any] = {"soft_margin": True}
-"""Of small studies; the soft margin is that of the author's script, where the thesis' text has a hard one."""
+"""Settings of small studies. The soft margin is that of the author's script; the text of the thesis has a hard one."""
 LONGER: dict[str, Any] = {**DENSE, "steps": 6_000}
-"""Small studies of triplets: with fewer steps codes still move towards the axes at the end.
+"""Small studies of triplets. With fewer steps, codes would still be moving towards the axes at the end.
 
-A batch has 64 images, pairs or triplets; the thesis has 256.
+A batch has 64 images, pairs or triplets; in the thesis 256.
 """
 BOTH_ORDERS = ["distance", "distance-scaled"]
 BOTH_DIFFERENCES = ["absolute", "symmetric-kl"]
 
 
 def triplets(name: str, **settings: Any) -> Entry:
-    """Return a method of triplets with the thesis' β."""
+    """Return a triplet method with the thesis' β."""
     return {"name": name, "beta": 0.01, "normalise_beta": True, "by": "distance-scaled", **settings}
 
 
@@ -87,7 +87,7 @@ class TripletVAE(BesideVAEs):
     }
 
     def plotted(self, table: polars.DataFrame) -> tuple[polars.DataFrame, list[str]]:
-        """Leave out runs whose encoder learnt from triplets alone, which figure 5.3 is of."""
+        """Leave out runs whose encoder learnt from triplets alone, which belong to figure 5.3."""
         return super().plotted(only(table, "beta-tvae", decoder_gradient=True))
 
     def claims(self, table: polars.DataFrame) -> list[Claim]:
@@ -149,11 +149,11 @@ class Schedules(BesideVAEs):
     }
 
     def plotted(self, table: polars.DataFrame) -> tuple[polars.DataFrame, list[str]]:
-        """Leave out runs that compare posteriors by their KL divergence, which figure 5.5 is of."""
+        """Leave out runs that compare posteriors by their KL divergence, which belong to figure 5.5."""
         return super().plotted(only(table, "ada-tvae", difference="absolute"))
 
     def claims(self, table: polars.DataFrame) -> list[Claim]:
-        """Look at the alignment, and compare samplers and schedules."""
+        """Check the alignment, and compare samplers and schedules."""
         near = means(table, (ALIGNMENT,), above=NEAR_ONE, over=("data", "schedule"), method="ada-tvae")
         triplet = differences(table, (ALIGNMENT,), "method", "ada-tvae", "beta-tvae", over=("data",))
         own = {"over": ("data",), "method": "ada-tvae"}
@@ -206,7 +206,7 @@ class AdaTVAE(BesideVAEs):
         return super().plotted(only(table, "ada-tvae", by="distance-scaled", schedule=WEAK))
 
     def claims(self, table: polars.DataFrame) -> list[Claim]:
-        """Look at the alignment, and compare with other methods, with KL, and the schedules."""
+        """Check the alignment, and compare with other methods, with KL, and the schedules."""
         absolute = only(table, "ada-tvae", difference="absolute")
         own = {"over": ("data",), "method": "ada-tvae"}
         best = [

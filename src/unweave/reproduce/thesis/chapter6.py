@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FILE = "learnt.loss"
-"""The kernel's file: beside the study, or in its folder if that was copied with it."""
+"""The kernel's file: next to the study, or in its folder if it was copied with the study."""
 ORDER = ("mse", "mse-gauss", "mse-box", LEARNT)
 """Losses, from the worst to the best in the thesis."""
 CHOSEN = {
     "mse": [0.0001, 0.000316], "mse-gauss": [0.001, 0.00316], "mse-box": [0.01, 0.0316], LEARNT: [0.01, 0.0316]
 }  # fmt: skip
-"""The β that are plotted of each loss (below table A.6): those whose reconstruction loss is low."""
+"""The β that are plotted for each loss (below table A.6): those whose reconstruction loss is low."""
 SIX_BETAS = [0.0001, 0.000316, 0.001, 0.00316, 0.01, 0.0316]
 PUBLISHED_KERNEL = {"steps": 28_800, "lr": 1e-3, "decay": "constant", "scaled": False}
-"""How the thesis learns kernels: table A.6, and the author's script for distances that are not scaled."""
+"""How the thesis learns kernels: table A.6 and, for unscaled distances, the author's script."""
 
 
 class LearntLoss(ThesisFigure):
@@ -90,7 +90,7 @@ class LearntLoss(ThesisFigure):
             return table, []
         wanted = [(polars.col("loss") == loss) & polars.col("beta").is_in(betas) for loss, betas in CHOSEN.items()]
         listed = ", ".join(f"{' and '.join(map(str, betas))} for {loss}" for loss, betas in CHOSEN.items())
-        return table.filter(polars.any_horizontal(wanted)), [f"As in the thesis, runs are those of β {listed}."]
+        return table.filter(polars.any_horizontal(wanted)), [f"As in the thesis, runs have β {listed}."]
 
     def claims(self, table: polars.DataFrame) -> list[Claim]:
         """Compare the losses, all β together."""

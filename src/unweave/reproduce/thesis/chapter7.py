@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 PLAIN, SHADED = "xyobject", "xyobject-shaded"
 PICTURES = "PICTURES"
-"""In the name of a data set: the folder of pictures."""
+"""The placeholder for the folder of pictures in the name of a data set."""
 TINY_IMAGENET = "tiny-imagenet"
 """The folder of the thesis' pictures, among the data sets."""
 
@@ -58,7 +58,7 @@ class ChoiceOfFactors(ThesisFigure):
 
 
 def with_pictures(base: str, visibilities: tuple[float, ...]) -> tuple[str, ...]:
-    """Return a data set with pictures behind its objects, and within them, each at some visibilities."""
+    """Return a data set with pictures behind its objects, and inside them, each at several visibilities."""
     return tuple(
         f"{base}-images-{where}:folder={PICTURES},visibility={visibility:g}"
         for where in ("bg", "fg")
@@ -90,7 +90,7 @@ class ExternalNoise(ThesisFigure):
     }
 
     def study(self, settings: Experiment, *, seed: int, out: Path) -> Study:
-        """Return the study of these settings; pictures are beside it, or in the folder of the data sets."""
+        """Return the study of these settings; pictures are next to it, or in the folder of the data sets."""
         folder = rooms(out.with_name("pictures"), settings.pictures) if settings.pictures else tiny_imagenet()
         data = tuple(name.replace(PICTURES, str(folder.resolve())) for name in settings.data)
         return replace(settings, data=data).study(seed, out)

@@ -1,4 +1,4 @@
-"""The claims of the thesis about a figure: numbers, where they should lie, and a verdict."""
+"""The claims of the thesis about a figure: numbers, their expected range, and a verdict."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SEEDS = "95 % interval over seeds"
 
 @dataclass(frozen=True)
 class Case:
-    """One number that a claim is about, where it should lie, and its 95 % interval over seeds, if there is one."""
+    """One number of a claim, its expected range, and its 95 % interval over seeds, if there is one."""
 
     what: str
     value: float
@@ -27,17 +27,17 @@ class Case:
 
     @property
     def agrees(self) -> bool:
-        """Whether the number lies where it should."""
+        """Whether the number is in the expected range."""
         return self.above < self.value < self.below
 
     @property
     def is_clear(self) -> bool:
-        """Whether its whole interval does."""
+        """Whether its whole interval is."""
         return self.low is not None and self.high is not None and self.above < self.low and self.high < self.below
 
     @property
     def contradicts(self) -> bool:
-        """Whether its whole interval lies where it should not."""
+        """Whether its whole interval is outside the expected range."""
         return self.low is not None and self.high is not None and (self.high <= self.above or self.low >= self.below)
 
     def rows(self) -> list[Row]:
@@ -78,8 +78,8 @@ class Claim:
         """Return the claim and its verdict in a sentence."""
         count = len(self.cases)
         agreeing, clear = (sum(getattr(case, name) for case in self.cases) for name in ("agrees", "is_clear"))
-        told = f"{agreeing} of {count} {'number' if count == 1 else 'numbers'} as it says"
-        seeds = f"{clear} with the whole {SEEDS}, {self._contradicted()} against it with theirs"
+        told = f"{agreeing} of {count} {'number agrees' if count == 1 else 'numbers agree'}"
+        seeds = f"{clear} with the whole {SEEDS}; {self._contradicted()} contradict it with the whole interval"
         if all(case.low is None for case in self.cases):
             seeds = f"with fewer than {analysis.FEW_SEEDS} seeds there are no intervals"
         return f"Thesis: {self.says}. Here this {self.verdict}: {told}, {seeds}."

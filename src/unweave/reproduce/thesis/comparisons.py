@@ -1,7 +1,7 @@
 """The numbers of claims, from a table of scores: differences, levels and trends, with intervals over training seeds.
 
-Where runs differ in further settings, a seed counts once, by their mean or best. Runs of one seed share their initial
-weights and batches, so groups are compared seed by seed.
+If runs differ in further settings, a seed counts once, by their mean or best. Runs with the same seed share their
+initial weights and batches, so groups are compared seed by seed.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ TITLES = {
     "linearity": "linearity",
     "axis-alignment": "axis alignment",
 }
-"""The scores of the thesis, in the order of its figures; for all of them higher is meant to be better."""
+"""The scores of the thesis, in the order of its figures; for all of them, higher is better."""
 SUMMED = {**TITLES, "dci-informativeness": "DCI I"}
-"""The scores of tables, with DCI I: if factors are predicted at chance, disentanglement means nothing."""
+"""The scores of tables, with DCI I: if factors are predicted at chance, disentanglement is meaningless."""
 DISENTANGLEMENT = ("mig", "dci-disentanglement")
 FACTORS, IMAGES, LINEARITY, ALIGNMENT = list(TITLES)[2:]
 METHODS = {
@@ -60,9 +60,9 @@ def differences(
     Parameters
     ----------
     table
-        A table that is prepared, with one step a run.
+        A prepared table, with one step per run.
     metrics
-        Those that the table has are compared.
+        The metrics to compare, if the table has them.
     column, one, other
         The compared groups of runs: those with one value of a column, or with one of several in a list.
     over
@@ -70,7 +70,7 @@ def differences(
     reduce
         How to combine the scores of one seed that differ in other settings: their mean, or np.max.
     above, below
-        Where the difference should lie.
+        The expected range of the difference.
     where
         Values of further columns, to which all runs are limited.
     """
@@ -94,7 +94,7 @@ def means(
     over: Sequence[str] = ("method",),
     **where: Any,
 ) -> list[Case]:
-    """Return the mean over seeds, which should lie above something, for each metric and group."""
+    """Return the mean over seeds, which should be above a bound, for each metric and group."""
     found = []
     for metric, group in _groups(table, metrics, over, where):
         if scores := list(by_seed(table, metric, **group).values()):
@@ -130,9 +130,9 @@ def summary(table: polars.DataFrame, groups: Sequence[str], *, best: bool = Fals
     Parameters
     ----------
     table
-        A table that is prepared, with one step a run.
+        A prepared table, with one step per run.
     groups
-        Columns that make up a group; those that the table lacks are left out.
+        Columns that define the groups; those that the table lacks are ignored.
     best
         Whether a seed counts by the best over its other settings, and not by their mean.
     """
@@ -171,7 +171,7 @@ def setting_of_best(table: polars.DataFrame, metric: str, column: str, **where: 
 
 
 def present(table: polars.DataFrame, metrics: Sequence[str] | Mapping[str, str]) -> list[str]:
-    """Return those metrics that the table has."""
+    """Return the metrics that the table has."""
     there = {*table["metric"]}
     return [metric for metric in metrics if metric in there]
 

@@ -1,4 +1,4 @@
-"""What all figures of the thesis share: run a study, and check the claims about the figure in its table."""
+"""The base class of the figures of the thesis: run a study, and check the claims about the figure with its table."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from unweave.study import Study
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
-NO_NUMBERS = "The thesis prints no numbers for this figure; what it says of it stands in the notes."
-AT_END = "Scores are those at the end of training; the thesis plots the largest during training."
+NO_NUMBERS = "The thesis prints no numbers for this figure; the notes list its claims."
+AT_END = "Scores are from the end of training; the thesis plots the largest during training."
 LARGEST = "largest score during training"
-WITH_LARGEST = f"Scores are those at the end of training; the {LARGEST}, which the thesis plots, is named."
+WITH_LARGEST = f"Scores are from the end of training, unless labelled '{LARGEST}', which the thesis plots."
 
 
 class ThesisFigure(StudyReproduction):
@@ -32,9 +32,9 @@ class ThesisFigure(StudyReproduction):
 
     presets: ClassVar[Mapping[str, Experiment]]
     groups: ClassVar[tuple[str, ...]] = ("data", "method")
-    """Columns by which scores are summed up in means.csv."""
+    """Columns by which scores are grouped in means.csv."""
     best: ClassVar[bool] = False
-    """Whether a seed counts by its best setting there, not by the mean over settings."""
+    """Whether a seed counts there by its best setting, instead of the mean over settings."""
 
     @abstractmethod
     def claims(self, table: polars.DataFrame) -> list[Claim]:
@@ -89,8 +89,8 @@ class ThesisFigure(StudyReproduction):
         time = f"{hours:,.0f}" if hours >= 10 else f"{hours:.2f}"
         return (
             f"{settings.count():,} runs: {_counts(settings)}.\n"
-            f"Training them would take about {time} hours on one core of this machine, by a few steps of each method "
-            f"and loss ({STAND_IN} in the place of published files); scoring comes on top."
+            f"Training them would take about {time} hours on one core of this machine, estimated from a few steps of "
+            f"each method and loss ({STAND_IN} instead of published files); scoring comes on top."
         )
 
 
@@ -99,7 +99,7 @@ def _rows(claims: list[Claim]) -> list[Row]:
 
 
 def _counts(settings: Experiment) -> str:
-    """Return how many runs each method has."""
+    """Return the number of runs of each method."""
     found: dict[str, int] = {}
     for entry, _, runs in settings.parts():
         found[entry["name"]] = found.get(entry["name"], 0) + runs

@@ -5,7 +5,7 @@ from __future__ import annotations
 Pair = tuple[float, float]
 RANDOM = "random"
 FACTOR = "x and y"
-"""All factors of xysquares, which are alike."""
+"""The label of all factors of xysquares, which are equivalent."""
 IMPORTANCE: dict[str, dict[str, Pair]] = {
     "cars3d": {
         "azimuth": (0.0355, 0.0185),
@@ -76,7 +76,7 @@ CORRELATIONS: dict[str, dict[str, Four]] = {
     },
     "xysquares": {RANDOM: (0.55, 0.36, 0.95, 0.94), FACTOR: (0.52, 0.58, 0.96, 0.97)},
 }
-"""Table 4.1: linear and rank correlation for mse, then for mse-box; of xysquares from tables 4.2 and 6.1."""
+"""Table 4.1: linear and rank correlation for mse, then for mse-box; those of xysquares are from tables 4.2 and 6.1."""
 BY_SPACING: dict[int, Four] = {
     1: (1.00, 1.00, 0.98, 0.99),
     2: (0.94, 0.99, 0.99, 0.99),
@@ -87,7 +87,7 @@ BY_SPACING: dict[int, Four] = {
     7: (0.60, 0.85, 0.97, 0.98),
     8: (0.52, 0.58, 0.96, 0.97),
 }
-"""Table 4.2: the same along factors of xysquares."""
+"""Table 4.2: the same along the factors of xysquares."""
 BY_LOSS: dict[str, Four] = {
     "mse": (0.52, 0.58, 0.55, 0.36),
     "mse-gauss, radius 31": (0.84, 0.88, 0.73, 0.61),

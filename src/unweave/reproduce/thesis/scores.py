@@ -9,7 +9,7 @@ import polars
 MEASURED = ("step", "value", "low", "high", "floor", "ceiling")
 KEPT = ("run", "data", "method", "seed", "step", "metric", "value")
 IN_NAMES = ("spacing", "visibility")
-"""Options of data sets that are a dimension of some study."""
+"""Options of data sets that some study varies."""
 SCHEDULES = {
     ("1", "0:0.5"): "threshold",
     ("1:0.5", "0.5"): "weight (weak)",
@@ -17,11 +17,11 @@ SCHEDULES = {
     ("1:0.5", "0:0.5"): "both (weak)",
     ("1:0", "0:0.5"): "both (strong)",
 }
-"""Names of the thesis' table 5.2, by where ω and η go."""
+"""Names in the thesis' table 5.2, by the schedules of ω and η."""
 WEAK = ("threshold", "weight (weak)", "both (weak)")
 ADAPTIVE = ("ada-tvae", "ada-tvae-unsupervised")
 USUAL = {"omega": "1:0.5", "eta": "0.5"}
-"""Where they go in runs that do not differ in them."""
+"""The schedules of runs that do not differ in them."""
 
 
 def prepared(table: polars.DataFrame) -> polars.DataFrame:
@@ -39,7 +39,7 @@ def prepared(table: polars.DataFrame) -> polars.DataFrame:
     if "schedule" not in table.columns and {"omega", "eta"} & {*table.columns}:
         named = polars.struct(polars.all()).map_elements(_schedule, return_dtype=polars.String)
         table = table.with_columns(schedule=named)
-    if "difference" in table.columns:  # which Ada-GVAE has too, where it is not compared
+    if "difference" in table.columns:  # Ada-GVAE has this field too, but it is not compared
         table = table.with_columns(difference=polars.when(_is_adaptive()).then("difference"))
     unused = [name for name in ("low", "high", "floor", "ceiling", "omega", "eta") if name in table.columns]
     return table.drop(unused).drop_nulls("value")
@@ -64,8 +64,8 @@ def has_snapshots(table: polars.DataFrame) -> bool:
 def without_collapsed(table: polars.DataFrame) -> tuple[polars.DataFrame, int]:
     """Return the table without runs whose codes have no distances, and the number of these runs.
 
-    Where codes do not move along any factor, both correlations of distances are 0. In the thesis such runs have no
-    score, and are missing.
+    If codes do not change along any factor, both correlations of distances are 0. In the thesis such runs have no score
+    and are missing.
     """
     distances = ("factor-distance-correlation", "perceived-correlation")
     known = table.filter(polars.col("metric").is_in(distances))

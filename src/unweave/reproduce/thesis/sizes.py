@@ -17,33 +17,33 @@ DENSE: dict[str, Any] = {**SMALL, "net": "mlp", "width": 0.25, "steps": 3_000}
 """Small studies with dense layers, which learn small images faster than convolutions do."""
 SMALL_SCORING: dict[str, Any] = {**SCORING, "preset": "fast"}
 PAIRS = 32
-"""The batch of small studies of pairs: a step takes 64 images, as that of a β-VAE does."""
+"""The batch size of small studies of pairs: a step uses 64 images, like a step of a β-VAE."""
 SQUARES = "xysquares:size=16"
 """The squares at a quarter of their size: each has 2 × 2 pixels, and at spacing 8 positions still do not overlap."""
 BOX, GAUSS = "mse-box:radius=7", "mse-gauss:radius=7"
 """The blurs of the thesis, whose radius is 31 at 64 pixels."""
 EVERY = 7_200
-"""Steps between the scores during training, as the thesis has them for DCI."""
+"""Steps between the scores during training, as for DCI in the thesis."""
 
 
 def smoke(data: tuple[str, ...], methods: tuple[Entry, ...], **more: Any) -> Experiment:
-    """Return a few steps of small nets, to test that everything runs."""
+    """Return settings with a few steps of small nets, to test that everything runs."""
     return Experiment(data, methods, **{"seeds": 2, "options": SMOKE, "evaluate": SMOKE_SCORING, **more})
 
 
 def small(data: tuple[str, ...], methods: tuple[Entry, ...], **more: Any) -> Experiment:
-    """Return small images, nets of half the width, a few thousand steps, and five seeds."""
+    """Return settings with small images, nets of half the width, a few thousand steps, and five seeds."""
     common = {"seeds": 5, "metrics": SIX_SCORES, "options": SMALL, "evaluate": SMALL_SCORING}
     return Experiment(data, methods, **{**common, **more})
 
 
 def paper(data: tuple[str, ...], methods: tuple[Entry, ...], *, steps: int, **more: Any) -> Experiment:
-    """Return a grid of the thesis, whose presets have that many steps, also scored during training."""
+    """Return the thesis' settings, with the steps of its presets, also scored during training."""
     return Experiment(data, methods, snapshots=tuple(range(EVERY, steps, EVERY)), **more)
 
 
 def vaes(beta: float | list[float], **settings: Any) -> tuple[Entry, ...]:
-    """Return the two methods that most experiments compare, with the thesis' β: a mean over pixels and latents."""
+    """Return the two methods that most experiments compare, with the thesis' β, for means over pixels and latents."""
     common = {"beta": beta, "normalise_beta": True, **settings}
     return {"name": "beta-vae", **common}, {"name": "ada-gvae", "rule": "dlib", **common}
 

@@ -1,4 +1,4 @@
-"""What the tables of the thesis share: statistics of distances over several draws, beside the printed numbers."""
+"""The base class of the tables of the thesis: statistics of distances over several draws, and the printed numbers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import polars
 
 SELF_PAIRS = 1 / 32
-"""The share of the thesis' random pairs that pair an image with itself: they are drawn within batches of 32."""
+"""The share of the thesis' random pairs in which both images are the same: pairs are drawn within batches of 32."""
 WITH_SELF = "random, 1 of 32 with itself"
 BOX = "mse-box:radius=31"
 Draws = Mapping[str, np.ndarray]
@@ -32,12 +32,12 @@ class Distances:
 
     data: tuple[str, ...]
     pairs: int
-    """For each factor, and random ones."""
+    """Number of pairs for each factor, and of random pairs."""
     draws: int
-    """How often pairs are drawn; the interval is over these."""
+    """Number of draws of pairs; the interval is over these."""
     losses: tuple[str, ...] = ("mse", BOX)
     kernel: Mapping[str, Any] = field(default_factory=dict)
-    """Settings of `unweave.perception.learn_loss`, where losses are learnt."""
+    """Settings of `unweave.perception.learn_loss`, if losses are learnt."""
 
 
 class ThesisTable(Reproduction):
@@ -48,7 +48,7 @@ class ThesisTable(Reproduction):
         parts = len(settings.data) * len(settings.losses)
         return (
             f"No model is trained: distances under {len(settings.losses)} losses on {_sets(len(settings.data))}, "
-            f"{parts} parts of {settings.draws} × {settings.pairs:,} pairs for each factor and as many random ones."
+            f"{parts} parts of {settings.draws} × {settings.pairs:,} pairs for each factor, and as many random pairs."
         )
 
 
@@ -64,11 +64,11 @@ def measured(
     Parameters
     ----------
     measure
-        From a seed to a table whose first column is the factor.
+        A function from a seed to a table whose first column is the factor.
     seed, draws
-        The first of the seeds, and how many.
+        The first seed, and the number of seeds.
     alike
-        Whether all factors are alike, as those of xysquares: they become one, by the mean.
+        Whether all factors are equivalent, as in xysquares: then their mean is returned.
     """
     tables = [measure(seed * 1000 + draw) for draw in range(draws)]
     names = tables[0]["factor"].to_list()
@@ -89,7 +89,7 @@ def here(data: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return the data sets that can be loaded, and a note on the others."""
     absent = [name for name in data if missing(name)]
     told = (
-        f"Not here, and left out: {', '.join(absent)}; to fetch one: unweave data fetch {absent[0]}." if absent else ""
+        f"Missing, and left out: {', '.join(absent)}; to fetch one: unweave data fetch {absent[0]}." if absent else ""
     )
     return [name for name in data if name not in absent], [told] if told else []
 
@@ -113,7 +113,7 @@ def row(what: str, published: float | None, draws: np.ndarray) -> Row:
 
 
 def largest_difference(rows: Sequence[Row]) -> str:
-    """Return how far ours are from the printed numbers, in a sentence."""
+    """Return a sentence on how far our numbers are from the printed ones."""
     known = [each for each in rows if each.difference is not None]
     if not known:
         return "The thesis prints no number for these data sets."

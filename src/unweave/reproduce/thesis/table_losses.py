@@ -1,4 +1,4 @@
-"""Table 6.1: hand-made and learnt losses, and how their distances follow the factors of xysquares."""
+"""Table 6.1: how distances under hand-made and learnt losses follow the factors of xysquares."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from unweave.reproduce.thesis.tables import RANDOM_PAIRS, correlated
 
 LOSSES = ("mse", "mse-gauss:radius=31", "mse-box:radius=31", f"{LEARNT}:radius=31", f"{LEARNT}:radius=63")
 COLUMNS = {FACTOR: 0, WITH_SELF: 2, RANDOM: None}
-"""Where the thesis prints the two numbers of a row."""
+"""The columns of a row's two numbers in the thesis."""
 
 
 class LossCorrelations(ThesisTable):
@@ -57,7 +57,7 @@ class LossCorrelations(ThesisTable):
 
     @contextmanager
     def _place(self) -> Iterator[Path]:
-        """Yield the folder of the kernels: that of the result, or a temporary one."""
+        """Yield the folder of the kernels: the result's, or a temporary one."""
         if self.folder is not None:
             yield self.folder
             return
@@ -75,7 +75,7 @@ def title(loss: str) -> str:
 
 
 def _kernel(folder: Path, data: str, loss: str, seed: int, settings: Mapping[str, Any], on_progress: OnProgress) -> str:
-    """Return the name of a loss; one that is to be learnt is the path of its file, which is written once."""
+    """Return the name of a loss; for a learnt loss, the path of its file, which is written once."""
     name, _, radius = loss.partition(":radius=")
     if name != LEARNT:
         return loss
@@ -99,7 +99,7 @@ def _rows(name: str, found: Draws, printed: Four | None) -> list[Row]:
 
 
 def _compared(found: Mapping[str, Draws]) -> list[str]:
-    """Return how many of the correlations are higher with each learnt kernel than with the box."""
+    """Return the number of correlations that are higher with each learnt kernel than with the box."""
     box = next(draws for name, draws in found.items() if name.startswith("mse-box"))
     notes = []
     for name, own in found.items():

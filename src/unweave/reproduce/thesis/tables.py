@@ -28,7 +28,7 @@ from unweave.reproduce.thesis.table import (
 )
 
 THOUSAND = 1000
-"""Distances are small: in thousandths, the four decimals that the thesis prints are visible."""
+"""Distances are small: multiplied by a thousand, the four decimals that the thesis prints are visible."""
 DRAWN = ("xysquares", "xyobject", "shapes2d", "rooms3d")
 
 
@@ -36,7 +36,7 @@ class Importance(ThesisTable):
     """Table 3.1."""
 
     source: ClassVar[str] = "[Michlo2022]_, table 3.1 (section 3.5)"
-    summary: ClassVar[str] = "Distances in pixels between images along each factor, which tell what a VAE learns first."
+    summary: ClassVar[str] = "Pixel distances between images along each factor, which predict what a VAE learns first."
     presets: ClassVar[Mapping[str, Distances]] = {
         "smoke": Distances(("xysquares", "xyobject:size=32"), pairs=2_000, draws=2, losses=("mse",)),
         "small": Distances(DRAWN, pairs=50_000, draws=5, losses=("mse",)),
@@ -114,8 +114,8 @@ class Correlations(ThesisTable):
 
 
 RANDOM_PAIRS = (
-    "The thesis draws random pairs within batches of 32, so that 1 of 32 is an image with itself, which raises the "
-    "correlation; its number stands beside ours of such pairs, and that of two different images comes after it."
+    "The thesis draws random pairs within batches of 32, so 1 of 32 pairs an image with itself, which raises the "
+    "correlation. Its number is compared with ours for such pairs; ours for different images comes after it."
 )
 
 
@@ -140,7 +140,7 @@ def correlated(name: str, loss: str, settings: Distances, seed: int) -> dict[str
 
 
 def correlation_rows(prefix: str, found: Draws, loss: str, printed: Mapping[str, Sequence[float]]) -> list[Row]:
-    """Return the linear and the rank correlation of each factor; printed are those of mse, then of the box blur."""
+    """Return the linear and the rank correlation of each factor, with the printed numbers of mse or the box blur."""
     short = loss.partition(":")[0]
     first = 2 * (short == "mse-box")
     rows = []
@@ -193,7 +193,7 @@ class OverlapCorrelations(ThesisTable):
 
 
 def along_factors(name: str, loss: str, settings: Distances, seed: int) -> dict[str, np.ndarray]:
-    """Return the linear and rank correlation along a factor of xysquares: they are all alike."""
+    """Return the linear and rank correlation along a factor of xysquares: all are equivalent."""
     from unweave.perception import correlations
 
     found = measured(
@@ -223,7 +223,7 @@ def _rises(rows: Sequence[Row], loss: str) -> str:
 
 
 def _blur_helps(rows: Sequence[Row]) -> str:
-    """Return at how many spacings the box blur has the higher rank correlation."""
+    """Return a sentence: at which spacings the box blur has the higher rank correlation."""
     mse, box = (_of(rows, f"rank correlation, {loss}") for loss in ("mse", "mse-box"))
     better = [spacing for spacing in sorted(box) if box[spacing] > mse[spacing]]
     listed = ", ".join(map(str, better)) or "none"

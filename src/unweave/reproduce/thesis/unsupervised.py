@@ -64,7 +64,7 @@ class Unsupervised(BesideVAEs):
         return super().read(table)
 
     def claims(self, table: polars.DataFrame) -> list[Claim]:
-        """Compare data sets by their own correlation, and the method with those without triplets."""
+        """Compare data sets by their correlation, and the method with methods without triplets."""
         rising = trends(table, DISENTANGLEMENT, OWN, falls=False, over=(), method=METHOD)
         lower = [
             case
