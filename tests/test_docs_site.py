@@ -66,6 +66,14 @@ def test_every_page_is_in_the_tree_of_the_site():
     assert pages - tree.reachable(TOP) == {"README"}  # what GitHub shows; docs/index.md is the site's own start page
 
 
+@pytest.mark.parametrize("page", [page for page in PAGES if page != TOP / "README.md"], ids=name_of)
+def test_a_page_of_the_site_links_to_no_page_outside_of_it(page):
+    """README.md is for GitHub: where a page of the site links to it, Sphinx warns and `make docs` fails."""
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    linked = {(page.parent / target).resolve() for target, _ in LINK.findall(text) if target.endswith(".md")}
+    assert TOP / "README.md" not in linked
+
+
 def test_every_page_can_be_reached_by_links_from_the_start_page():
     seen: set[Path] = set()
     waiting = [TOP / "docs" / "index.md"]

@@ -95,7 +95,8 @@ def test_the_card_has_scores_with_intervals_and_identity(scored, tmp_path):
     mig = scored.scores().filter(polars.col("metric") == "mig").to_dicts()[0]
     numbers = [f"{mig[name]:.3f}".replace("-", "−") for name in ("value", "low", "high", "floor", "ceiling")]
     value, low, high, floor, ceiling = numbers
-    assert f"| mig | {value} | {low} … {high} | {floor} | {ceiling} |" in card
+    assert f"| mig | {value} | {low} … {high} | {floor} | {ceiling} | 200 |" in card
+    assert "run.encode(inputs)  # uint8 images (n, 32, 32, 3) to codes (n, 3)" in card
     assert f"`{scored.weights}`, step 20" in card
     assert 'unweave.Run.open(snapshot_download("ada/squares"))' in card
     assert "![One row for each latent](traversals.png)" in card
@@ -317,10 +318,18 @@ def test_what_the_hub_refuses_is_one_line_and_the_folder_stays(scored, tmp_path,
     assert (folder / "model.safetensors").is_file()
 
 
-def test_without_the_package_the_extra_is_named(tmp_path, monkeypatch):
+def test_only_a_published_folder_is_uploaded(scored, tmp_path, api):
+    for folder in (tmp_path, scored.path, tmp_path / "missing"):
+        with pytest.raises(UsageError, match="is not a published run; first: unweave publish RUN --out FOLDER"):
+            upload(folder, "ada/squares")
+    assert api.calls == []
+
+
+def test_without_the_package_the_extra_is_named(scored, tmp_path, monkeypatch):
+    folder = unweave.publish(scored, tmp_path / "out")
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     with pytest.raises(UsageError, match=r"pip install 'unweave\[hub\]'; the folder '.*' is ready"):
-        upload(tmp_path, "ada/squares")
+        upload(folder, "ada/squares")
 
 
 @pytest.mark.parametrize("repo", ["squares", "ada/squares/more", "ada/squares!", ""])

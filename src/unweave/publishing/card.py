@@ -96,9 +96,15 @@ def _loading(run: Run, origins: Mapping[str, Origin], name: str, repo: str | Non
     place = [f"folder = {folder}", *loaded] if loaded else []
     modules = ", net=(encoder, decoder)" if run.settings.net.name == OWN else ""
     opened = f"run = unweave.Run.open({'folder' if loaded else folder}{modules})"
-    lines = [*imports, *place, opened, f"codes = run.encode(inputs)  # (n, {run.settings.net.latents})"]
+    lines = [*imports, *place, opened, f"codes = run.encode(inputs)  # {_shapes(run)}"]
     needed = ["`pip install 'unweave[train,hub]'`" if repo else "`pip install 'unweave[train]'`", *_needed(run)]
     return "```python\n" + "\n".join(lines) + "\n```\n\nIt needs " + "; ".join(needed) + "."
+
+
+def _shapes(run: Run) -> str:
+    """Return what goes into `encode`, and what comes out."""
+    kind = "uint8 images" if len(run.model.shape) == 3 else "vectors"
+    return f"{kind} (n, {', '.join(map(str, run.model.shape))}) to codes (n, {run.settings.net.latents})"
 
 
 def _needed(run: Run) -> list[str]:
@@ -140,7 +146,7 @@ def _scores(run: Run) -> str:
     if not shown:
         older = "There are scores of earlier weights only" if rows else "None yet"
         return f"{older}. This scores it: `unweave evaluate {shlex.quote(run.path.name)}`"
-    heads = ("metric", "value", "95 % interval", "floor", "ceiling")
+    heads = ("metric", "value", "95 % interval", "floor", "ceiling", "rows")
     cells = [
         (
             _cell(" ".join(filter(None, [str(row["metric"]), apart(row, shown)]))),
@@ -148,6 +154,7 @@ def _scores(run: Run) -> str:
             f"{_number(row, 'low')} … {_number(row, 'high')}" if row["low"] is not None else "–",
             _number(row, "floor"),
             _number(row, "ceiling"),
+            _rows(row),
         )
         for row in shown
     ]
@@ -159,6 +166,12 @@ def _scores(run: Run) -> str:
 def _number(row: Score, column: str) -> str:
     value = row[column]
     return decimals(float(value)) if value is not None and isfinite(value) else "–"
+
+
+def _rows(row: Score) -> str:
+    """Return on how many rows a score was computed; a metric that draws its own has no such number."""
+    rows = json.loads(str(row.get("options") or "{}")).get("rows")
+    return f"{rows:,}" if isinstance(rows, int) else "–"
 
 
 def _traversals(run: Run, picture: str | None) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from os import PathLike, fspath
+from pathlib import Path
 
 from unweave.errors import UsageError
+from unweave.runs import CONFIG, PUBLISHED
 
 REPO = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 
@@ -34,6 +36,8 @@ def upload(folder: str | PathLike[str], repo: str, *, private: bool = False) -> 
         The address of the repository.
     """
     check_repo(repo)
+    if not all(Path(folder, name).is_file() for name in (CONFIG, PUBLISHED)):
+        raise UsageError(f"'{fspath(folder)}' is not a published run; first: unweave publish RUN --out FOLDER")
     place = f"the folder '{fspath(folder)}' is ready for another try"
     try:
         from huggingface_hub import HfApi
