@@ -10,7 +10,6 @@ were stored before.
 
 from __future__ import annotations
 
-import argparse
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -181,11 +180,8 @@ def _three(value: float | None) -> str:
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--results", type=Path, help="the folder of results, to be stored first")
-    options = parser.parse_args(words)
-    if options.results:
-        store(options.results)
+    if given := pages.to_store(words, __doc__, "--results", "the folder of results"):
+        store(given)
     pages.put(PAGE, "encoders", encoders_text())
     if ENCODERS.is_file():
         figure = encoders_figure(_read_csv(ENCODERS))
