@@ -9,8 +9,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from unweave.late import public_name
 
 if TYPE_CHECKING:
     from unweave.explorer.app import create_app as create_app
@@ -25,6 +26,4 @@ __all__ = ["Explorer", "Served", "create_app", "explore"]
 
 def __getattr__(name: str) -> object:
     """Import a name on first use: what answers requests is an extra."""
-    if name in _HOME:
-        return getattr(import_module(f"unweave.explorer.{_HOME[name]}"), name)
-    raise AttributeError(f"module 'unweave.explorer' has no attribute '{name}'")
+    return public_name(__name__, _HOME, name)
