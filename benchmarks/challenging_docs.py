@@ -5,7 +5,6 @@ With `--scores runs/reproduce/challenging-assumptions-small-0/scores.csv`, these
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 from textwrap import fill
@@ -66,14 +65,10 @@ def number(value: float) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--scores", type=Path, help="scores.csv of a reproduction to store first")
-    options = parser.parse_args()
-    if options.scores:
-        store(options.scores)
+    if given := pages.to_store(None, __doc__, "--scores", "scores.csv of a reproduction"):
+        store(given)
     table = read_table(STORED)
-    for name, text in blocks(table).items():
-        pages.put(PAGE, name, text)
+    pages.put_all(PAGE, blocks(table))
     for name, figure in figures(table).items():
         figure.savefig(DOCS / "images" / f"challenging-{name}.png", dpi=90, facecolor="white")
 

@@ -188,5 +188,4 @@ def blocks(table: polars.DataFrame, plan: Plan) -> dict[str, str]:
 
 def write(table: polars.DataFrame, plan: Plan, page: Path = PAGE) -> None:
     """Write the page's tables."""
-    for name, text in blocks(table, plan).items():
-        pages.put(page, name, text)
+    pages.put_all(page, blocks(table, plan))

@@ -45,20 +45,15 @@ def main() -> None:
             start = process_time()
             study(SCENARIOS[name].world(), repeats=options.cells // 25)
             add(f"{name}, {options.cells:,} cells", process_time() - start)
-        for s, m in ((10, 8), (12, 8), (12, 12)):
-            taken = []
-            for covariances in kinds(m, s):
-                start = process_time()
-                im_score(*covariances)
-                taken.append(process_time() - start)
-            add(f"exact I_m, {s} factors, {m} codes", max(taken))
-        for s, m in ((20, 8), (30, 10)):
-            taken = []
-            for covariances in kinds(m, s):
-                start = process_time()
-                im_bounds(*covariances)
-                taken.append(process_time() - start)
-            add(f"bounds of I_m, {s} factors, {m} codes", max(taken))
+        exact, bounded = ((10, 8), (12, 8), (12, 12)), ((20, 8), (30, 10))
+        for what, score, sizes in (("exact I_m", im_score, exact), ("bounds of I_m", im_bounds, bounded)):
+            for s, m in sizes:
+                taken = []
+                for covariances in kinds(m, s):
+                    start = process_time()
+                    score(*covariances)
+                    taken.append(process_time() - start)
+                add(f"{what}, {s} factors, {m} codes", max(taken))
     print(table(rows, ["seconds"]))
 
 

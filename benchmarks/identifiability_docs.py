@@ -8,7 +8,6 @@ The second command stores the table as docs/results/identifiability.csv, draws i
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -69,14 +68,10 @@ def _spread(trials: Sequence[Trial], score: str) -> str:
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--trials", type=Path, help="identifiability.csv of a reproduction to store first")
-    options = parser.parse_args(words)
-    if options.trials:
-        STORED.write_bytes(options.trials.read_bytes())
+    if given := pages.to_store(words, __doc__, "--trials", "identifiability.csv of a reproduction"):
+        STORED.write_bytes(given.read_bytes())
     trials = stored()
-    for name, text in blocks(trials).items():
-        pages.put(PAGE, name, text)
+    pages.put_all(PAGE, blocks(trials))
     if trials:
         recovery_figure(trials).savefig(FIGURE, dpi=110, facecolor="white")
 

@@ -10,7 +10,6 @@ the page.
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -120,13 +119,9 @@ def _two(value: float | None) -> str:
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--results", type=Path, help="the folder of results to store first")
-    options = parser.parse_args(words)
-    if options.results:
-        store(options.results)
-    for name, text in blocks().items():
-        pages.put(PAGE, name, text)
+    if given := pages.to_store(words, __doc__, "--results", "the folder of results"):
+        store(given)
+    pages.put_all(PAGE, blocks())
     pages.put(SELECTION, "bake-off", ranking())
     if len(agreement := read(AGREEMENT)):
         agreement_figure(agreement).savefig(FIGURE, dpi=90, facecolor="white")

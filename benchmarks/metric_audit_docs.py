@@ -8,7 +8,6 @@ The second command stores the table as docs/results/metric-audit.csv, draws its 
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from math import isfinite
 from pathlib import Path
@@ -73,14 +72,10 @@ def _seeds(seeds: float) -> str:
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--audit", type=Path, help="audit.csv of a reproduction to store first")
-    options = parser.parse_args(words)
-    if options.audit:
-        STORED.write_bytes(options.audit.read_bytes())
+    if given := pages.to_store(words, __doc__, "--audit", "audit.csv of a reproduction"):
+        STORED.write_bytes(given.read_bytes())
     found = stored()
-    for name, text in blocks(found).items():
-        pages.put(PAGE, name, text)
+    pages.put_all(PAGE, blocks(found))
     if found:
         audit_figure(found).savefig(FIGURE, dpi=90, facecolor="white")
 

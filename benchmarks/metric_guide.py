@@ -228,8 +228,7 @@ def main() -> None:
     table = stored()
     for figure, path in ((metric_map(table), MAP), (pictures(), PICTURES)):
         figure.savefig(path, dpi=110, facecolor="white", metadata={"Software": None})
-    for name, text in blocks(table).items():
-        pages.put(PAGE, name, text)
+    pages.put_all(PAGE, blocks(table))
 
 
 if __name__ == "__main__":

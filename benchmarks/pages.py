@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 
@@ -15,3 +17,16 @@ def put(page: Path, name: str, text: str) -> None:
     before, _, rest = page.read_text().partition(f"<!-- {name} -->")
     _, _, after = rest.partition(f"<!-- /{name} -->")
     page.write_text(before + block(name, text) + after)
+
+
+def put_all(page: Path, texts: Mapping[str, str]) -> None:
+    """Put texts, given by the names of their marks, into a page."""
+    for name, text in texts.items():
+        put(page, name, text)
+
+
+def to_store(words: Sequence[str] | None, about: str | None, option: str, what: str) -> Path | None:
+    """Return the path that a script's only option gives; None without the option."""
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(option, dest="path", type=Path, metavar="PATH", help=f"{what}, to be stored first")
+    return parser.parse_args(words).path

@@ -251,8 +251,7 @@ def main(words: Sequence[str] | None = None) -> None:
     learned = compare(options.studies) if options.studies else stored(LEARNED)
     if learned is not None:
         with_verdicts(learned).write_csv(LEARNED)
-    for name, text in blocks().items():
-        pages.put(PAGE, name, text)
+    pages.put_all(PAGE, blocks())
     if learned is not None:
         figure = report.learnt_scatter(learned, "signal", "information").figure
         figure.savefig(FIGURE, dpi=110, facecolor="white")  # pyright: ignore[reportAttributeAccessIssue]

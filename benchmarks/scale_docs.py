@@ -9,7 +9,6 @@ the page. Finished encoders are stored even if scale-encoders was interrupted, i
 
 from __future__ import annotations
 
-import argparse
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -180,11 +179,8 @@ def _three(value: float | None) -> str:
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--results", type=Path, help="the folder of results to store first")
-    options = parser.parse_args(words)
-    if options.results:
-        store(options.results)
+    if given := pages.to_store(words, __doc__, "--results", "the folder of results"):
+        store(given)
     pages.put(PAGE, "encoders", encoders_text())
     if ENCODERS.is_file():
         figure = encoders_figure(_read_csv(ENCODERS))

@@ -183,8 +183,7 @@ def main() -> None:
         spreads().write_csv(SEEDS_STORE)
         over_rows().write_csv(ROWS_STORE)
     picture(polars.read_csv(SEEDS_STORE)).savefig(FIGURE, dpi=120, facecolor="white", metadata={"Software": None})
-    for name, text in blocks().items():
-        pages.put(PAGE, name, text)
+    pages.put_all(PAGE, blocks())
 
 
 if __name__ == "__main__":

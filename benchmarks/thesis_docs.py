@@ -9,7 +9,6 @@ draws their figures and writes the page.
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -212,13 +211,9 @@ def _line(cells: Iterable[str]) -> str:
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--results", type=Path, help="the folder of results to store first")
-    options = parser.parse_args(words)
-    if options.results:
-        store(options.results)
-    for name, text in blocks().items():
-        pages.put(PAGE, name, text)
+    if given := pages.to_store(words, __doc__, "--results", "folder of results"):
+        store(given)
+    pages.put_all(PAGE, blocks())
     for name in FIGURES:
         if stored(name).is_file():
             drawing = figure_of(name).drawing(shown(name))

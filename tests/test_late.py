@@ -1,4 +1,4 @@
-"""The time of late imports is noted, and charged to no metric."""
+"""Public names are imported on first use; the time of late imports is noted, and charged to no metric."""
 
 from __future__ import annotations
 
@@ -15,6 +15,17 @@ from unweave.metrics.evaluate import evaluate
 from unweave.metrics.resampling import Sampled
 
 METRIC_FILES = sorted((Path(unweave.__file__).parent / "metrics").glob("*.py"))
+LATE = [
+    "encoders",
+    "encoders.sparse",
+    "explorer",
+    "report",
+    "report.study",
+    "selection",
+    "study",
+    "study.analysis",
+    "tasks",
+]
 SLOW = ("scipy", "sklearn", "unweave.metrics.tree")
 
 
@@ -60,3 +71,11 @@ def test_every_late_import_of_a_metric_is_timed(path):
     functions = [node for node in ast.parse(path.read_text()).body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
     for function in functions:
         assert [name for name, timed in late_imports(function) if name.startswith(SLOW) and not timed] == []
+
+
+@pytest.mark.parametrize("name", LATE)
+def test_a_package_has_its_public_names_and_no_others(name):
+    package = import_module(f"unweave.{name}")
+    assert all(getattr(package, public) is not None for public in package.__all__)
+    with pytest.raises(AttributeError, match=f"module 'unweave.{name}' has no attribute 'misspelt'"):
+        _ = package.misspelt

@@ -1,12 +1,20 @@
-"""Late imports of slow modules, with a record of the time they took."""
+"""Late imports: a package's public names on first use, and slow modules with a record of the time they took."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from importlib import import_module
 from time import perf_counter
 
 _seconds = 0.0
+
+
+def public_name(package: str, modules: Mapping[str, str], name: str) -> object:
+    """Return a public name of a package, for its `__getattr__`; `modules` says which module defines each name."""
+    if name not in modules:
+        raise AttributeError(f"module '{package}' has no attribute '{name}'")
+    return getattr(import_module(f"{package}.{modules[name]}"), name)
 
 
 def seconds() -> float:

@@ -112,14 +112,14 @@ def test_a_resumed_run_equals_an_uninterrupted_one(quick_train, tmp_path, net, c
 
 def test_a_run_killed_after_its_last_checkpoint_only_has_to_finish(quick_train, tmp_path, monkeypatch):
     whole = quick_train()
-    write_status = loop._write_status
+    write_status = loop.write_status
 
     def killed(state, data, folder, phase):
         if phase == "finished":
             raise Stop
         write_status(state, data, folder, phase)
 
-    monkeypatch.setattr(loop, "_write_status", killed)
+    monkeypatch.setattr(loop, "write_status", killed)
     with pytest.raises(Stop):
         quick_train(out=tmp_path / "cut")
     monkeypatch.undo()

@@ -11,18 +11,11 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 from tyro.conf import Positional, arg
 
-from unweave.cli.arrays import (
-    check_scores_path,
-    read_codes,
-    read_codes_and_factors,
-    read_factors,
-    refuse_file,
-    write_scores,
-)
-from unweave.cli.evaluate import Metrics, read_settings
+from unweave.cli.arrays import check_scores_path, refuse_file, write_scores
+from unweave.cli.compare_files import EXAMPLE, compare_files, refuse_twice
+from unweave.cli.evaluate import Metrics, read_settings, refuse_commas
 from unweave.cli.mistakes import writing
 from unweave.cli.parsing import Flag, Plugins, parse, refuse_below
 from unweave.cli.plugins import run_words
@@ -41,7 +34,6 @@ Files = Annotated[tuple[Path, ...], arg(metavar="FILE FILE ...", help_behavior_h
 Count = Annotated[int | None, arg(metavar="INT", help_behavior_hint="")]
 TABLES = (".csv", ".parquet")
 NUMBERS = ("difference", "low", "high")
-EXAMPLE = "for example: unweave compare runs/first runs/second"
 SEEDS = (
     "intervals are over images and exclude training seeds: two seeds of one method may differ as much, so compare "
     "methods over several seeds"
@@ -94,9 +86,7 @@ class Compare:
         refuse_below(0, seed=self.seed)
         refuse_below(2, samples=self.samples, test_samples=self.test_samples, replicates=self.replicates)
         refuse_below(2, bin_factors=self.bin_factors)
-        if any("," in name for name in self.metrics):
-            names = " ".join(self.metrics).replace(",", " ").split()
-            raise UsageError(f"separate the names of metrics by spaces, not commas: --metrics {' '.join(names)}")
+        refuse_commas(self.metrics)
         if self.out is not None and self.out.is_dir():
             raise UsageError(f"'{self.out}' is a folder; name a page, such as {self.out / 'compare.html'}")
         if self.out is not None and not self.draws:
@@ -128,7 +118,7 @@ def compare(words: list[str]) -> None:
     finished: list[polars.DataFrame] = []
     try:
         with _noted() as notes:
-            facts = _compare_runs(options, finished) if options.runs else _compare_files(options, finished)
+            facts = _compare_runs(options, finished) if options.runs else compare_files(options, finished)
     except BaseException:  # an interrupt too: what is finished is not lost
         if finished:
             print(_shown(options, _rows(finished)))
@@ -187,7 +177,7 @@ def _compare_runs(options: Compare, finished: list[polars.DataFrame]) -> dict[st
     from unweave.metrics.compare import short_names
     from unweave.runs import Run
 
-    _refuse_twice(options.runs)
+    refuse_twice(options.runs)
     opened = [Run.open(options.runs[0], data=options.data)]
     shared = opened[0].data if options.data else None  # read once
     opened += [Run.open(folder, data=shared) for folder in options.runs[1:]]
@@ -200,63 +190,6 @@ def _compare_runs(options: Compare, finished: list[polars.DataFrame]) -> dict[st
         on_result=finished.append,
     )
     return {name: _facts(run) for name, run in runs.items()}
-
-
-def _compare_files(options: Compare, finished: list[polars.DataFrame]) -> dict[str, dict[str, object]]:
-    """Compare codes in files, and return what the page says about each."""
-    if not options.codes:
-        raise UsageError(f"name two runs, or give --codes A.npy B.npy and --factors; {EXAMPLE}")
-    _refuse_without_effect(options)
-    from unweave import metrics
-    from unweave.metrics.compare import short_names
-
-    stems = [file.with_suffix("") for file in options.codes]
-    names = short_names(stems if len(set(stems)) == len(stems) else options.codes)
-    codes, factors = _read_codes(names, options)
-    test = None
-    if options.test_factors:
-        tested = (read_codes(file, test=True) for file in options.test_codes)
-        test = dict(zip(names, tested, strict=True)), read_factors(options.test_factors, test=True)
-    metrics.compare(codes, factors=factors, test=test, **options.settings, on_result=finished.append)
-    return {
-        name: {"file": file, "codes": codes[name].shape[1]} for name, file in zip(names, options.codes, strict=True)
-    }
-
-
-def _read_codes(names: Sequence[str], options: Compare) -> tuple[dict[str, Any], Any]:
-    """Return the codes by name, and the factors, of a file of their own or of those files that hold both."""
-    if options.factors:
-        codes = dict(zip(names, map(read_codes, options.codes), strict=True))
-        return codes, read_factors(options.factors)
-    pairs = dict(zip(names, map(read_codes_and_factors, options.codes), strict=True))
-    held = {name: factors for name, (_, factors) in pairs.items() if factors is not None}
-    first = next(iter(held), None)
-    for name, factors in held.items():
-        if first is not None and not np.array_equal(factors, held[first]):
-            raise UsageError(f"the factors in {name} are not those in {first}: compare codes of the same samples")
-    return {name: codes for name, (codes, _) in pairs.items()}, None if first is None else held[first]
-
-
-def _refuse_without_effect(options: Compare) -> None:
-    """Raise a `UsageError` for files that cannot be compared, and for options that have no effect on files."""
-    if len(options.codes) < 2:
-        raise UsageError("one file is not enough to compare: --codes takes two or more")
-    _refuse_twice(options.codes)
-    if options.samples or options.test_samples:
-        raise UsageError("--samples and --test-samples are for runs; with files, all rows are scored")
-    if options.data:
-        raise UsageError("--data is for runs; with files, all rows are scored")
-    if bool(options.test_codes) != bool(options.test_factors):
-        raise UsageError("--test-codes and --test-factors must be given together")
-    if options.test_codes and len(options.test_codes) != len(options.codes):
-        raise UsageError(f"--codes has {len(options.codes)} files and --test-codes {len(options.test_codes)}")
-
-
-def _refuse_twice(paths: Sequence[Path]) -> None:
-    resolved = [path.resolve() for path in paths]
-    for place, path in enumerate(paths):
-        if resolved[place] in resolved[:place]:
-            raise UsageError(f"'{path}' is given twice: compare it with another one")
 
 
 def _facts(run: Run) -> dict[str, object]:

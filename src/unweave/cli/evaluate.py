@@ -106,9 +106,7 @@ class Evaluate(Request):
         refuse_below(2, bin_factors=self.bin_factors)
         if self.label_noise not in (None, 1, 2, 3):
             raise UsageError(f"--label-noise must be 1, 2 or 3, not {self.label_noise}")
-        if any("," in name for name in self.metrics):
-            names = " ".join(self.metrics).replace(",", " ").split()
-            raise UsageError(f"separate the names of metrics by spaces, not commas: --metrics {' '.join(names)}")
+        refuse_commas(self.metrics)
         object.__setattr__(self, "options", read_settings(self.set))
         super().__post_init__()
         _check_places(self.runs, self.files)
@@ -216,6 +214,13 @@ def _score_run(options: Evaluate, folder: Path, on_result: OnScores) -> polars.D
             test_samples=options.test_samples,
             on_result=on_result,
         )
+
+
+def refuse_commas(metrics: Sequence[str]) -> None:
+    """Raise a `UsageError` for names of metrics that are separated by commas."""
+    if any("," in name for name in metrics):
+        names = " ".join(metrics).replace(",", " ").split()
+        raise UsageError(f"separate the names of metrics by spaces, not commas: --metrics {' '.join(names)}")
 
 
 def read_settings(words: Sequence[str], form: str = SETTING) -> dict[str, dict[str, Any]]:

@@ -16,8 +16,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from unweave.late import public_name
 
 if TYPE_CHECKING:
     from unweave.encoders.codes import Codes as Codes
@@ -59,6 +60,4 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     """Import a public name on first use: the command line's help needs the table but not torch."""
-    if name not in _HOME:
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    return public_name(__name__, _HOME, name)

@@ -1,16 +1,17 @@
 """The explorer: a page in the browser over a folder of runs, studies and codes, or over any decoder.
 
-- Server: `app` (routes), `guard` (checks requests; every error becomes one line), `places` (what is in the folder),
+- Server: `app` (routes), `guard` (who may ask; every failure becomes one line), `places` (what is in the folder),
   `state` with `opened` and `opening` (runs kept open), `answers_*` (pure functions of these), `perceiving` (in the
   background), `pictures`, `own` (any decoder), `serve`, `served` (from Python).
-- Export: `export` with `asking` (requests without a socket) and `export_files` (files that a page on disk can read).
+- Export: `export` with `asking` (requests without a socket) and `export_files` (what a page on disk can read).
 - `page/`: ES modules without a build step, with types in JSDoc: `main.js`, `lib/`, one file for each of `views/`.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from unweave.late import public_name
 
 if TYPE_CHECKING:
     from unweave.explorer.app import create_app as create_app
@@ -25,6 +26,4 @@ __all__ = ["Explorer", "Served", "create_app", "explore"]
 
 def __getattr__(name: str) -> object:
     """Import a name on first use: the server needs an extra."""
-    if name in _HOME:
-        return getattr(import_module(f"unweave.explorer.{_HOME[name]}"), name)
-    raise AttributeError(f"module 'unweave.explorer' has no attribute '{name}'")
+    return public_name(__name__, _HOME, name)

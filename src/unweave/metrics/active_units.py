@@ -38,7 +38,9 @@ def active_units(codes: ArrayLike, *, threshold: float = 0.01, categorical: Sequ
     float
         A count.
 
-    Notes ----- A constant latent is never active. The score does not change with the order of latents or rows, nor with
+    Notes
+    -----
+    A constant latent is never active. The score does not change with the order of latents or rows, nor with
     the sign and shift of a latent; it does with its scale.
 
     References

@@ -90,7 +90,9 @@ def dci(
     DCI
         disentanglement, completeness and informativeness.
 
-    Notes ----- A latent that no predictor uses has no weight; if none is used, D = C = 0. With one factor D is 1, and
+    Notes
+    -----
+    A latent that no predictor uses has no weight; if none is used, D = C = 0. With one factor D is 1, and
     with one latent C is 1, unless nothing is used. A factor with a single value is left out; one that is constant in
     the train rows uses no latent. The boosted trees see the original codes, the other learners standardised ones. D and
     C grow with the number of rows: compare them at equal numbers.

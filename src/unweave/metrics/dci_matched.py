@@ -61,7 +61,9 @@ def dci_matched(
     DCI
         disentanglement, completeness and informativeness.
 
-    Notes ----- Latents are matched on the train rows, again for each half-sample. Unmatched latents do not count: if
+    Notes
+    -----
+    Latents are matched on the train rows, again for each half-sample. Unmatched latents do not count: if
     several latents share a factor, its informativeness falls. With fewer latents than factors, all are used. A factor
     with a single value is left out. The cost is that of DCI with as many latents as factors, however many there are to
     choose from.

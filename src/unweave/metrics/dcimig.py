@@ -38,7 +38,9 @@ def dcimig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, categorical:
     float
         The score.
 
-    Notes ----- Only the best latent of a factor counts, so additional latents, noise and duplicates do no harm.
+    Notes
+    -----
+    Only the best latent of a factor counts, so additional latents, noise and duplicates do no harm.
     Constant codes score 0; with a single factor the gap is to 0; a factor with a single value is left out. Invariant to
     the order of latents, factors or rows and to the scale and, as in `mig`, the sign of a latent.
 

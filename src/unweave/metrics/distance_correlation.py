@@ -45,7 +45,9 @@ def distance_correlation(
     float
         The correlation; 0 where either distance is the same for all pairs.
 
-    Notes ----- Distances between codes are rounded to 16 binary digits, so that rounding errors break no ties. A factor
+    Notes
+    -----
+    Distances between codes are rounded to 16 binary digits, so that rounding errors break no ties. A factor
     with a single value is left out. Invariant to the order of latents and factors, to the sign and shift of a latent,
     and to a common scale of all latents.
 
@@ -98,7 +100,9 @@ def factor_distance_correlation(
     float
         The score.
 
-    Notes ----- Factors with a single value are left out. Invariant to the order of latents, to the sign and shift of a
+    Notes
+    -----
+    Factors with a single value are left out. Invariant to the order of latents, to the sign and shift of a
     latent, and to a common scale of all latents.
 
     References
@@ -178,7 +182,9 @@ def perceived_correlation(
     float
         The score.
 
-    Notes ----- It compares codes with images, so the factors as codes are not a ceiling. It has the invariances of
+    Notes
+    -----
+    It compares codes with images, so the factors as codes are not a ceiling. It has the invariances of
     `factor_distance_correlation`.
 
     References

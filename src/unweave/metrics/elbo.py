@@ -51,7 +51,9 @@ def elbo(means: ArrayLike, log_variances: ArrayLike, reconstruction: ArrayLike) 
     Elbo
         rate, distortion and bound.
 
-    Notes ----- The rate, from 0 up, is the KL divergence without the weight of the objective: a run's log shows β times
+    Notes
+    -----
+    The rate, from 0 up, is the KL divergence without the weight of the objective: a run's log shows β times
     it. It is 0 where every posterior is the prior. Invariant to the order of latents or rows and to the sign of a mean.
 
     References

@@ -70,7 +70,9 @@ def factor_vae_score(
     float
         The accuracy; 0 where no latent is left to vote for. Chance is 1 over the number of factors.
 
-    Notes ----- Variances divide by n - 1. Ties go to the first latent and the first factor. A factor with a single
+    Notes
+    -----
+    Variances divide by n - 1. Ties go to the first latent and the first factor. A factor with a single
     value is never the fixed one. Invariant to the sign and shift of a latent and, with threshold 0, to its scale.
 
     References

@@ -39,7 +39,9 @@ def im(codes: ArrayLike, factors: ArrayLike) -> Sampled[float]:
     float
         The score, in nats. It grows with the number of factors. `unweave.gaussian.im_score` gives the groups too.
 
-    Notes ----- A constant latent has no information; a factor with a single value is left out. Exact dependence would
+    Notes
+    -----
+    A constant latent has no information; a factor with a single value is left out. Exact dependence would
     give infinite information: noise of variance 1e-9 is added to standardised codes and factors, so that a latent that
     the factors determine counts about 10 nats. Invariant to the order of latents, factors or rows and to the sign,
     scale and shift of a latent.

@@ -87,7 +87,9 @@ def info_mec(
     InfoMEC
         modularity, explicitness and compactness.
 
-    Notes ----- The regression has no penalty, balanced class weights, and 100 steps of L-BFGS. A continuous factor has
+    Notes
+    -----
+    The regression has no penalty, balanced class weights, and 100 steps of L-BFGS. A continuous factor has
     no such entropy: U_jk is then 1 - exp(-2 I), with I from neighbours in both variables [Kraskov2004]_, and
     explicitness is R² of least squares.
 

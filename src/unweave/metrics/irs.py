@@ -37,7 +37,9 @@ def irs(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, quantile: float
     float
         The score.
 
-    Notes ----- A constant latent is left out; if all are constant, the score is 0. A latent that deviates more within
+    Notes
+    -----
+    A constant latent is left out; if all are constant, the score is 0. A latent that deviates more within
     the values of every factor than overall has s_j = 0. A factor with a single value is left out. Invariant to the
     order of latents, factors and rows, to the sign and shift of a latent, and to a common scale; the scale of one
     latent is its weight.

@@ -36,7 +36,9 @@ def jacobian_orthogonality(jacobians: ArrayLike, *, dead: float = 1e-3) -> Sampl
     float
         The score; 1 where there is no pair of columns.
 
-    Notes ----- [Rolinek2019]_ explain by orthogonal columns why a VAE disentangles; [Wei2021]_ add them as a penalty.
+    Notes
+    -----
+    [Rolinek2019]_ explain by orthogonal columns why a VAE disentangles; [Wei2021]_ add them as a penalty.
     The mean |cosine| is our choice, because it has no scale and is one number. Invariant to the order, sign and common
     scale of the codes.
 

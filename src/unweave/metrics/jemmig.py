@@ -43,7 +43,9 @@ def jemmig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, categorical:
     float
         The score. 1 is best, as for the other metrics: it is 1 minus the paper's normalised score.
 
-    Notes ----- H(z_a, v_k) - I(z_a; v_k) is what the latent tells beyond the factor, plus what it misses of it. If
+    Notes
+    -----
+    H(z_a, v_k) - I(z_a; v_k) is what the latent tells beyond the factor, plus what it misses of it. If
     several latents are equally informative, z_a is the one with the least entropy. With a single latent the gap is to
     0. A constant latent tells nothing beyond a factor and so scores log bins / (H(v_k) + log bins), not 0. A factor
     with a single value is left out. Invariant to the order of latents, factors or rows and to the scale and, as in

@@ -67,7 +67,9 @@ def k_sparse_probing(
     float
         The score. Constant codes score the share of the most frequent value.
 
-    Notes ----- Latents are chosen on the train rows, again for each half-sample; among equally good ones the first is
+    Notes
+    -----
+    Latents are chosen on the train rows, again for each half-sample; among equally good ones the first is
     taken. The probes have C = 100. A value that no train row has is predicted wrongly; a factor with a single value is
     left out. Up to rounding, invariant to the order, sign, shift and scale of latents. The factors as codes are not a
     ceiling: with "value", a single number that holds a factor gets a linear probe for each value, which does not always

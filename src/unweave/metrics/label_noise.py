@@ -59,7 +59,9 @@ def noisy_labels(
     numpy.ndarray
         Noisy factors (n, k), int64.
 
-    Notes ----- A categorical factor is replaced, with probability p, by a value drawn uniformly, which may be the old
+    Notes
+    -----
+    A categorical factor is replaced, with probability p, by a value drawn uniformly, which may be the old
     one. Any other factor gets Gaussian noise of mean 0, and is rounded and clipped to its range. The publication does
     not give the standard deviation; here it is p times the range (largest minus least value). A circular factor is
     clipped too.

@@ -40,7 +40,9 @@ def linearity(
     float
         The score.
 
-    Notes ----- A traversal along which no latent changes counts 0 in the normalised mean; a single latent (d = 1) that
+    Notes
+    -----
+    A traversal along which no latent changes counts 0 in the normalised mean; a single latent (d = 1) that
     changes counts
     1. Factors with a single value are left out; one with two values is always on a line. Invariant to a rotation of the
     codes, so to their order and sign, and to their shift and common scale.

@@ -46,7 +46,9 @@ def mcc(
     float
         The score.
 
-    Notes ----- Work on identifiability uses it [Khemakhem2020]_, [Klindt2021]_. A factor without a latent (d < k)
+    Notes
+    -----
+    Work on identifiability uses it [Khemakhem2020]_, [Klindt2021]_. A factor without a latent (d < k)
     counts 0, and so does a constant latent; unmatched latents do not count. A factor with a single value is left out.
     Invariant to the order of latents, factors or rows and to the sign, scale and shift of a latent; "rank" also to any
     increasing function of it.

@@ -46,7 +46,9 @@ def med(
     float
         The score.
 
-    Notes ----- A constant latent has no weight, and codes that are all constant score 0; with a single factor (K = 1)
+    Notes
+    -----
+    A constant latent has no weight, and codes that are all constant score 0; with a single factor (K = 1)
     all other codes score 1. A factor with a single value is left out. Invariant to the order of latents, factors or
     rows and to the scale and, as in `mig`, the sign of a latent.
 

@@ -37,7 +37,9 @@ def mig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, categorical: Se
     float
         The score.
 
-    Notes ----- With a single latent the gap is to 0; a constant latent has no information; a factor with a single value
+    Notes
+    -----
+    With a single latent the gap is to 0; a constant latent has no information; a factor with a single value
     is left out of the mean. Invariant to the order of latents or rows and to the scale of a latent; also to its sign,
     except for values on the edge of a bin, which belong to the bin above.
 

@@ -39,7 +39,9 @@ def mig_sup(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, categorical
     float
         The score.
 
-    Notes ----- A constant latent is left out of the mean, and codes that are all constant score 0; a latent that varies
+    Notes
+    -----
+    A constant latent is left out of the mean, and codes that are all constant score 0; a latent that varies
     but has no information stays in, with a gap near 0. With a single factor the gap is to 0; a factor with a single
     value is left out. Invariant to the order of latents, factors or rows and to the scale and, as in `mig`, the sign of
     a latent.

@@ -38,7 +38,9 @@ def minimality(
     float
         The score.
 
-    Notes ----- A latent may tell about other factors through correlation with its own: this costs nothing. What it
+    Notes
+    -----
+    A latent may tell about other factors through correlation with its own: this costs nothing. What it
     tells beyond its factor, about other factors or noise, lowers the score. A constant latent is left out of the mean,
     and codes that are all constant score 0; a latent of noise stays in. A factor with a single value is left out.
     Invariant to the order of latents, factors or rows and to the scale and, as in `mig`, the sign of a latent.
@@ -85,7 +87,9 @@ def sufficiency(
     float
         The score.
 
-    Notes ----- Additional latents, of the same factor, of others or of noise, do no harm. Constant latents have no
+    Notes
+    -----
+    Additional latents, of the same factor, of others or of noise, do no harm. Constant latents have no
     information; a factor with a single value is left out. Invariant to the order of latents, factors or rows and to the
     scale and, as in `mig`, the sign of a latent.
 

@@ -38,7 +38,9 @@ def modularity(
     float
         The score.
 
-    Notes ----- A constant latent counts 0 in the mean; with a single factor (K = 1), every latent that is informative
+    Notes
+    -----
+    A constant latent counts 0 in the mean; with a single factor (K = 1), every latent that is informative
     about it counts 1. A factor with a single value is left out. Only the division of a latent's information among
     factors matters, not its amount. Invariant to the order of latents, factors or rows and to the scale and, as in
     `mig`, the sign of a latent.

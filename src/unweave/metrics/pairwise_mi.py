@@ -36,7 +36,9 @@ def pairwise_mi(codes: ArrayLike, *, bins: int = 20, categorical: Sequence[int] 
     float
         The plug-in estimate. It is too large by about (bins - 1)^2 / 2n nats.
 
-    Notes ----- The pairs of a constant latent count 0; a single latent has no pair: 0. Invariant to the order of
+    Notes
+    -----
+    The pairs of a constant latent count 0; a single latent has no pair: 0. Invariant to the order of
     latents or rows and to the sign, scale and shift of a latent.
 
     References

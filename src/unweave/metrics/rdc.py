@@ -58,7 +58,9 @@ def mcc_rdc(
     float
         The score.
 
-    Notes ----- It detects what no correlation does, a square or a circle, and estimates the largest correlation of any
+    Notes
+    -----
+    It detects what no correlation does, a square or a circle, and estimates the largest correlation of any
     two functions f(z), g(v): near 1 wherever one variable is a function of the other, even a function that is not
     invertible. The assignment, missing latents and factors with a single value are treated as in `mcc`; a constant
     latent scores 0. A half-sample of the interval keeps the ranks of all rows. Invariant to the order of latents,

@@ -72,7 +72,9 @@ def sap(
     float
         The score.
 
-    Notes ----- With a single latent the gap is to 0; a factor with a single value is left out of the mean. Invariant to
+    Notes
+    -----
+    With a single latent the gap is to 0; a factor with a single value is left out of the mean. Invariant to
     the order and the sign of latents. The correlation is also invariant to their scale; the classifier is not, and it
     depends on the number of train rows, because its penalty is weighed against the sum of their losses.
 

@@ -37,7 +37,9 @@ def total_correlation(codes: ArrayLike, *, categorical: Sequence[int] = ()) -> S
     float
         The score, in nats. 0 means uncorrelated, not independent.
 
-    Notes ----- A constant latent is left out. Latents that determine each other have infinite total correlation. Here
+    Notes
+    -----
+    A constant latent is left out. Latents that determine each other have infinite total correlation. Here
     it stays finite, because eigenvalues of the correlation matrix below 1e-12 count as 1e-12: each exact linear
     dependence adds about 13.8 nats. With fewer rows than latents there is always one. Invariant to the order of latents
     or rows, and to the sign, scale and shift of a latent.

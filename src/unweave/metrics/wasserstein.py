@@ -45,7 +45,9 @@ def wasserstein_independence(codes: ArrayLike, *, categorical: Sequence[int] = (
     WassersteinIndependence
         distance, and normalised, which is below 2 (at most 2 - 2 / sqrt(d) for codes of one variance).
 
-    Notes ----- Codes that are all constant have 0. Latents of large variance weigh most. Invariant to the order of
+    Notes
+    -----
+    Codes that are all constant have 0. Latents of large variance weigh most. Invariant to the order of
     latents or rows and to the sign and shift of a latent; `normalised` also to a common scale of all latents.
 
     References

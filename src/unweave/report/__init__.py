@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from unweave.late import public_name
+
 if TYPE_CHECKING:
     from unweave.report.association import heat_map as heat_map
     from unweave.report.association import heat_map_figure as heat_map_figure
@@ -126,6 +128,4 @@ def __getattr__(name: str) -> object:
     """Import a public name on first use: matplotlib and the metrics are slow to import."""
     if name == "study":
         return import_module(f"{__name__}.{name}")
-    if name not in _HOME:
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    return public_name(__name__, _HOME, name)

@@ -1,41 +1,25 @@
-"""The object that reads the folder of a run."""
+"""The object that reads the folder of a run: `opening` opens it, `inference` encodes and decodes, `scoring` scores."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unweave.config import Config
-from unweave.data import Data, Dataset, load, load_again, recorded
-from unweave.data.identity import with_absolute_path
+from unweave.data import Data, Dataset, load, load_again
 from unweave.devices import choose_device
-from unweave.errors import UnknownName, UsageError, called
+from unweave.errors import UsageError, called
 from unweave.losses import Loss, loss_of
-from unweave.losses.names import with_absolute_file
 from unweave.nets import Model, Modules
-from unweave.nets.own import OWN
-from unweave.origins import how_to_load, plugins_of, warn_of_changes
+from unweave.origins import Origin, plugins_of, warn_of_changes
 from unweave.progress import OnProgress, reporting
 from unweave.runs import inference
-from unweave.runs.files import (
-    CONFIG,
-    LOG,
-    PUBLISHED,
-    SCORES,
-    SNAPSHOTS,
-    WEIGHTS,
-    read_json,
-    repair,
-    snapshot_path,
-    status_of,
-)
-from unweave.runs.weights import DamagedWeights, identity_of_file, load_model
+from unweave.runs.files import CONFIG, LOG, PUBLISHED, SCORES, SNAPSHOTS, WEIGHTS, snapshot_path, status_of
+from unweave.runs.opening import find_data, naming_origin, open_model, read_config, recorded_origins, settings_of
+from unweave.runs.weights import identity_of_file
 from unweave.tables import merge_scores, read_log, read_scores
 from unweave.tracing import about_traces, read_traces, traced_steps
 
@@ -53,11 +37,7 @@ class Run:
     def __init__(self, path: Path, values: dict[str, Any], device: str = "auto", net: Modules | None = None) -> None:
         self.path = path
         self.config: dict[str, Any] = values
-        with self._naming_its_origin():
-            settings = Config.from_json(values)
-        method, loss = settings.method, with_absolute_file(settings.method.loss, path)
-        method = method if loss == method.loss else replace(method, loss=loss)
-        self.settings = replace(settings, method=method, data=with_absolute_path(settings.data, path))
+        self.settings = settings_of(values, path)
         self._device = device
         self._data: Dataset | None = None
         self._modules = net
@@ -88,11 +68,7 @@ class Run:
             The run. Your own method, net or data set must be defined before, or loaded as a plugin.
         """
         path = Path(path)
-        if not path.is_dir():
-            raise UsageError(f"there is no folder '{path}'")
-        if not (path / CONFIG).is_file():
-            raise UsageError(f"'{path}' is not a run: it has no {CONFIG}")
-        values = read_json(path / CONFIG)
+        values = read_config(path)
         try:
             run = cls(path, values, device, net)
         except UsageError as error:
@@ -104,26 +80,14 @@ class Run:
         return run
 
     @property
-    def origins(self) -> dict[str, dict[str, Any]]:
+    def origins(self) -> dict[str, Origin]:
         """Where its method, net and data set come from, if they are a user's own."""
-        found = self.config.get("origins")
-        return {part: origin for part, origin in found.items() if isinstance(origin, dict)} if found else {}
+        return recorded_origins(self.config)
 
     @property
     def plugins(self) -> list[str]:
         """The files that define its parts, for `--plugin` or `unweave.plugins.load`."""
         return plugins_of(self.origins, self.path)
-
-    @contextmanager
-    def _naming_its_origin(self) -> Iterator[None]:
-        """For an unknown name, raise a `UsageError` that names the plugin that defines it, if the run recorded it."""
-        try:
-            yield
-        except UnknownName as error:
-            part = "data" if error.kind == "data set" else error.kind
-            if part not in self.origins:
-                raise
-            raise UsageError(f"its {error.kind} is {how_to_load(self.origins[part], self.path)}") from error
 
     def __repr__(self) -> str:
         return f"Run('{self.path}', {self.settings.method}, {self.state} at step {self.step})"
@@ -248,22 +212,9 @@ class Run:
     def data(self) -> Dataset:
         """The data set that the run was trained on."""
         if self._data is None:
-            with self._naming_its_origin():
-                self._data = load(**self._found_data())
+            with naming_origin(self.config, self.path):
+                self._data = load(**find_data(self.settings, self.path))
         return self._data
-
-    def _found_data(self) -> dict[str, Any]:
-        """Return the description of the data set with its path: relative to the run, or where it was in training."""
-        description = recorded(self.settings.data)
-        if "path" not in description or Path(description["path"]).exists():
-            return description
-        former = self.status.get("data")
-        if isinstance(former, str) and Path(former).exists():
-            return {**description, "path": former}
-        raise UsageError(
-            f"the data of '{self.path}' are not at '{description['path']}'; say where they are: --data PATH "
-            "(in Python: Run.open(folder, data=PATH))"
-        )
 
     @property
     def model(self) -> Model:
@@ -273,17 +224,7 @@ class Run:
     @cached_property
     def _loaded(self) -> tuple[Model, int, str]:
         """The model, and the step and identity of its weights, read at once because training replaces the file."""
-        path = self.weights_path
-        if not path.is_file():
-            raise UsageError(f"'{self.path}' has no {WEIGHTS}; {repair(self.path)}")
-        if self.settings.net.name == OWN and self._modules is None:
-            modules = self.origins.get("net", {}).get("name", "an encoder and a decoder")
-            needed = f"unweave.Run.open('{self.path}', net=(encoder, decoder))"
-            raise UsageError(f"the net of '{self.path}' consists of your modules {modules}: open it with {needed}")
-        try:
-            model, step, weights = load_model(path, self.settings, self._modules)
-        except DamagedWeights as error:
-            raise UsageError(f"'{path}' does not hold this run's weights ({error}); {repair(self.path)}") from error
+        model, step, weights = open_model(self.weights_path, self.settings, self.origins, self._modules, self.path)
         return model.to(choose_device(self._device)).eval(), step, weights
 
     def traversals(self, **options: Any) -> Image:

@@ -18,9 +18,9 @@ To add a score: a pure function, an entry in `SCORES`, and a line in `Measured` 
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from unweave.late import public_name
 from unweave.selection.agreement import agreement, agreement_pairs
 from unweave.selection.centrality import Coder, centrality, centrality_pairs
 from unweave.selection.dynamics import Dynamics, dynamics, dynamics_embedding, dynamics_pairs
@@ -60,6 +60,4 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     """Import what ranks runs on first use: the pure functions need neither tables nor torch."""
-    if name in _LATER:
-        return getattr(import_module(f"unweave.selection.{_LATER[name]}"), name)
-    raise AttributeError(f"module 'unweave.selection' has no attribute '{name}'")
+    return public_name(__name__, _LATER, name)

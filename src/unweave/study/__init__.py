@@ -12,6 +12,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from unweave.late import public_name
+
 if TYPE_CHECKING:
     from unweave.study.noise import score_under_noise as score_under_noise
     from unweave.study.opening import open_runs as open_runs
@@ -40,6 +42,4 @@ def __getattr__(name: str) -> object:
     """Import a public name on first use: metrics take long, and a table of runs needs none."""
     if name == "analysis":
         return import_module(f"{__name__}.{name}")
-    if name not in _HOME:
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    return public_name(__name__, _HOME, name)

@@ -8,8 +8,9 @@ frozen codes (`sample_efficiency`), `over_runs` the table for many runs.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from unweave.late import public_name
 
 if TYPE_CHECKING:
     from unweave.tasks.clustering import Clustering as Clustering
@@ -52,9 +53,7 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     """Import a public name on first use: only the environment needs Gymnasium."""
-    if name in _HOME:
-        return getattr(import_module(f"unweave.tasks.{_HOME[name]}"), name)
-    raise AttributeError(f"module 'unweave.tasks' has no attribute '{name}'")
+    return public_name(__name__, _HOME, name)
 
 
 def __dir__() -> list[str]:

@@ -1,13 +1,13 @@
 """Training: one loop for every method.
 
 `train` resolves a `Config`, claims the run's folder (`folder`), builds a `TrainingState` (`state`: model, optimiser,
-random streams, log) and runs the loop (`loop`). Six random streams come from the seed (`streams`): initialisation,
-batches, noise, labels, the choices of methods, and columns of a Jacobian. A checkpoint holds the whole state, so an
-interrupted run ends with the same weights, bit for bit.
+random streams, log) and runs the loop (`loop`) over steps (`step`). Six random streams come from the seed (`streams`):
+initialisation, batches, noise, labels, the choices of methods, and columns of a Jacobian. A checkpoint holds the whole
+state, so an interrupted run ends with the same weights, bit for bit.
 
 Also here: `by_name` and `resolve` (names and defaults that depend on the data), `supervision` (supervised terms),
 `history` (the log), `diagnosis` (warns of trouble, once), `traces` (the decoder's hidden layers during training),
-`interrupt` (signals), `trackers` (TensorBoard, Weights & Biases), `origins`.
+`status` (what status.json says), `interrupt` (signals), `trackers` (TensorBoard, Weights & Biases), `origins`.
 
 Training is fast by default (`benchmarks/train.py`): glibc keeps freed memory between steps, tensors are channels-last,
 Adam is fused, activations are in place. None of these is an option, because none changes a result.

@@ -18,15 +18,11 @@ from unweave.data import Data, Dataset, as_dataset, load
 from unweave.data.labels import Labels
 from unweave.devices import choose_device, torch_threads
 from unweave.errors import UsageError
-from unweave.files import write_json
-from unweave.hardware import machine
-from unweave.losses import loss_of
 from unweave.memory import keep_freed_memory
-from unweave.methods import Batch, Method, OrthogonalJacobian, method_name
+from unweave.methods import Method, OrthogonalJacobian, method_name
 from unweave.nets import Modules, Net
-from unweave.penalties.checks import NotFinite
 from unweave.progress import Bar
-from unweave.runs import CHECKPOINT, STATUS, Run
+from unweave.runs import CHECKPOINT, Run
 from unweave.tracing import Tracing
 from unweave.training import trackers
 from unweave.training.by_name import chosen_method
@@ -36,9 +32,10 @@ from unweave.training.interrupt import Interrupted, deferred_interrupts
 from unweave.training.origins import origins_of
 from unweave.training.resolve import check_snapshots, resolved
 from unweave.training.state import TrainingState
+from unweave.training.status import diverged, reported_as_diverged, write_status
+from unweave.training.step import take_step
 from unweave.training.streams import seeded_torch
 from unweave.training.traces import Tracer, check_hidden, check_traces
-from unweave.versions import versions
 
 OnRow = Callable[[dict[str, float]], object]
 """Called with every row of the log: step, seconds, loss and terms."""
@@ -203,49 +200,26 @@ def _fit(
     bar: Bar,
 ) -> None:
     """Train from the state's step to the last one, and write checkpoints and a status into the folder."""
-    training, method, model, jacobian = config.training, config.method, state.model, config.jacobian
-    loss_kind = loss_of(method.loss)
-    device = model.device
+    steps, model = config.training.steps, state.model
     clock = time.perf_counter() - state.seconds
-    diagnosis = Diagnosis(len(data), training.steps, method.categories_of(config.net.latents))
-    with deferred_interrupts() as stop, _exact(device):
-        if state.step in snapshots and state.step < training.steps:
+    diagnosis = Diagnosis(len(data), steps, config.method.categories_of(config.net.latents))
+    with deferred_interrupts() as stop, _exact(model.device):
+        if state.step in snapshots and state.step < steps:
             state.save_snapshot(folder)  # of a run that ended here and continues
         if tracer is not None:
             tracer.begin(model, state.step, folder)
-        while state.step < training.steps:
-            batch = _draw(method, data, training.batch, state)
-            with torch.autocast(device.type, torch.bfloat16, enabled=training.precision == "bf16"):
-                q, z = method.infer(model, batch, state.step, state.streams.noise)
-                with _reported_as_diverged(state, folder):
-                    terms = method.checked_terms(model, batch, q, z, state.step)
-                    if jacobian is not None:
-                        codes = method.decoded(q, z)
-                        terms["jacobian"] = jacobian.term(model, loss_kind, codes, state.step, state.streams.columns)
-                if state.supervision is not None:
-                    terms["supervised"] = state.supervision.term(model, state.step)
-            with torch.no_grad():
-                diagnostics = method.diagnostics(model, q, z, state.step)
-            loss = torch.stack(list(terms.values())).sum()
-            state.optimiser.zero_grad()
-            loss.backward()
-            if training.clip:
-                torch.nn.utils.clip_grad_value_(model.own_parameters(), training.clip)
-            state.optimiser.step()
-            if state.adversary is not None:
-                with _reported_as_diverged(state, folder):
-                    diagnostics["adversary"] = _train_adversary(state.adversary, method, data, training.batch, state, z)
-            state.history.add(loss, terms, diagnostics)
-            state.step += 1
-            bar("training", state.step, training.steps)
+        while state.step < steps:
+            with reported_as_diverged(state, folder):
+                q = take_step(state, config, data)
+            bar("training", state.step, steps)
             state.seconds = time.perf_counter() - clock
 
-            last, stopping = state.step == training.steps, stop.received
+            last, stopping = state.step == steps, stop.received
             save = last or stopping or state.step % checkpoint_every == 0
             row_due = last or state.history.due(state.step)
             traced = tracer is not None and tracer.is_due(state.step)
             if (save or row_due or traced) and not state.finite():
-                raise _diverged(state, folder)
+                raise diverged(state, folder)
             row = _timed(state) if row_due else None
             if state.history.due(state.step):
                 state.history.close_window(state.step)
@@ -255,7 +229,7 @@ def _fit(
                 tracer.save(model, state.step, folder)
             if save:
                 state.save(folder, last=last)
-                _write_status(state, data, folder, "unfinished")
+                write_status(state, data, folder, "unfinished")
             if row is not None:  # after the checkpoint, because a callback may fail
                 bar.terms({name: value for name, value in row.items() if name not in ("step", "seconds")})
                 for tell in notify:
@@ -266,7 +240,7 @@ def _fit(
     # After the loop, not in its last step: a run that was killed after its last checkpoint comes straight here.
     if not _is_whole(Run.open(folder)):
         state.save(folder, last=True)
-    _write_status(state, data, folder, "finished")
+    write_status(state, data, folder, "finished")
 
 
 def _timed(state: TrainingState) -> dict[str, float]:
@@ -292,31 +266,6 @@ def _check_snapshots(snapshots: Sequence[int], run: Run, steps: int) -> None:
         raise UsageError(f"{late}; train again in another folder")
 
 
-def _draw(method: Method, data: Dataset, size: int, state: TrainingState) -> Batch:
-    """Return the next batch: its images, and their factors if the method needs them."""
-    indices = method.draw(data, size, state.streams.batches).ravel()
-    x = state.model.pixels(data.inputs(indices))  # (group_size * size, C, H, W) in [0, 1] or standardised; or (…, D)
-    factors = torch.from_numpy(data.values(indices)).to(x.device) if method.labelled else None
-    return Batch(x, indices.size // size, factors, state.streams.choices)
-
-
-def _train_adversary(
-    optimiser: torch.optim.Optimizer, method: Method, data: Dataset, size: int, state: TrainingState, z: torch.Tensor
-) -> torch.Tensor:
-    """Update the adversary on the codes of the batch and of another one, and return its loss."""
-
-    @torch.no_grad()
-    def another() -> torch.Tensor:
-        batch = _draw(method, data, size, state)
-        return method.infer(state.model, batch, state.step, state.streams.noise)[1]
-
-    loss = method.adversary_loss(state.model, z.detach(), another)
-    optimiser.zero_grad()
-    loss.backward()
-    optimiser.step()
-    return loss.detach()
-
-
 def _loaded(data: Data, progress: bool | None) -> Dataset:
     """Return the data set, with a progress bar while it is read."""
     if not isinstance(data, str | Path):
@@ -336,40 +285,6 @@ def _net(net: str | Modules, latents: int, width: float, depth: int) -> Net:
 
 def _default_folder(config: Config) -> Path:
     return Path("runs") / f"{method_name(config.method)}-{config.data['name']}-{config.id[:8]}"
-
-
-def _write_status(state: TrainingState, data: Dataset, folder: Path, phase: str) -> None:
-    device = state.model.device
-    status = {
-        "state": phase,
-        "step": state.step,
-        "seconds": round(state.seconds, 3),
-        "device": torch.cuda.get_device_name(device) if device.type == "cuda" else device.type,
-        "threads": torch.get_num_threads(),
-        "machine": machine(),
-        "versions": versions(),
-    }
-    if path := data.options.get("path"):
-        status["data"] = path  # the absolute path; the configuration has it relative to the run
-    write_json(folder / STATUS, status)
-
-
-def _diverged(state: TrainingState, folder: Path) -> UsageError:
-    """Record in the status that the run failed, and return the error."""
-    reason = f"the loss or a weight is no longer finite after step {state.step}"
-    status = Run.open(folder).status
-    write_json(folder / STATUS, {**status, "state": "failed", "reason": reason})
-    kept = f"the checkpoint of step {status['step']} is kept" if status["step"] else "no checkpoint was reached"
-    return UsageError(f"{reason}; {kept} in '{folder}'; try a smaller lr, or another seed")
-
-
-@contextmanager
-def _reported_as_diverged(state: TrainingState, folder: Path) -> Iterator[None]:
-    """Within this context, codes that are not finite make the run fail."""
-    try:
-        yield
-    except NotFinite as error:
-        raise _diverged(state, folder) from error
 
 
 @contextmanager

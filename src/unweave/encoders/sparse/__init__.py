@@ -13,8 +13,9 @@ rows), `folder`, `scaling`, `autoencoder` (encode, decode), `statistics`.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from unweave.late import public_name
 
 if TYPE_CHECKING:
     from unweave.encoders.sparse.autoencoder import SparseAutoencoder as SparseAutoencoder
@@ -33,6 +34,4 @@ __all__ = ["SparseAutoencoder", "SparseSettings", "SparseStatistics", "fit_spars
 
 def __getattr__(name: str) -> object:
     """Import a public name on first use: the command line's help needs the settings but not torch."""
-    if name not in _HOME:
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    return public_name(__name__, _HOME, name)

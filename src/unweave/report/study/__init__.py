@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from unweave.late import public_name
 
 if TYPE_CHECKING:
     from unweave.report.study.line_plots import scores_by_setting as scores_by_setting
@@ -46,6 +47,4 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     """Import a public name on first use: matplotlib takes long."""
-    if name not in _HOME:
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    return public_name(__name__, _HOME, name)

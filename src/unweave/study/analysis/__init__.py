@@ -5,8 +5,9 @@ The seed is the unit of replication: every interval here is over training seeds,
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from unweave.late import public_name
 
 if TYPE_CHECKING:
     from unweave.study.analysis.agreement import Transfer as Transfer
@@ -125,6 +126,4 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     """Import a public name on first use: who needs one analysis does not wait for all."""
-    if name not in _HOME:
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    return public_name(__name__, _HOME, name)
