@@ -25,5 +25,5 @@ __all__ = ["Explorer", "Served", "create_app", "explore"]
 
 
 def __getattr__(name: str) -> object:
-    """Import a name on first use: what answers requests is an extra."""
+    """Import a name on first use: the server needs an extra."""
     return public_name(__name__, _HOME, name)
