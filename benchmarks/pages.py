@@ -28,5 +28,5 @@ def put_all(page: Path, texts: Mapping[str, str]) -> None:
 def to_store(words: Sequence[str] | None, about: str | None, option: str, what: str) -> Path | None:
     """Return the path that a script's only option gives; None without the option."""
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(option, dest="path", type=Path, metavar="PATH", help=f"{what}, to be stored first")
+    parser.add_argument(option, dest="path", type=Path, metavar="PATH", help=f"{what} to store first")
     return parser.parse_args(words).path

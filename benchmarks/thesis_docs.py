@@ -211,7 +211,7 @@ def _line(cells: Iterable[str]) -> str:
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    if given := pages.to_store(words, __doc__, "--results", "folder of results"):
+    if given := pages.to_store(words, __doc__, "--results", "the folder of results"):
         store(given)
     pages.put_all(PAGE, blocks())
     for name in FIGURES:

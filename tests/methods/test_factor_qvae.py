@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import torch
 
-import unweave
 from unweave.errors import UsageError
 from unweave.methods import Batch, FactorQVAE
 from unweave.nets import Model, Net
@@ -101,18 +100,8 @@ def test_the_total_correlation_moves_encoder_and_codebook_and_not_the_adversary(
     assert moves.grad is not None
 
 
-def test_codes_are_the_nearest_scalars(tmp_path):
-    run = unweave.train(
-        FactorQVAE(values=5, adversary_units=8),
-        data="xysquares:size=32",
-        steps=5,
-        batch=8,
-        net="mlp",
-        width=0.05,
-        latents=3,
-        out=tmp_path,
-    )
-    opened = unweave.Run.open(tmp_path)
+def test_codes_are_the_nearest_scalars(trained_and_opened):
+    run, opened = trained_and_opened(FactorQVAE(values=5, adversary_units=8), steps=5, latents=3)
     assert opened.categories == (0, 0, 0)
     images = opened.data.images(range(30))
     codes, head = opened.encode(images), run.model.bottleneck

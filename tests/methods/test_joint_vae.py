@@ -118,18 +118,8 @@ def test_samples_have_each_category_as_often_as_it_is_likely():
     np.testing.assert_allclose(np.bincount(drawn.flatten(), minlength=3) / 20_000, [0.1, 0.3, 0.6], atol=0.012)
 
 
-def test_codes_hold_the_most_likely_category_and_are_decoded_as_one_hot(tmp_path):
-    run = unweave.train(
-        JointVAE(categories=3, loss="mse"),
-        data="xysquares:size=32",
-        steps=5,
-        batch=8,
-        net="mlp",
-        width=0.05,
-        latents=4,
-        out=tmp_path,
-    )
-    opened = unweave.Run.open(tmp_path)
+def test_codes_hold_the_most_likely_category_and_are_decoded_as_one_hot(trained_and_opened):
+    run, opened = trained_and_opened(JointVAE(categories=3, loss="mse"), steps=5, latents=4)
     assert opened.categories == (0, 0, 0, 3)
     images = opened.data.images(range(40))
     codes, logs = opened.posterior(images)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -45,9 +47,9 @@ def test_terms_are_the_papers_times_the_number_of_pixels(model, x):
     torch.testing.assert_close(terms["reconstruction"], -(x * p.log() + (1 - x) * (1 - p).log()).sum() / 6)
 
 
-def test_quantisation_moves_the_codebook_only_and_commitment_the_encoder_only(model, x):
-    terms = terms_of(QLAE(loss="mse"), model, x)
-    parts = {"book": model.bottleneck.moves, "encoder": next(model.encoder.parameters())}
+def assert_each_term_moves_its_part(terms: dict[str, torch.Tensor], book: Any, encoder: torch.nn.Module):
+    """The quantisation moves the codebook only, the commitment and the reconstruction the encoder only."""
+    parts = {"book": book, "encoder": next(encoder.parameters())}
     moved = {
         name: {
             part: torch.autograd.grad(terms[name], weight, allow_unused=True, retain_graph=True)[0] is not None
@@ -58,6 +60,11 @@ def test_quantisation_moves_the_codebook_only_and_commitment_the_encoder_only(mo
     assert moved["quantisation"] == {"book": True, "encoder": False}
     assert moved["commitment"] == {"book": False, "encoder": True}
     assert moved["reconstruction"] == {"book": False, "encoder": True}
+
+
+def test_quantisation_moves_the_codebook_only_and_commitment_the_encoder_only(model, x):
+    terms = terms_of(QLAE(loss="mse"), model, x)
+    assert_each_term_moves_its_part(terms, model.bottleneck.moves, model.encoder)
 
 
 def test_a_trained_run_has_codes_of_ten_values_and_opens_again(tmp_path):

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 import torch
 
-import unweave
 from unweave.errors import UsageError
 from unweave.methods import VQVAE, Batch
 from unweave.nets import Model, Net
 from unweave.nets.vectors import VectorHead, Vectors
+
+from .test_qlae import assert_each_term_moves_its_part
 
 SHAPE = (32, 32, 3)
 
@@ -67,17 +68,7 @@ def test_what_each_term_moves(x):
     model = model_of(method)
     q, z = method.infer(model, Batch(x), 0, torch.Generator())
     terms = method.terms(model, Batch(x), q, z, 0)
-    parts = {"book": model.bottleneck.vectors, "encoder": next(model.encoder.parameters())}
-    moved = {
-        name: {
-            part: torch.autograd.grad(terms[name], weight, allow_unused=True, retain_graph=True)[0] is not None
-            for part, weight in parts.items()
-        }
-        for name in terms
-    }
-    assert moved["quantisation"] == {"book": True, "encoder": False}
-    assert moved["commitment"] == {"book": False, "encoder": True}
-    assert moved["reconstruction"] == {"book": False, "encoder": True}
+    assert_each_term_moves_its_part(terms, model.bottleneck.vectors, model.encoder)
 
 
 def test_gradients_of_the_reconstruction_go_straight_through():
@@ -89,18 +80,8 @@ def test_gradients_of_the_reconstruction_go_straight_through():
     assert not q.sample(torch.Generator()).detach().any()
 
 
-def test_a_run_has_numbers_of_vectors_for_codes_and_decodes_the_vectors(tmp_path):
-    run = unweave.train(
-        VQVAE(categories=6, loss="mse"),
-        data="xysquares:size=32",
-        steps=20,
-        batch=8,
-        net="mlp",
-        width=0.05,
-        latents=4,
-        out=tmp_path,
-    )
-    opened = unweave.Run.open(tmp_path)
+def test_a_run_has_numbers_of_vectors_for_codes_and_decodes_the_vectors(trained_and_opened):
+    run, opened = trained_and_opened(VQVAE(categories=6, loss="mse"), steps=20, latents=4)
     assert opened.categories == (6, 6, 6, 6)
     assert not opened.has_posterior
     images = opened.data.images(range(60))

@@ -74,6 +74,14 @@ def test_without_the_modules_the_message_says_how(tmp_path):
         _ = other.model
 
 
+def test_an_earlier_step_of_the_run_has_the_modules_too(tmp_path):
+    run = unweave.train("vae", net=modules(), out=tmp_path / "run", snapshots=[4], **OPTIONS)
+    images = run.data.images(np.arange(5))
+    earlier = run.at(4)
+    assert earlier.step == 4
+    assert not np.array_equal(earlier.encode(images), run.encode(images))
+
+
 def stop_after(step: int) -> Callable[[dict[str, float]], None]:
     def tell(row: dict[str, float]) -> None:
         if row["step"] == step:

@@ -139,7 +139,7 @@ class Run:
         if not self.has_snapshot(step):
             kept = ", ".join(f"{kept:,}" for kept in [*self.snapshots, self.status["step"]])
             raise UsageError(f"'{self.path}' has no snapshot of step {step:,} (kept: {kept})")
-        earlier = Run(self.path, self.config, self._device)
+        earlier = Run(self.path, self.config, self._device, self._modules)
         earlier._data, earlier._snapshot = self._data, step
         return earlier
 

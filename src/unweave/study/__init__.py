@@ -1,8 +1,9 @@
 """Studies: many runs given as data, on this machine or a cluster, and the table of their scores.
 
 - `grid` (combinations, TOML), `plan`, `task` and `checks`: what to run.
-- `study` (`Study`), `folder` (what is done), `work` (the one function that every engine calls), `sessions` (when and
-  how the study was run), `integrity` (is a run complete?), `engines` (processes, Ray, Slurm).
+- `study` (`Study`) with `running` (gives tasks to an engine) and `status` (how far it is), `folder` (what is done),
+  `work` (the one function that every engine calls), `sessions` (when and how the study was run), `integrity` (is a run
+  complete?), `engines` (processes, Ray, Slurm).
 - `table` with `run_files` (reads many run folders fast), `opening` (the runs below folders and studies), `noise`
   (scores under label noise), `analysis` (pure functions of the table).
 """
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from unweave.study.opening import open_runs as open_runs
     from unweave.study.plan import Plan as Plan
     from unweave.study.plan import Scoring as Scoring
-    from unweave.study.study import Status as Status
+    from unweave.study.status import Status as Status
     from unweave.study.study import Study as Study
     from unweave.study.task import Task as Task
     from unweave.study.work import Outcome as Outcome
@@ -28,7 +29,7 @@ _HOME = {
     "Outcome": "work",
     "Plan": "plan",
     "Scoring": "plan",
-    "Status": "study",
+    "Status": "status",
     "Study": "study",
     "Task": "task",
     "open_runs": "opening",

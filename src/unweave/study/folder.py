@@ -23,7 +23,7 @@ from typing import Any, Literal
 
 from unweave.errors import UsageError
 from unweave.files import exclusive, is_held, write_atomically, write_json
-from unweave.study.integrity import is_table, is_trained, read_object
+from unweave.study.integrity import can_go_on, is_table, is_trained, read_object
 from unweave.study.plan import Plan
 from unweave.study.sessions import record_session
 from unweave.study.task import Task
@@ -124,6 +124,12 @@ class StudyFolder:
             aside.mkdir(exist_ok=True)
             number = sum(entry.name.startswith(task.name) for entry in aside.iterdir())
             shutil.move(folder, aside / f"{task.name}-{number}")
+
+    def can_go_on(self, task: Task, plan: Plan) -> bool:
+        """Return whether a run can continue in its folder: undamaged, with all earlier snapshots and traces."""
+        folder = self.run_of(task)
+        lacks = [step for step in plan.snapshots if not (folder / "snapshots" / f"{step}.safetensors").is_file()]
+        return can_go_on(folder) and not ((lacks or not has_traces(folder, task, plan)) and is_trained(folder))
 
     def driver(self) -> dict[str, Any]:
         """Return who runs the study now, or an empty dict."""

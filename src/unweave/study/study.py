@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +13,11 @@ from unweave.errors import UsageError, unknown
 from unweave.hardware import cores
 from unweave.plugins import loaded
 from unweave.progress import OnProgress, silent
-from unweave.study.engines.table import Engine, engine_of
-from unweave.study.folder import Driver, State, StudyFolder, has_traces
-from unweave.study.integrity import can_go_on, is_trained
+from unweave.study.engines.table import engine_of
+from unweave.study.folder import StudyFolder
 from unweave.study.plan import Changes, Plan, changes
+from unweave.study.running import perform
+from unweave.study.status import Status
 from unweave.study.table import Records, read_records, score_table
 from unweave.study.task import Task, differing, digest, settings_of
 from unweave.study.work import Job, Outcome
@@ -27,39 +28,6 @@ if TYPE_CHECKING:
     from unweave.data import Dataset
     from unweave.methods import Method
     from unweave.report import Page, Section
-
-STATES: tuple[State, ...] = ("done", "failed", "running", "todo")
-
-
-@dataclass(frozen=True)
-class Status:
-    """Which runs of a study are done."""
-
-    states: dict[str, State]
-    """The state of every task, by name."""
-    driver: dict[str, Any]
-    """Who runs the study now: pid, host, since, workers; empty if nobody does."""
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """How many tasks are done, failed, running and to do."""
-        found = Counter(self.states.values())
-        return {state: found[state] for state in STATES}
-
-    @property
-    def rate(self) -> float | None:
-        """Runs per hour since the driver started."""
-        import time
-
-        if not self.driver.get("finished"):
-            return None
-        return 3600 * self.driver["finished"] / max(time.time() - self.driver["started"], 1e-9)
-
-    @property
-    def hours_left(self) -> float | None:
-        """Hours until all is done, at this rate."""
-        left = self.counts["todo"] + self.counts["running"]
-        return left / self.rate if self.rate else None
 
 
 class Study:
@@ -254,53 +222,14 @@ class Study:
             self._redo([redo] if isinstance(redo, str) else redo)
             wanted = self.plan.wanted()
             todo = [task for task in self.plan.tasks if self._is_todo(task, wanted)]
-            self._perform(todo, chosen, workers, device, driver, stop_on_failure, on_progress or silent, on_result)
+            job_of = partial(self._job, device=device)
+            tell = on_progress or silent
+            perform(todo, job_of, self.folder, chosen, workers, driver, stop_on_failure, tell, on_result)
         return self.status()
 
     def _is_todo(self, task: Task, wanted: dict[str, str]) -> bool:
         failed = self.folder.failure_of(task).is_file()
         return not failed and not self.folder.is_done(task, self.plan, wanted)
-
-    def _perform(
-        self,
-        todo: Sequence[Task],
-        engine: Engine,
-        workers: int | None,
-        device: str,
-        driver: Driver,
-        stop_on_failure: bool,
-        on_progress: OnProgress,
-        on_result: Callable[[Outcome], object] | None,
-    ) -> None:
-        """Give the tasks to the engine, and record how each ends."""
-        tasks = {task.name: task for task in todo}
-        jobs = (self._job(task, device) for task in todo)
-        ended = 0
-        on_progress("runs", ended, len(todo))
-        if not todo:
-            return
-        outcomes = engine.run(jobs, workers, lambda names: driver.update(names, ended))
-        try:
-            for outcome in outcomes:
-                ended += 1
-                if outcome.kind == "failed":
-                    self._record_failure(tasks[outcome.name], outcome)
-                if on_result:
-                    on_result(outcome)
-                if outcome.kind == "full":
-                    raise _disk_is_full(outcome.summary)
-                if outcome.kind == "failed" and stop_on_failure:
-                    raise UsageError(f"{outcome.name} failed: {outcome.summary}")
-                on_progress("runs", ended, len(todo))
-        finally:
-            driver.update([], ended)
-            outcomes.close()
-
-    def _record_failure(self, task: Task, outcome: Outcome) -> None:
-        try:
-            self.folder.record_failure(task, outcome.summary, outcome.traceback)
-        except OSError as error:  # the task stays to do, and fails again once there is room
-            raise _disk_is_full(f"{error}, while it was recorded that {task.name} failed: {outcome.summary}") from error
 
     def _job(self, task: Task, device: str) -> Job:
         folder, plan = self.folder.run_of(task), self.plan
@@ -322,13 +251,7 @@ class Study:
             else:
                 raise unknown("cell or run", what, ["failed", "stale", *labels])
             for task in chosen:
-                self.folder.forget(task, restart=what != "failed" or not self._can_go_on(task))
-
-    def _can_go_on(self, task: Task) -> bool:
-        """Return whether a run can continue in its folder: undamaged, with all earlier snapshots and traces."""
-        folder = self.folder.run_of(task)
-        lacks = [step for step in self.plan.snapshots if not (folder / "snapshots" / f"{step}.safetensors").is_file()]
-        return can_go_on(folder) and not ((lacks or not has_traces(folder, task, self.plan)) and is_trained(folder))
+                self.folder.forget(task, restart=what != "failed" or not self.folder.can_go_on(task, self.plan))
 
     def stale(self) -> list[Task]:
         """Return the tasks whose runs were made by other versions of unweave or torch.
@@ -384,7 +307,3 @@ class Study:
         from unweave.report import Page, write_study_page
 
         return Page(write_study_page(self, None if out is None else Path(out), extra=extra))
-
-
-def _disk_is_full(why: str) -> UsageError:
-    return UsageError(f"the disk is full or cannot be written ({why}); nothing is lost: make room, and run again")
