@@ -1,10 +1,10 @@
-"""The ceilings of the data sets that are drawn, with their default options, over all their images.
+"""The ceilings of drawn data sets with their default options, over all their images.
 
     python benchmarks/ceilings.py            print those that unweave ships
     python benchmarks/ceilings.py --write    compute those that are missing, and write src/unweave/data/ceilings.json
 
-An entry is found by a hash of the set's description and of some of its images, so that a set that is drawn in another
-way has none until this is run again. Some minutes on one thread.
+An entry is found by a hash of the set's description and of some of its images. A set that is drawn differently has no
+entry until this is run again. It takes some minutes on one thread.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from unweave.files import write_json
 
 
 def drawn() -> list[str]:
-    """Return the names of the sets that need no file."""
+    """Return the names of the sets that need no files."""
     return [name for name in DATASETS if not source(name)]
 
 
@@ -35,7 +35,7 @@ def main() -> None:
         if (found := shipped.get(key) or ceilings(data)) is not None:
             entries[key] = {"description": data.description, **asdict(found)}
             print(name, _told(found), flush=True)
-            write_json(SHIPPED, entries)  # each as soon as it is there: the next start has it already
+            write_json(SHIPPED, entries)  # after each set, so that nothing is lost on an interrupt
 
 
 def _told(found: Ceilings) -> str:

@@ -1,17 +1,17 @@
-"""How often `compare` sees a difference: where there is none, and where there is one.
+"""How often `compare` finds a difference if there is none, and if there is one.
 
-`python benchmarks/compare.py --out docs/results/compare.csv` measures all of it (some forty minutes of CPU time);
-`--cases`, `--worlds`, `--metrics` and `--trials` choose. `--show docs/results/compare.csv` prints the tables of
+`python benchmarks/compare.py --out docs/results/compare.csv` measures everything (some forty minutes of CPU time);
+`--cases`, `--worlds`, `--metrics` and `--trials` select parts. `--show docs/results/compare.csv` prints the tables of
 docs/compare.md.
 
-- `equal`: two encoders with the same rule and independent noise, on the same 2,000 rows. Whatever differs is a false
+- `equal`: two encoders with the same rule and independent noise, on the same 2,000 rows. Any difference is a false
   alarm.
-- `paired`, `unpaired`: encoder b of the world "good", and encoder a, which lets a little of each factor into the next
-  one's code; their noise is the same, correlated by 0.7 or independent. Paired is the interval of `compare`. Unpaired
-  is made of the two scores' own intervals: half its width is the root of the sum of their squares.
+- `paired`, `unpaired`: encoder b of the world "good", and encoder a, which leaks a little of each factor into the next
+  factor's latent; their noise is the same, has correlation 0.7, or is independent. Paired is the interval of `compare`.
+  Unpaired combines the intervals of the two scores: its half-width is the root of the sum of their squared half-widths.
 
-Columns: `difference` and `deviation` are its mean and standard deviation over trials, `reach` is the mean of half the
-interval's width, `seen` the share of trials in which the interval excludes 0.
+Columns: `difference` and `deviation` are the mean and standard deviation of the difference over trials, `reach` is the
+mean half-width of the interval, `seen` the share of trials in which the interval excludes 0.
 """
 
 from __future__ import annotations
@@ -49,15 +49,15 @@ CHEAP = (
 )
 REFITTED = ("sap", "explicitness", "dci", "info-mec", "factor-vae-score")
 TRIALS = {**dict.fromkeys(CHEAP, 200), **dict.fromkeys(REFITTED, 60), "dci": 100, "factor-vae-score": 40}
-TRIALS["modularity"] = 1_000  # without the margin it alarmed most often: in 9 % of 3,000
+TRIALS["modularity"] = 1_000  # without the margin it had most false alarms: 9 % of 3,000
 SETTLED = {("good", "factor-vae-score")}
-"""Both score 1 in any sample: there is nothing to measure."""
+"""Left out: both encoders score 1 in any sample."""
 LEAK = 0.125
-"""How much of the next factor encoder a lets into a code: D is less by about 0.046."""
+"""How much of the next factor leaks into a latent of encoder a: D is lower by about 0.046."""
 NOISES = {"same noise": 1.0, "correlated noise": 0.7, "independent noise": 0.0}
 """The correlation of the noise of two encoders that differ."""
 FIRST_SEED = 10_000
-"""The tests take other ones."""
+"""The tests use other seeds."""
 HEAD: tuple[str, ...] = ("case", "world", "metric", "rows", "trials", "difference", "deviation", "reach", "seen")
 Found = tuple[str, float, float]
 """A score's name, its difference, and half the width of the interval."""
@@ -66,11 +66,11 @@ Found = tuple[str, float, float]
 def encode(world: str, place: np.ndarray, noise: np.ndarray) -> np.ndarray:
     """Return codes (n, 6) of factors (n, 3) in [0, 1] and of noise (n, 6) of deviation 1."""
     k = place.shape[1]
-    if world == "good":  # a code for each factor, and as many of noise alone
+    if world == "good":  # a latent for each factor, and as many noise latents
         return np.hstack([place + 0.15 * noise[:, :k], noise[:, k:]])
-    if world == "mixed":  # every code a mixture of all factors
+    if world == "mixed":  # every latent is a mixture of all factors
         return place @ np.random.default_rng(5).normal(size=(k, 2 * k)) + 0.2 * noise
-    if world == "twice":  # two codes for each factor
+    if world == "twice":  # two latents for each factor
         return np.tile(place, 2) + np.repeat([0.1, 0.2], k) * noise
     raise ValueError(world)
 
@@ -88,7 +88,7 @@ def equal_encoders(world: str, seed: int) -> tuple[np.ndarray, np.ndarray, np.nd
 
 
 def unequal_encoders(seed: int, rho: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the codes of an encoder that lets factors leak and of one that does not, and the factors."""
+    """Return the codes of an encoder with leaks and of one without, and the factors."""
     rng = np.random.default_rng(seed)
     factors = rng.integers(SIZES, size=(ROWS, len(SIZES)))
     place = factors / (SIZES - 1)
@@ -98,7 +98,7 @@ def unequal_encoders(seed: int, rho: float) -> tuple[np.ndarray, np.ndarray, np.
 
 
 def alarms(world: str, metric: str, seeds: Iterable[int]) -> list[list[Found]]:
-    """Return what `compare` finds of equal encoders, in each trial."""
+    """Return the results of `compare` on equal encoders, in each trial."""
     found = []
     for seed in seeds:
         a, b, factors = equal_encoders(world, seed)

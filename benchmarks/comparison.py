@@ -4,11 +4,12 @@
     python benchmarks/comparison.py run --part 1/4 --out studies/comparison-1
     python benchmarks/comparison.py store studies/comparison-1 others.parquet
 
-examples/studies/comparison.toml holds every run. A part is every fourth of them, from the first on; each machine takes
-another, and the same command goes on where it stopped, checkpoints and all. What docs/results/comparison.parquet holds
-already is not run again. `store` merges the scores of finished runs into that file, from folders of studies and from
-such files of other machines, and writes docs/choose-a-method.md (`comparison_docs.py`): the order does not matter, and
-a run that is there stays as it is. `cost` says how long the training would take here, by a few steps of each method.
+examples/studies/comparison.toml defines every run. Part 1/4 is every fourth run, from the first on, so each machine can
+take another part. After an interruption the same command continues from the checkpoints. Runs whose scores are in
+docs/results/comparison.parquet are not run again. `store` merges the scores of finished runs into that file, from
+folders of studies and from such files of other machines, in any order, and writes docs/choose-a-method.md
+(`comparison_docs.py`); stored runs do not change. `cost` estimates the training time here from a few steps of each
+method.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ COLUMNS = {
     "machine": polars.String,
     "versions": polars.String,
 }
-"""One row a score: the name of its run, which ends in the identity, and what training took, where and with what."""
+"""One row per score: the name of its run, which ends in the identity, and the time, machine and versions."""
 
 
 @cache
@@ -50,7 +51,7 @@ def plan_of(file: Path = FILE) -> Plan:
 
 
 def part_of(plan: Plan, part: str, stored: Iterable[str] = ()) -> Plan:
-    """Return the runs of a part, "2/4" for instance, but those that are stored."""
+    """Return the runs of a part, such as "2/4", without those that are stored."""
     number, _, parts = part.partition("/")
     if not (number.isdigit() and parts.isdigit() and 1 <= int(number) <= int(parts)):
         raise SystemExit(f"a part is written 1/4, not {part!r}")
@@ -61,7 +62,7 @@ def part_of(plan: Plan, part: str, stored: Iterable[str] = ()) -> Plan:
 
 
 def read(path: Path = STORE) -> polars.DataFrame:
-    """Return the scores that are stored."""
+    """Return the stored scores."""
     return read_table(path) if path.is_file() else polars.DataFrame(schema=COLUMNS)
 
 
@@ -87,7 +88,7 @@ def names_of(plan: Plan) -> list[str]:
 
 
 def merged(old: polars.DataFrame, *more: polars.DataFrame) -> polars.DataFrame:
-    """Return tables of scores as one, sorted; of a run that two of them have, the first one's."""
+    """Return tables of scores as one, sorted; if two tables have the same run, the first counts."""
     for table in more:
         old = polars.concat([old, table.select(old.columns).join(old, on="run", how="anti")])
     return old.sort("run", "metric")
@@ -103,7 +104,7 @@ def store(sources: Iterable[Path], path: Path = STORE) -> polars.DataFrame:
 
 
 def run(part: str, out: Path, workers: int | None) -> None:
-    """Do what is missing of a part."""
+    """Run the missing runs of a part."""
     todo = part_of(plan_of(), part, read()["run"])
     if not todo.tasks:
         return print(f"all runs of part {part} are stored")
@@ -124,7 +125,7 @@ def cost() -> None:
     seeds = len(plan.tasks) / len(first.tasks)
     for data in dict.fromkeys(task.config["data"]["name"] for task in first.tasks):
         hours = sum(seconds[task.name] for task in first.tasks if task.config["data"]["name"] == data) / 3600
-        print(f"{data}: {hours:.1f} hours a seed")
+        print(f"{data}: {hours:.1f} hours per seed")
     total = sum(seconds.values()) * seeds / 3600
     print(f"{len(plan.tasks)} runs: training takes about {total:.0f} hours on one core; scoring comes on top")
 
@@ -133,7 +134,7 @@ def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("cost", help="how long training would take here")
-    some = commands.add_parser("run", help="do what is missing of a part")
+    some = commands.add_parser("run", help="run the missing runs of a part")
     some.add_argument("--part", default="1/1", help="which part of how many, such as 1/4")
     some.add_argument("--out", type=Path, default=Path("studies/comparison"), help="the folder of this part")
     some.add_argument("--workers", type=int, help="runs at a time; by default the number of cores")

@@ -1,13 +1,13 @@
-"""What the data sets cost: seconds to load, memory, and the share of a training step spent on them.
+"""The cost of data sets: seconds to load, memory, and the share of a training step spent on them.
 
     python benchmarks/data.py
     python benchmarks/data.py --size 128
 
-All times are CPU time on one thread, medians: serving a batch of random indices, and a whole step of
-`unweave.train` (serving, the convolutional β-VAE forward and backward, Adam).
+All times are medians of CPU time on one thread: for serving a batch of random indices, and for a whole step of
+`unweave.train` (serving, the convolutional β-VAE forwards and backwards, Adam).
 
-dSprites is read from a file of the published form that shapes2d draws: first as published, then from the
-bit-packed copy beside it. Its memory is what the process gains, mapped pages included, after serving every image.
+dSprites is read from a file in the published format with images of shapes2d: first as published, then from the
+bit-packed copy next to it. Its memory is what the process gains, including mapped pages, after serving every image.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from unweave.data import DATASETS, Dataset, load
 from unweave.data.dsprites import DSprites
 from unweave.methods import BetaVAE
 
-BLOCK = 5  # steps between two looks at the clock
+BLOCK = 5  # steps between two readings of the clock
 
 
 def main() -> None:
@@ -75,7 +75,7 @@ def write_dsprites(path: Path) -> None:
 
 
 def dsprites_costs(folder: str, batch: int) -> tuple[float, float, float, float]:
-    """Return seconds to load, megabytes gained at most while loading and after all images, milliseconds a batch."""
+    """Return seconds to load, peak megabytes gained while loading and after all images, milliseconds per batch."""
     before = occupied("VmRSS")
     start = time.process_time()
     data = DSprites(path=folder)
@@ -93,7 +93,7 @@ def occupied(measure: str) -> float:
 
 
 def serving_time(data: Dataset, batch: int) -> float:
-    """Return milliseconds a batch, over batches that share no images: no set profits from a warm cache."""
+    """Return milliseconds per batch, over batches without common images, so that no set profits from a warm cache."""
     rng = np.random.default_rng(0)
     marks = []
     for _ in range(200):
@@ -105,7 +105,7 @@ def serving_time(data: Dataset, batch: int) -> float:
 
 
 def step_time(data: Dataset, batch: int, steps: int) -> float:
-    """Return milliseconds a training step."""
+    """Return milliseconds per training step."""
     marks: list[float] = []
     with tempfile.TemporaryDirectory() as folder:
         unweave.train(

@@ -3,8 +3,8 @@
     python benchmarks/dci_rows.py              compute docs/results/dci-rows.csv (minutes) and draw the figure
     python benchmarks/dci_rows.py --figure     draw docs/images/dci-rows.png from the stored numbers
 
-Codes of the world "good" of benchmarks/intervals.py: factors of 4, 8 and 10 values, each in one code with noise of
-standard deviation 0.15 of its range, and three codes of noise alone. n train rows and n / 2 test rows.
+Codes are those of the world "good" in benchmarks/intervals.py: factors of 4, 8 and 10 values, each in one latent with
+noise of standard deviation 0.15 of its range, and three noise latents. There are n train rows and n / 2 test rows.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ TABLE, FIGURE = DOCS / "results" / "dci-rows.csv", DOCS / "images" / "dci-rows.p
 ROWS = (500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
 SAMPLES = 8
 LOOKS = dict(zip(DCI._fields, ((LIGHT["accent"], 7), ("#c2571a", -7), ("#2f7d4f", 0)), strict=True))
-"""Of each part, its colour and how far above the end of its line its name is written."""
+"""The colour of each part, and how far above the end of its line its name is written."""
 
 
 def measure() -> polars.DataFrame:

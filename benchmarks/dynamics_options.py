@@ -1,17 +1,17 @@
 """Which options of the training-dynamics score rank specifications as MIG does, on runs that are reported nowhere else.
 
     python benchmarks/dynamics_options.py train FOLDER        24 small runs with traces, and their MIG
-    python benchmarks/dynamics_options.py score FOLDER CSV    each option in turn; docs/results/dynamics-options.csv
+    python benchmarks/dynamics_options.py score FOLDER CSV    one option at a time; docs/results/dynamics-options.csv
 
-Six specifications (beta 0.25, 1, 4 times 4 or 10 latents) of four seeds each, from 100 up, which no study of ours uses;
-fully connected nets of 300 units on rooms3d at 32 x 32 pixels, 1,500 steps: 25 minutes of one core in all. The figure
-is Spearman's correlation, over specifications, of minus the score with the mean MIG of the seeds. `low` and `high` are
-the 5th and the 95th percentile of it over draws of the four seeds with replacement (a seed makes no pair with itself).
-With six specifications a correlation without any relation has a standard deviation of 0.45: the table can rule an
-option out, not choose between neighbours. The other columns are of drawn traces whose answers are known (8 moments, 60
-samples, 24 units, 3 realisations): `jitter`, one trace with a little noise; `weights`, layers of other weights on the
-same samples; `samples`, layers that know other samples; `noise`, random walks without any structure. They should rise
-in this order, from 0.
+There are six specifications (beta 0.25, 1 or 4; 4 or 10 latents) with four seeds each, from 100 up, which none of our
+studies uses. Nets are fully connected with 300 units, on rooms3d at 32 x 32 pixels, for 1,500 steps: 25 minutes of one
+core in all. `correlation` is Spearman's, over specifications, of minus the score with the mean MIG of the seeds. `low`
+and `high` are its 5th and 95th percentiles over draws of the four seeds with replacement (a seed makes no pair with
+itself). With six specifications, unrelated rankings have a correlation of standard deviation 0.45: the table can rule
+out an option, but not choose between similar ones. The other columns are for drawn traces with known answers (8
+moments, 60 samples, 24 units, 3 realisations): `jitter`, one trace with a little noise; `weights`, layers with other
+weights on the same samples; `samples`, layers that see other samples; `noise`, random walks without any structure.
+They should rise in this order, from 0.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ LATENTS = (4, 10)
 STEPS, EVERY, SAMPLES, ROWS = 1_500, 100, 100, 2_000
 DRAWS = 200
 FEATURES = 512
-"""Of the MMD of runs: enough for ranks, and fast."""
+"""Number of random features for the MMD of runs: enough for ranks, and fast."""
 
 CHANGES: dict[str, tuple[Any, ...]] = {
     "layers": ("first", "last"),
@@ -50,7 +50,7 @@ CHANGES: dict[str, tuple[Any, ...]] = {
     "trivial": (True,),
     "scaled": (True,),
 }
-"""What is changed, one option at a time, from the defaults."""
+"""The values that are tried, one option at a time."""
 
 
 def specifications() -> list[tuple[float, int]]:
@@ -62,7 +62,7 @@ def path(folder: Path, beta: float, latents: int, seed: int) -> Path:
 
 
 def train(folder: Path) -> None:
-    """Train all runs, one after the other; those that are finished stay as they are."""
+    """Train all runs, one after another; finished ones are kept."""
     import unweave
     from unweave.methods import BetaVAE
     from unweave.metrics import active_units, mig
@@ -93,7 +93,7 @@ def train(folder: Path) -> None:
 
 
 def settings() -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Yield the option that is changed, its value and all options; the defaults first."""
+    """Yield the changed option, its value and all options; the defaults come first."""
     yield "default", "", {}
     for option, values in CHANGES.items():
         for value in values:
@@ -132,7 +132,7 @@ class Traces:
 
 
 def known() -> dict[str, list[np.ndarray]]:
-    """Return drawn traces, from those that are alike to those that share nothing."""
+    """Return drawn traces, from nearly equal ones to unrelated ones."""
     z = np.random.default_rng(0).uniform(-1, 1, size=(60, 4))
 
     def layer(samples: np.ndarray, seed: int) -> np.ndarray:

@@ -1,12 +1,12 @@
-"""Eigensolvers on GeoManCEr's Laplacian: CPU seconds to find the vectors below the gap as exactly as ours does.
+"""Eigensolvers on GeoManCEr's Laplacian: CPU seconds to find the vectors below the gap as precisely as ours.
 
     python benchmarks/geomancer.py --solvers                          the usual cases
     python benchmarks/geomancer.py --solvers "S^2 x S^2:10000"        this product, at this many points
 
 The reference is the same operator, built as a sparse matrix in float64 and solved by ARPACK to 1e-6. Every other solver
-works as little (ARPACK: the loosest tolerance; LOBPCG: the fewest rounds) as makes it as exact as ours: in the angle
-between the vectors below the gap and the reference, and, if it finds all ten vectors, in the values above the gap, of
-which "excess" is the largest relative error. "products" counts vectors that were multiplied, not blocks of them.
+does the least work (ARPACK: the loosest tolerance; LOBPCG: the fewest rounds) with which it is as precise as ours: in
+the angle between the vectors below the gap and the reference and, if it finds all ten vectors, in the values above the
+gap, whose largest relative error is "excess". "products" counts multiplied vectors, not blocks of them.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def conjugate_block(steps: int) -> Solver:
         start = np.random.default_rng(0).standard_normal((size, BLOCK)).astype(np.float32)
         nearly = operator(size, lambda r: chebyshev(laplacian, r, steps, low=0.02)) if steps else None
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # it says that it could have gone on
+            warnings.simplefilter("ignore")  # it warns that it has not converged
             found = lobpcg(
                 operator(size, laplacian.flat), start, M=nearly, tol=1e-9, maxiter=int(rounds), largest=False
             )
@@ -206,7 +206,7 @@ class Measured(NamedTuple):
     excess: float
 
     def as_exact_as(self, other: Measured) -> bool:
-        """Tell whether neither error is larger; what was not computed has none."""
+        """Return whether neither error is larger; errors that were not computed do not count."""
         return self.angle <= other.angle and not self.excess > other.excess
 
 

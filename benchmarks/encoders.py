@@ -1,8 +1,8 @@
 """What `encode` adds to its encoder: `python benchmarks/encoders.py [ENCODER ...] [--images N] [--rounds N]`.
 
 The same batches of images go through `unweave.encoders.encode`, with a cache that is empty, and through a bare loop
-over `data.images` and the network, in turns; it prints the ratio of processor times for each round, and their median.
-At most 1.05 is wanted.
+over `data.images` and the network, alternating. The ratio of CPU times is printed for each round, then its median. It
+should be at most 1.05.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ DEFAULT = ("alexnet-shift", "efficientnet-lite0")
 
 
 def bare(encoder: Any, data: Dataset, indices: np.ndarray) -> np.ndarray:
-    """Encode as one would by hand."""
+    """Encode with a bare loop."""
     parts = []
     with torch.inference_mode():
         for start in range(0, len(indices), BATCH):
@@ -65,7 +65,7 @@ def main() -> None:
             assert np.allclose(found["bare"][1], found["through_encode"][1], rtol=1e-3, atol=1e-4)
             ratios.append(found["through_encode"][0] / found["bare"][0])
             each = found["bare"][0] / len(indices) * 1e3
-            print(f"{name}: {each:.1f} ms an image by hand, encode takes {ratios[-1]:.3f} of that", flush=True)
+            print(f"{name}: {each:.1f} ms per image in a bare loop; encode: {ratios[-1]:.3f} times that", flush=True)
         print(f"{name}: median {median(ratios):.3f}")
 
 

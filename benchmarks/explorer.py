@@ -100,14 +100,14 @@ def table(folder: Path, runs: int) -> None:
 
 
 def write_study(folder: Path, runs: int) -> None:
-    """Write so many finished runs with scores; their weights are not needed for a table."""
+    """Write this many finished runs with scores; a table needs no weights."""
     import polars
 
     from unweave.tables import merge_scores
 
     kept = folder.parent / "scores"
     kept.mkdir(parents=True)
-    for place in range(20):  # so many different ones: each is a file of many runs
+    for place in range(20):  # 20 different ones: each is the file of many runs
         values = np.random.default_rng(place).random(len(METRICS))
         rows = polars.DataFrame({"metric": METRICS, "value": values, "options": ["{}"] * len(METRICS)})
         merge_scores(kept / f"{place}.parquet", rows, step=1000, weights="0")

@@ -7,7 +7,7 @@ until then, which other programs on the machine change less.
 
     python benchmarks/explorer_opening.py                              # 10,000 runs, three times each
     python benchmarks/explorer_opening.py --runs 75000 --times 1
-    python benchmarks/explorer_opening.py --source src --source /an/earlier/checkout/src   # by turns
+    python benchmarks/explorer_opening.py --source src --source /an/earlier/checkout/src   # alternating
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 SIZE = (1280, 800)
 COLOURS = 128
 LARGEST = 150_000
-"""Bytes of a picture, at most."""
+"""Largest size of a picture, in bytes."""
 SCHEMES = ("light", "dark")
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -38,7 +38,7 @@ READY = {
     "data": "#perceived strong",
     "geometry": "#cloud .js-plotly-plot",
 }
-"""What a page has when it is whole."""
+"""A selector for what a page has when it is complete."""
 PATIENCE = 300_000
 
 
@@ -50,7 +50,7 @@ def best_runs(table: dict[str, Any]) -> list[str]:
 
 
 def browser_path() -> str | None:
-    """Return a Chromium of the PATH; else Playwright looks for its own."""
+    """Return the path of a Chromium, if there is one; otherwise Playwright uses its own."""
     return next(filter(None, map(shutil.which, NAMES)), None)
 
 
@@ -63,7 +63,7 @@ def served(folder: Path) -> Iterator[str]:
 
 
 def draw_points(folder: Path) -> None:
-    """Write what `unweave geomancer` would."""
+    """Write a file as `unweave geomancer` does."""
     from unweave.geometry import geomancer, sample
 
     points = sample("S^2 x S^2", n=2000, seed=0).points
@@ -102,13 +102,13 @@ def photograph(browser: Browser, url: str, view: str, state: dict[str, str], out
 
 
 def settle(page: Page) -> None:
-    """Wait until nothing is being loaded, and charts and images are drawn."""
+    """Wait until everything is loaded, and charts and images are drawn."""
     page.wait_for_load_state("networkidle")
     page.wait_for_timeout(1500)
 
 
 def small(content: bytes) -> bytes:
-    """Return a screenshot with few colours, fewer where it is large."""
+    """Return a screenshot with few colours, and fewer if it is large."""
     picture = Image.open(BytesIO(content)).convert("RGB")
     for colours in (COLOURS, COLOURS // 2, COLOURS // 4):
         buffer = BytesIO()

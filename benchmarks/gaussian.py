@@ -1,7 +1,7 @@
-"""The laboratory's speed: `python benchmarks/gaussian.py`.
+"""The speed of the linear-Gaussian laboratory: `python benchmarks/gaussian.py`.
 
-Seconds of CPU time, on one thread: cells of (gamma, lambda, start) solved and scored, and the exact I_m score of many
-factors, the slowest of several kinds of covariance.
+CPU seconds on one thread: for solving and scoring cells (gamma, lambda, start), and for the exact I_m score of many
+factors, with the slowest of several kinds of covariance.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cells", type=int, default=10_000)
     options = parser.parse_args()
-    im_score(np.eye(2), np.zeros((2, 9)), np.eye(9))  # what is imported at first use
+    im_score(np.eye(2), np.zeros((2, 9)), np.eye(9))  # imports on first use
     rows = []
 
     def add(what: str, seconds: float) -> None:

@@ -4,7 +4,7 @@
     python benchmarks/geomancer.py "S^2 x S^2:100000"       this product, at this many points
     python benchmarks/geomancer.py --solvers                its eigensolver against others (see eigensolvers.py)
     python benchmarks/geomancer.py --tilts                  error against tilt, into docs/results/geomancer-tilts.csv
-    python benchmarks/geomancer.py --public FOLDER          beside the public geomancer.py in a folder, which you
+    python benchmarks/geomancer.py --public FOLDER          with the public geomancer.py in a folder, which you
                                                             get yourself, into docs/results/geomancer-public.csv
     python benchmarks/geomancer.py --write-docs             the tables of docs/geomancer.md from these two files
 
@@ -67,7 +67,7 @@ def right(found: Factorisation, drawn: Sample) -> float:
 
 
 def tables(tilts: bool, public: Path | None, docs: bool) -> None:
-    """Measure what the page's tables hold, and write them."""
+    """Measure the numbers of the page's tables, and write them."""
     from geomancer_tables import measure_public, measure_tilts, write_docs
 
     if tilts:

@@ -1,4 +1,4 @@
-"""What GeoManCEr says of its own error, and the public code beside ours: the tables of docs/geomancer.md.
+"""GeoManCEr's estimate of its error, and the public code compared with ours: the tables of docs/geomancer.md.
 
 Run by `python benchmarks/geomancer.py --tilts`, `--public FOLDER` and `--write-docs`.
 """
@@ -22,11 +22,11 @@ DOCS = Path(__file__).parents[1] / "docs"
 PAGE = DOCS / "geomancer.md"
 TILTS, PUBLIC = DOCS / "results" / "geomancer-tilts.csv", DOCS / "results" / "geomancer-public.csv"
 LOW, HIGH = 0.5, 1.5
-"""Bounds of error over tilt."""
+"""Bounds of the ratio of error to tilt."""
 SIZES = (2_000, 5_000)
 SIDE_BY_SIDE = (("S^2 x S^2", 2_000), ("S^2 x S^3", 2_000), ("S^2 x SO(3)", 2_000))
 Draw = Callable[[int, int], Sample]
-"""Of a number of points and a seed."""
+"""A function of the number of points and a seed."""
 
 
 def product(name: str, **options: Any) -> Draw:
@@ -38,7 +38,7 @@ def stretched(stretch: float, name: str = "S^2 x S^2") -> Draw:
 
 
 def radii(ratio: float) -> Draw:
-    """Return two spheres, one of them as many times as large."""
+    """Return two spheres with this ratio of radii."""
 
     def draw(n: int, seed: int) -> Sample:
         drawn = sample("S^2 x S^2", n, seed=seed)
@@ -99,7 +99,7 @@ CASES: dict[str, Draw] = {
 
 
 def tilt(case: str, n: int, seed: int = 0) -> dict[str, Any]:
-    """Return the mean error and the mean tilt of one sample, or nothing for both where its factors are not found."""
+    """Return the mean error and the mean tilt of one sample, or None for both if its factors are not found."""
     drawn = CASES[case](n, seed)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DoubtfulFactors)
@@ -122,7 +122,7 @@ def measure_tilts() -> None:
 
 
 def measure_public(folder: Path) -> None:
-    """Run the public geomancer.py of a folder and ours on the same points, one after the other."""
+    """Run the public geomancer.py of a folder and ours on the same points, one after another."""
     sys.path.insert(0, str(folder))
     from geomancer import fit  # pyright: ignore[reportAttributeAccessIssue]
 

@@ -1,4 +1,4 @@
-"""A cold install into an empty environment: megabytes, seconds, seconds of a processor, the scores of README's example.
+"""A cold install into an empty environment: megabytes, seconds, CPU seconds, and the scores of README's example.
 
     python benchmarks/install.py                                 # this Python, without torch
     python benchmarks/install.py --extras train                  # with torch
@@ -50,9 +50,7 @@ def measure(python: str, wanted: str, constraints: Sequence[str], example: str) 
         version = output([inside, "--version"], folder)
         packages = len(output([inside, "-m", "pip", "list", "--format", "freeze"], folder).splitlines())
         size = megabytes(Path(folder)) - empty
-        print(
-            f"{version}: {size:.0f} MB, {seconds:.0f} s ({worked:.0f} s of a processor), {packages} packages with pip"
-        )
+        print(f"{version}: {size:.0f} MB, {seconds:.0f} s ({worked:.0f} s of CPU time), {packages} packages with pip")
         print(output([inside, "-c", example], folder), flush=True)
 
 
@@ -63,14 +61,14 @@ def readme_example() -> str:
 
 
 def output(command: Sequence[str], folder: str) -> str:
-    """Return what a command prints, run where the sources are not on Python's path."""
+    """Return the output of a command, run in a folder from which Python does not see the sources."""
     clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run(command, cwd=folder, env=clean, capture_output=True, text=True, check=True)
     return done.stdout.strip()
 
 
 def processor_seconds() -> float:
-    """Return how long processes that this one started have kept a processor busy so far."""
+    """Return the CPU time of the processes that this one has started so far."""
     spent = resource.getrusage(resource.RUSAGE_CHILDREN)
     return spent.ru_utime + spent.ru_stime
 

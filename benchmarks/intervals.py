@@ -1,14 +1,14 @@
-"""How often a 95 % interval holds the expected score at that number of rows, and how wide it is.
+"""How often a 95 % interval contains the expected score at that number of rows, and how wide it is.
 
-    python benchmarks/intervals.py                               a quick look: 40 samples, 10 where each means refits
+    python benchmarks/intervals.py                               a quick look: 40 samples, 10 if each needs refits
     python benchmarks/intervals.py --samples 200 --refits 40 --out docs/results/intervals.csv
     python benchmarks/intervals.py --metrics mig dci --worlds good
     python benchmarks/intervals.py --write-docs      the table of docs/metrics/README.md from docs/results/intervals.csv
 
-Three worlds of 2,000 rows to score or fit and 1,000 to test, with factors of 4, 8 and 10 values and six codes; noise is
-cut at three deviations. Each sample is drawn independently and has its own interval. The expected score is the mean
-over these samples. For metrics that intervene on factors the codes of the grid are given, and a sample is another draw
-of votes or traversals. `width` is the mean width over that of the interval of known deviation, 3.92 sd.
+Three worlds have 2,000 rows to score or fit and 1,000 test rows, with factors of 4, 8 and 10 values and six latents;
+noise is cut at three standard deviations. Each sample is drawn independently and has its own interval. The expected
+score is the mean over these samples. For metrics that intervene on factors, the codes of the whole grid are given, and
+a sample is another draw of votes or traversals. `width` is the mean width relative to 3.92 standard deviations.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ FEWER = {
     "factor-distance-correlation": {"traversals": 128, "pairs": 32},
 }
 NOT_HERE = ("perceived-correlation", "jacobian-orthogonality", "ima-contrast", "elbo", "dci-random-forest")
-"""They need images, a decoder or posteriors, or minutes for a sample."""
+"""Left out: they need images, a decoder or posteriors, or minutes per sample."""
 
 
 def encode(world: str, factors: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Return codes (n, 2k): the second half of them is noise, a second copy, or all are mixtures."""
+    """Return codes (n, 2k): the second half is noise or a second copy, or all latents are mixtures."""
     n, k = factors.shape
     place, codes = factors / (np.array(SIZES) - 1), np.clip(rng.normal(size=(n, 2 * k)), -3, 3)
     if world == "good":
@@ -71,13 +71,13 @@ def draw(world: str, rows: int, rng: np.random.Generator) -> tuple[np.ndarray, n
 
 @cache
 def codebook(world: str) -> Codebook:
-    """Return one code for each cell of the grid: noise too belongs to its cell."""
+    """Return one code for each cell of the grid; its noise is fixed too."""
     cells = np.stack(np.unravel_index(np.arange(np.prod(SIZES)), SIZES), axis=1)
     return Codebook.of_grid(encode(world, cells, np.random.default_rng(7)), SIZES)
 
 
 def inputs(world: str, seed: int, pool: bool, draws: bool = True) -> dict[str, Any]:
-    """Return one sample: rows, test rows and draws of their own."""
+    """Return one sample: its own rows, test rows and draws."""
     rng = np.random.default_rng(seed)
     codes, factors = draw(world, ROWS, rng)
     source = Pool(codes, factors) if pool else codebook(world)
@@ -104,7 +104,7 @@ def one(metric: str, world: str, seed: int, pool: bool = False) -> np.ndarray:
 
 
 def coverage(metric: str, world: str, seeds: range, pool: bool = False) -> list[dict[str, Any]]:
-    """Return how often the intervals of fresh samples hold the mean score, for each part of a metric."""
+    """Return how often the intervals of new samples contain the mean score, for each part of a metric."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = np.array([one(metric, world, seed, pool) for seed in seeds])  # (samples, 3, parts)
@@ -129,7 +129,7 @@ def coverage(metric: str, world: str, seeds: range, pool: bool = False) -> list[
 
 
 def render(stored: Path = STORED) -> str:
-    """Return the table of the docs: how often the interval held the expected score, and its width, in each world."""
+    """Return the table of the docs: how often the interval contains the expected score, and its width, by world."""
     table = polars.read_csv(stored)
     lines = ["| metric | samples | " + " | ".join(WORLDS) + " |", "|---|---|" + "---|" * len(WORLDS)]
     for (metric, samples), rows in table.group_by(["metric", "samples"], maintain_order=True):

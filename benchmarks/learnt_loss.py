@@ -1,10 +1,10 @@
 """How well learnt losses follow the factors: the tables and the picture of docs/learn-loss.md.
 
     python benchmarks/learnt_loss.py                  learn and measure all, from an empty file, and write the page
-    python benchmarks/learnt_loss.py --only NAME      a part of it: r31, r63, full, rooms3d:size=32, shapes2d:size=32
+    python benchmarks/learnt_loss.py --only NAME      only one part: r31, r63, full, rooms3d:size=32, shapes2d:size=32
     python benchmarks/learnt_loss.py --page           write the tables of the page from the stored numbers
 
-All of it is stored in docs/results/learnt-loss.csv. One thread.
+All results are stored in docs/results/learnt-loss.csv. It uses one thread.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from unweave.report.learnt_loss import learnt_loss_picture
 DOCS = Path(__file__).parents[1] / "docs"
 STORE, PAGE, PICTURE = DOCS / "results" / "learnt-loss.csv", DOCS / "learn-loss.md", DOCS / "images" / "learnt-loss.png"
 PAIRS = 16_384
-"""16 along each of 1,024 traversals, an image with itself among them; the thesis' script draws 128 from 8,192."""
+"""16 pairs along each of 1,024 traversals, including self-pairs; the thesis' script draws 128 from 8,192."""
 SELF_PAIRS = 1 / 32
-"""The share of random pairs that are one image twice, in the thesis."""
+"""The share of self-pairs among random pairs in the thesis."""
 SQUARES = "xysquares"
 OTHERS = ("rooms3d:size=32", "shapes2d:size=32")
 AUTOENCODER = 200
@@ -47,7 +47,7 @@ FULL, KERNEL, CODER = "learnt, radius 63, full", "learnt kernel", "learnt autoen
 
 
 def measured(data: str, loss: str, name: str, **more: object) -> dict[str, object]:
-    """Return a row of the table: means over the factors, of which those of xysquares are alike."""
+    """Return a row of the table: means over the factors (those of xysquares are equivalent)."""
     factors = ["x_R"] if data == SQUARES else None
     found = correlations(data, loss, pairs=PAIRS, factors=factors, scaled=True, progress=False)
     along = found.filter(polars.col("factor") != "random")
@@ -75,13 +75,13 @@ def learnt(data: str, name: str, **settings: Any) -> dict[str, object]:
 
 
 def of_radius_31() -> list[dict[str, object]]:
-    """Return rows of losses that are not learnt, and of a kernel as wide as the box."""
+    """Return rows of hand-made losses, and of a kernel as wide as the box."""
     by_hand = [measured(SQUARES, name, name) for name in ("mse", "mse-gauss", "mse-box")]
     return [*by_hand, learnt(SQUARES, "learnt, radius 31", radius=31)]
 
 
 def of_others(data: str) -> list[dict[str, object]]:
-    """Return rows of a set that one kernel does not serve."""
+    """Return rows of a data set for which one kernel is not enough."""
     return [
         measured(data, "mse", "mse"),
         measured(data, "mse-box:radius=15", "mse-box"),
@@ -91,7 +91,7 @@ def of_others(data: str) -> list[dict[str, object]]:
 
 
 def store(rows: list[dict[str, object]]) -> None:
-    """Put rows into the file, in place of earlier ones of the same data and loss, in the order of the page."""
+    """Store rows, replacing earlier ones of the same data and loss, in the order of the page."""
     kinds = {"steps": polars.Int64, "seconds": polars.Int64, "sum": polars.Float64}
     kinds |= dict.fromkeys(VALUES, polars.Float64)
     table = polars.DataFrame(rows, infer_schema_length=None).cast(kinds)  # pyright: ignore[reportArgumentType]
@@ -104,7 +104,7 @@ def store(rows: list[dict[str, object]]) -> None:
 
 
 def squares_table(table: polars.DataFrame) -> str:
-    """Return the thesis' table 6.1 beside ours."""
+    """Return our table with the numbers of the thesis' table 6.1."""
     rows = {row["loss"]: row for row in table.filter(data=SQUARES).to_dicts()}
     lines = [
         "| loss | factor: linear | rank | random: linear | rank | with self-pairs: linear | rank | thesis |",
@@ -118,7 +118,7 @@ def squares_table(table: polars.DataFrame) -> str:
 
 
 def others_table(table: polars.DataFrame) -> str:
-    """Return the correlations on sets that a kernel does not serve."""
+    """Return the correlations on data sets for which a kernel is not enough."""
     lines = ["| data | loss | factors: linear | rank | random: linear | rank |", "|---|---|---|---|---|---|"]
     for row in table.filter(polars.col("data") != SQUARES).to_dicts():
         values = " | ".join(f"{row[value]:.3f}" for value in VALUES[:4])
@@ -127,7 +127,7 @@ def others_table(table: polars.DataFrame) -> str:
 
 
 def costs(table: polars.DataFrame) -> str:
-    """Return what learning took."""
+    """Return the cost of learning."""
     rows = table.drop_nulls("steps").to_dicts()
     lines = ["| data | loss | steps | CPU seconds | the kernel adds up to |", "|---|---|---|---|---|"]
     for row in rows:

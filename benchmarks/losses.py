@@ -1,8 +1,8 @@
 """Ways to blur a batch, forwards and backwards, for every size of image and radius: `python benchmarks/losses.py`.
 
 `bands` multiplies by a banded matrix from either side (`separable_blur`), `fourier` is `fourier_blur` (any kernel),
-`two passes` convolves along one axis and then the other, `direct` with the whole kernel. They run by turns; a cell is
-the shortest of the rounds, in milliseconds for the batch. Between 256 × 256 and 512 × 512 `fourier` overtakes `bands`.
+`two passes` convolves along one axis and then the other, `direct` with the whole kernel. They alternate; a cell is the
+shortest of the rounds, in milliseconds for the batch. Between 256 × 256 and 512 × 512 `fourier` overtakes `bands`.
 """
 
 from __future__ import annotations

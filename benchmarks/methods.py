@@ -47,7 +47,7 @@ NAMES = {
 
 
 def label(settings: Mapping[str, Any]) -> str:
-    """Return what the tables call a run, from its flat settings: the method, and how it differs from the usual one."""
+    """Return a run's name in the tables, from its flat settings: the method, and how it differs from the usual one."""
     name = NAMES[settings["method"]]
     if settings["method"] == "dip-vae":
         return f"{name}-{settings['kind']}"

@@ -1,4 +1,4 @@
-"""What every metric says of codes whose quality is known: docs/guides/which-metric.md.
+"""The scores of codes of known quality by every metric: docs/guides/which-metric.md.
 
     python benchmarks/metric_guide.py              score all worlds (four minutes of CPU time), draw and write the page
     python benchmarks/metric_guide.py --write      draw and write the page from the stored scores
@@ -95,20 +95,20 @@ def stored() -> polars.DataFrame:
 
 
 def grid(table: polars.DataFrame, column: str) -> np.ndarray:
-    """Return one column as (worlds, metrics), NaN where there is no number."""
+    """Return one column as (worlds, metrics), NaN if there is no number."""
     cells = {(row["world"], row["metric"]): row[column] for row in table.iter_rows(named=True)}
     rows = [[cells.get((world, metric)) for metric in TITLES] for world in WORLDS]
     return np.array(rows, dtype=float)
 
 
 def places(table: polars.DataFrame) -> np.ndarray:
-    """Return where each score lies between floor and ceiling, or the score itself where there are no such two."""
+    """Return the position of each score between floor and ceiling, or the score itself if it has neither."""
     adjusted = grid(table, "adjusted")
     return np.clip(np.where(np.isnan(adjusted), grid(table, "value"), adjusted), 0, 1)
 
 
 def metric_map(table: polars.DataFrame) -> Figure:
-    """Return the heat map of worlds × metrics, with a small picture of who knows what before each row."""
+    """Return the heat map of worlds × metrics; before each row, a small picture shows which latent has which factor."""
     values, shades = grid(table, "value"), places(table)
     figure = Figure(figsize=(13.5, 8.6), layout="constrained")
     widths = [3.4, *map(len, FAMILIES.values())]
@@ -141,7 +141,7 @@ def _bare(axes: Axes) -> Axes:
 
 
 def _small_picture(axes: Axes, name: str, world: World) -> None:
-    """Draw which latent (across) knows which factor (down), with the world's name before it."""
+    """Draw which latent (across) has which factor (down), with the world's name before it."""
     _bare(axes)
     codes, factors = draw(world, 2_000, 0)
     axes.imshow(normalised_information(codes, factors).T, cmap=BLUES, vmin=0, vmax=1, aspect="auto")
@@ -190,7 +190,7 @@ def score_table(table: polars.DataFrame) -> str:
 
 
 def decimals(value: float) -> str:
-    """Return a score with two decimals, and no minus before a zero."""
+    """Return a score with two decimals, without a negative zero."""
     return f"{round(value, 2) + 0.0:.2f}"
 
 
@@ -214,7 +214,7 @@ def named(titles: Sequence[str]) -> str:
 
 
 def blocks(table: polars.DataFrame) -> dict[str, str]:
-    """Return what stands between the marks of the page."""
+    """Return the texts between the marks of the page."""
     return {"worlds": world_list(table), "scores": score_table(table)}
 
 

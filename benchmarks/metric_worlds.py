@@ -17,14 +17,14 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class World:
-    """How codes are made of factors, and in words."""
+    """How codes are made from factors, and a description."""
 
     title: str
     codes: Callable[[Array, np.random.Generator], Array]
-    """From centred factors (n, 4), whole numbers from -4 to 4, and random numbers to codes (n, d)."""
+    """A function from centred factors (n, 4), integers from -4 to 4, and a generator to codes (n, d)."""
     says: str
     correlated: bool = False
-    """Are the factors correlated in pairs?"""
+    """Whether factors are correlated in pairs."""
 
 
 def draw(world: World, rows: int, seed: int) -> tuple[Array, NDArray[np.int64]]:
@@ -71,7 +71,7 @@ def one_hot(v: Array, rng: np.random.Generator) -> Array:
 
 
 def bumps(v: Array, rng: np.random.Generator) -> Array:
-    """Return 16 latents for each factor: each answers to a narrow range of its values, and is 0 elsewhere."""
+    """Return 16 latents for each factor: each responds to a narrow range of values, and is 0 elsewhere."""
     centres = np.linspace(-4.5, 4.5, 16)
     return np.maximum(0, 1 - np.abs(v[:, :, None] - centres) / 1.5).reshape(len(v), -1)
 

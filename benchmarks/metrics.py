@@ -1,17 +1,17 @@
-"""Metrics at the sizes of the published studies on dSprites, and against their plain definitions.
+"""The cost of metrics at the sizes of published studies on dSprites, and compared with plain implementations.
 
-    python benchmarks/metrics.py                     CPU seconds of every score, of its floors, of its interval
-    python benchmarks/metrics.py --rows --no-intervals   … of the scores of rows alone
+    python benchmarks/metrics.py                     CPU seconds of every score, its floor and ceiling, its interval
+    python benchmarks/metrics.py --rows --no-intervals   … only of scores of rows
     python benchmarks/metrics.py --metrics mig dci   … of these
     python benchmarks/metrics.py --out docs/results/costs.csv     (with --no-intervals those in the file are kept)
     python benchmarks/metrics.py --write-docs        the table of docs/metrics/README.md from docs/results/costs.csv
-    python benchmarks/metrics.py --plain             the study's scores against their plain definitions (20 minutes)
+    python benchmarks/metrics.py --plain             scores compared with plain implementations (20 minutes)
     python benchmarks/metrics.py --memory            the largest memory of each score at n = 100,000, d = 64, k = 10
     python benchmarks/metrics.py --first 5           CPU seconds of the first DCI of an installation, five times
-    python benchmarks/metrics.py --quick             unfairness by its quick trees against that by thorough ones
+    python benchmarks/metrics.py --quick             unfairness with quick trees compared with thorough ones
 
-Factors of 3, 6, 40, 32 and 32 values, 10 codes, 10,000 rows to fit, 5,000 to test, one thread. "Plain" is scikit-learn
-called as disentanglement_lib calls it. Each comparison is interleaved: ours, then the plain one, on the same arrays.
+Factors have 3, 6, 40, 32 and 32 values; there are 10 latents, 10,000 train and 5,000 test rows; one thread. "Plain" is
+scikit-learn called as in disentanglement_lib. Each comparison alternates ours and the plain one on the same arrays.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ SUMS = {
     "all of rows": [name for name in GROUPS["all"] if not {"encode", "jacobians"} & {*METRICS[name].needs}],
     "all": list(GROUPS["all"]),
 }
-"""Metrics whose costs are summed: the group `all`, and what of it needs neither a codebook nor a decoder."""
+"""Metrics whose costs are summed: the group `all`, and those of it that need neither a codebook nor a decoder."""
 SIZES = np.array([3, 6, 40, 32, 32])
 ROWS, TEST_ROWS = 10_000, 5_000
 
 
 class Patterns(Dataset):
-    """Grey images as large as those of dSprites, each the sum of one pattern a factor: quickly drawn."""
+    """Grey images as large as those of dSprites, each the sum of one pattern per factor, which is fast to draw."""
 
     name, shape, binary, options = "patterns", (64, 64, 1), False, {}
 
@@ -72,7 +72,7 @@ class Patterns(Dataset):
 
 
 def grid() -> Codebook:
-    """Return 10 codes of every cell: five good ones with noise, three mixtures of factors, two of noise alone."""
+    """Return 10 latents for every cell: five good ones with noise, three mixtures of factors, two of pure noise."""
     rng = np.random.default_rng(0)
     cells = np.stack(np.unravel_index(np.arange(SIZES.prod()), SIZES), axis=1)
     place = cells / (SIZES - 1)
@@ -80,12 +80,12 @@ def grid() -> Codebook:
     codes[:, :5] = place + 0.1 * codes[:, :5]
     codes[:, 5:8] = place @ rng.normal(size=(5, 3)) + 0.1 * codes[:, 5:8]
     book = Codebook(lambda images: images[:, 0, :10, 0], Patterns())
-    book.add(np.arange(len(cells)), codes)  # all that the encoder would be asked for
+    book.add(np.arange(len(cells)), codes)  # everything that the metrics would encode
     return book
 
 
 def inputs_of(book: Codebook) -> dict[str, Any]:
-    """Return all that a metric may ask for."""
+    """Return everything that a metric may need."""
     rng = np.random.default_rng(1)
     cells = rng.integers(SIZES.prod(), size=ROWS + TEST_ROWS)
     codes, factors = book.codes(cells), np.stack(np.unravel_index(cells, SIZES), axis=1)
@@ -112,7 +112,7 @@ def seconds(function: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def costs(names: list[str], inputs: dict[str, Any], intervals: bool) -> polars.DataFrame:
-    """Return, and print line by line, the CPU seconds of scores, of their floors and ceilings, and of intervals."""
+    """Print and return the CPU seconds of scores, of their floors and ceilings, and of intervals."""
     print(f"{'metric':32} {'score':>8} {'floors':>8} {'interval':>9}   value")
     rows = []
     for name in names:
@@ -131,7 +131,7 @@ def costs(names: list[str], inputs: dict[str, Any], intervals: bool) -> polars.D
 
 
 def store(table: polars.DataFrame, path: Path, keep_intervals: bool) -> None:
-    """Write costs to a file; where intervals were not measured, those of the same metrics in the file are kept."""
+    """Write costs to a file; if intervals were not measured, those in the file are kept."""
     if keep_intervals and path.is_file():
         before = polars.read_csv(path).select("metric", "interval")
         table = table.drop("interval").join(before, on="metric", how="left", maintain_order="left")
@@ -173,7 +173,7 @@ def compare(names: list[str], inputs: dict[str, Any]) -> None:
 
 
 def quick() -> None:
-    """Print unfairness by thorough trees, and how far off it is by quicker ones, and of codes that hardly differ."""
+    """Print unfairness by thorough trees, the error of quick trees, and the effect of a tiny change of codes."""
     module, fitted = sys.modules["unweave.metrics.unfairness"], BoostedTrees
     place = np.stack(np.unravel_index(np.arange(SIZES.prod()), SIZES), axis=1) / (SIZES - 1)
     kinds = [(kind, noise) for kind in ("good", "mixed", "bent") for noise in (0.003, 0.03, 0.1, 0.5)]
@@ -205,10 +205,10 @@ def peak(name: str) -> None:
     test = (codes[:20_000], labels[:20_000])
     inputs = {"codes": codes, "means": codes, "factors": labels, "test": test, "seed": 0, "sampled": codes}
     inputs |= {"log_variances": np.zeros_like(codes), "reconstruction": codes[:, 0] ** 2}
-    # Three rounds need the memory of a hundred, in minutes less.
+    # Three rounds need as much memory as a hundred, and minutes less.
     BoostedTrees.__init__.__defaults__ = (3, 0.1, 3, 256, True)
     sampled = METRICS[name].sampled(inputs)
-    # Subsets that are scored together need memory together; refits come one after another, so two show as much as ten.
+    # Subsets scored together add up their memory; refits come one after another, so two need as much as ten.
     interval(sampled, METRICS[name].range, None if sampled.replicates == 200 else 2, generator(0, INTERVAL))
     print(f"{name:32} {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6:6.2f} GB {process_time():8.1f} CPU s")
 
@@ -222,7 +222,7 @@ dci(factors + np.random.default_rng(1).normal(0, 0.1, factors.shape), factors)
 
 
 def first(times: int) -> None:
-    """Print what a process costs in which DCI is computed for the first time: nothing is compiled before it."""
+    """Print the cost of a process that computes DCI for the first time, with nothing compiled before."""
     for _ in range(times):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         with TemporaryDirectory() as empty:
@@ -256,14 +256,14 @@ def main() -> None:
         return first(options.first)
     if options.quick:
         return quick()
-    if options.memory:  # each in a process of its own, whose largest memory is its own
+    if options.memory:  # each in its own process, to measure its peak memory
         for name in names:
             if not {"encode", "source", "jacobians"} & set(METRICS[name].needs):
                 subprocess.run([sys.executable, __file__, "--peak", name], check=True)
         return None
     inputs = inputs_of(grid())
     few = {**inputs, "codes": inputs["codes"][:200], "factors": inputs["factors"][:200]}
-    METRICS["dci"].sampled(few)  # compiles the trees, and imports what is imported late
+    METRICS["dci"].sampled(few)  # compiles the trees, and does late imports
     if options.plain:
         return compare(names, inputs)
     table = costs(names, inputs, not options.no_intervals)

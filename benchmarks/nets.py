@@ -1,7 +1,7 @@
-"""Processor time of a training step with each net, as a multiple of conv's: `python benchmarks/nets.py`.
+"""CPU time of a training step with each net, as a multiple of conv's: `python benchmarks/nets.py`.
 
-Forwards and backwards on a batch of 64 random images, one thread, ten latents; for conv also with the Jacobian's term,
-at 16 codes. The nets run by turns, and a cell is the shortest of the rounds, so that what else the machine does matters
+Forwards and backwards on a batch of 64 random images, one thread, ten latents; for conv also with the Jacobian term,
+at 16 codes. The nets alternate, and a cell is the shortest of the rounds, so other programs on the machine matter
 little.
 """
 

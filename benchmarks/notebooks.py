@@ -11,7 +11,7 @@ from nbclient import NotebookClient
 
 FOLDER = Path(__file__).parents[1] / "examples" / "notebooks"
 LIMIT = 300_000
-"""Bytes that a stored notebook may have."""
+"""Largest size of a stored notebook, in bytes."""
 
 
 def execute(path: Path) -> nbformat.NotebookNode:
@@ -24,7 +24,7 @@ def execute(path: Path) -> nbformat.NotebookNode:
             cell.outputs = [output for output in cell.outputs if not is_bar(output)]
             for output in cell.outputs:
                 if "image/png" in output.get("data", {}):
-                    output.data.pop("image/jpeg", None)  # the same picture, once more
+                    output.data.pop("image/jpeg", None)  # a copy of the same picture
             cell.metadata.pop("execution", None)  # times differ from one execution to the next
     book.metadata.pop("widgets", None)
     book.metadata["language_info"] = {"name": "python"}
@@ -32,7 +32,7 @@ def execute(path: Path) -> nbformat.NotebookNode:
 
 
 def is_bar(output: nbformat.NotebookNode) -> bool:
-    """Tell whether an output is a progress bar, which leaves nothing behind but the text that it was drawn with."""
+    """Return whether an output is a progress bar, of which only the text remains."""
     return output.output_type == "stream" and "\r" in output.text
 
 

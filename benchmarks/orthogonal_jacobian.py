@@ -1,9 +1,9 @@
 """Does an orthogonal Jacobian find the factors of a map that has one? `python benchmarks/orthogonal_jacobian.py`.
 
-Three factors, uniform and independent, are turned into vectors by a nonlinear map whose Jacobian has orthogonal columns
-everywhere, and these are rotated into eight dimensions. A beta-VAE with three latents learns them, with the Jacobian's
-term and without: MCC by ranks, the orthogonality of the learnt decoder (a metric that knows nothing of the term), and
-the share of the variance that is not reconstructed, over training seeds.
+Three independent uniform factors are mapped to vectors by a nonlinear map whose Jacobian has orthogonal columns
+everywhere, and the vectors are rotated into eight dimensions. A beta-VAE with three latents learns them, with and
+without the Jacobian term. The table has, over training seeds, MCC by ranks, the orthogonality of the learnt decoder (a
+metric that does not use the term), and the share of the variance that is not reconstructed.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ Floats = NDArray[np.float64]
 
 
 def arcs(v: Floats) -> Floats:
-    """Half circles of one length, each in a plane of its own: the sum of a function of each factor."""
+    """Half circles of equal length, each in its own plane: the sum of a function of each factor."""
     return np.concatenate([np.cos(np.pi / 2 * v), np.sin(np.pi / 2 * v)], axis=1)
 
 
 def sphere(v: Floats) -> Floats:
-    """Spherical coordinates, which are orthogonal and no sum."""
+    """Spherical coordinates, which are orthogonal, but not a sum."""
     radius, latitude, longitude = 1.5 + v[:, 0], v[:, 1], v[:, 2]
     flat = radius * np.cos(latitude)
     return np.stack([flat * np.cos(longitude), flat * np.sin(longitude), radius * np.sin(latitude)], 1)

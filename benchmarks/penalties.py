@@ -3,7 +3,7 @@
 python benchmarks/penalties.py              measures all: docs/results/penalties.csv, and the table of docs/penalties.md
 python benchmarks/penalties.py --write      the table alone, from the file
 
-The two run by turns, and a ratio is that of the least CPU times of the rounds. `difference` is the largest relative
+The two alternate, and a ratio compares the smallest CPU times of the rounds. `difference` is the largest relative
 difference of their values and gradients.
 """
 
@@ -40,7 +40,7 @@ ROWS, LATENTS = 64, 10
 SIZE = 50_000
 """Images in the data set, for the stratified estimate."""
 FEW = 8
-"""Codes at which Jacobians are taken: more would take minutes, written naively."""
+"""Number of codes at which Jacobians are computed: with more, the naive version would take minutes."""
 PAIRS = list(combinations(range(LATENTS), 2))
 
 Function = Callable[[Tensor], Tensor]
@@ -79,7 +79,7 @@ def covariance_by_entries(x: Tensor) -> Tensor:
 
 
 def distances(x: Tensor, i: int, j: int) -> Tensor:
-    """Squared distances (n * n, n) of all points of the product from all codes, as the authors' code has them."""
+    """Squared distances (n * n, n) of all points of the product from all codes, as in the authors' code."""
     points = torch.stack([x[:, i].repeat_interleave(ROWS), x[:, j].repeat(ROWS)], 1)
     return (points[:, None] - x[:, [i, j]]).square().sum(2)
 
@@ -112,7 +112,7 @@ def mmd_by_rows(x: Tensor) -> Tensor:
 
 
 def sigreg_by_exponentials(x: Tensor) -> Tensor:
-    """Complex exponentials at all 17 points, as the paper's listing has them."""
+    """Complex exponentials at all 17 points, as in the paper's listing."""
     t = torch.linspace(-5, 5, 17)
     normal = (-0.5 * t.square()).exp()
     projected = x @ draw_directions(LATENTS, 256, seeded()).float()

@@ -124,7 +124,7 @@ def rows_table(table: polars.DataFrame, trees: polars.DataFrame) -> str:
 
 
 def effects_table() -> str:
-    """Return the smallest effect that is found with 80 % power, by the number of seeds, as Markdown."""
+    """Return the smallest effect found with 80 % power, by the number of seeds, as Markdown."""
     counts = (3, 5, 10, 20, 50)
     cells = " | ".join(f"{smallest_effect(seeds):.2f}" for seeds in counts)
     heads = " | ".join(f"{seeds} seeds" for seeds in counts)
@@ -132,7 +132,7 @@ def effects_table() -> str:
 
 
 def noise_table() -> str:
-    """Return the deviation over seeds beside that over rows, from the stored audit of metrics, as Markdown."""
+    """Return the standard deviations over seeds and over rows, from the stored audit of metrics, as Markdown."""
     audit = {row["metric"]: row for row in polars.read_csv(RESULTS / "metric-audit.csv").iter_rows(named=True)}
     lines = [
         "| metric | over seeds | over 1,000 rows | over 5,000 rows | seeds / 5,000 rows |",
@@ -170,7 +170,7 @@ def picture(table: polars.DataFrame) -> Figure:
 
 
 def blocks() -> dict[str, str]:
-    """Return what stands between the marks of the page."""
+    """Return the texts between the marks of the page."""
     spread = polars.read_csv(SEEDS_STORE)
     rows = rows_table(polars.read_csv(ROWS_STORE), polars.read_csv(RESULTS / "dci-rows.csv"))
     return {"seeds": seeds_table(spread), "effects": effects_table(), "noise": noise_table(), "rows": rows}

@@ -1,11 +1,11 @@
-"""What label-free scores cost, and how exact they are: `python benchmarks/selection.py [PART ...]`.
+"""The cost of label-free scores, and their precision: `python benchmarks/selection.py [PART ...]`.
 
 dynamics   25 realisations x 50 moments x 500 samples x 256 units: at most 120 s and 4 GB on two cores
 udr        25 models of 10 latents on 10,000 rows: at most 60 s
-features   random features against the exact MMD, and what the seed changes of the whole score
-centrality images that are encoded, and seconds beside the models' own
+features   random features compared with the exact MMD, and the effect of the seed on the score
+centrality number of encoded images, and seconds besides those of the models
 
-Both the time that passes and the processor time are told: the first means little on a busy machine.
+Both elapsed time and CPU time are printed: the first means little on a busy machine.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from unweave.selection.mmd import mmd2_pairs
 FULL = (25, 50, 500, 256)
 """Realisations, moments, samples and units."""
 MIDDLE = (4, 10, 150, 64)
-"""Few enough points to compare them exactly."""
+"""Small enough for the exact MMD."""
 
 
 def learning(shape: tuple[int, int, int, int], factors: int = 10) -> np.ndarray:

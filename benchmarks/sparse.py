@@ -1,7 +1,7 @@
 """Sparse autoencoders: `python benchmarks/sparse.py recovery` and `python benchmarks/sparse.py time`.
 
 recovery: features in superposition through a random dictionary, found by sparse autoencoders, PCA and ICA.
-time: seconds of the processor for a step of fitting, and for a whole fit.
+time: CPU seconds per step of fitting, and for a whole fit.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def cosine(dictionary: np.ndarray, directions: np.ndarray) -> float:
 
 
 def recovery(options: argparse.Namespace) -> None:
-    """Print how well each method finds the features; scores are of rows that were not fitted."""
+    """Print how well each method finds the features, scored on test rows."""
     rows, width = options.rows, options.width
     codes, truth, dictionary = superposed(2 * rows, options.truth, width, options.active, options.seed)
     train, test, known = codes[:rows], codes[rows:], truth[rows:]
@@ -66,7 +66,7 @@ def recovery(options: argparse.Namespace) -> None:
 
 
 def fitting_time(options: argparse.Namespace) -> None:
-    """Print the seconds of a step, the first of which are not counted."""
+    """Print the seconds per step, without the first steps."""
     codes = np.random.default_rng(0).normal(size=(options.rows, options.width)).astype(np.float32)
     settings = {"features": options.features, "k": options.active, "kind": options.kind, "dead_after": 10**9}
     moments: list[tuple[float, float]] = []
@@ -78,9 +78,9 @@ def fitting_time(options: argparse.Namespace) -> None:
     (cpu, wall), (cpu_end, wall_end) = moments[1], moments[-1]
     step = (cpu_end - cpu) / (len(moments) - 2)
     print(f"{options.rows:,} x {options.width:,} codes, {options.features:,} features, k = {options.active}, batch 256")
-    print(f"{options.kind}, {torch.get_num_threads()} threads: {step:.3f} s of CPU a step", end=", ")
+    print(f"{options.kind}, {torch.get_num_threads()} threads: {step:.3f} s of CPU time per step", end=", ")
     print(
-        f"{(wall_end - wall) / (len(moments) - 2):.3f} s by the clock; 5,000 steps: {5000 * step / 60:.1f} min of CPU"
+        f"{(wall_end - wall) / (len(moments) - 2):.3f} s elapsed; 5,000 steps: {5000 * step / 60:.1f} min of CPU time"
     )
 
 

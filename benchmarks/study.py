@@ -1,11 +1,11 @@
-"""What a study costs beside its runs: `python benchmarks/study.py`.
+"""The cost of a study besides its runs: `python benchmarks/study.py`.
 
 scheduling   runs that do nothing: at most 60 s for 10,000, that is 1 % of runs of 30 s at 0.3 s each
 opening      10,000 finished runs: their states and their table, at most 2 s when warm
 memory       the peak of one worker over 200 runs, which must not grow
 throughput   two workers over one, at least 1.85 times; it needs an idle machine of two cores
 
-Both the time that passes and the processor time of this process are told: the first means little on a busy machine.
+Both elapsed time and the CPU time of this process are printed: the first means little on a busy machine.
 """
 
 from __future__ import annotations
@@ -65,17 +65,17 @@ def tasks(count: int) -> tuple[Task, ...]:
 
 
 def scheduling(folder: Path, count: int) -> None:
-    """Tell the seconds that runs that do nothing take, by two workers that are started meanwhile."""
+    """Print the time of runs that do nothing, with two workers, including their start."""
     jobs = [Job(task, folder / "runs" / task.name, Scoring()) for task in tasks(count)]
     start = time.perf_counter()
     with measured(f"{count:,} runs that do nothing"):
         assert sum(1 for _ in run_local(jobs, 2, lambda names: None, nothing)) == count
     each = (time.perf_counter() - start) / count
-    print(f"  {1000 * each:.2f} ms a run: {100 * each / 30:.3f} % of one of 30 s", flush=True)
+    print(f"  {1000 * each:.2f} ms per run: {100 * each / 30:.3f} % of a run of 30 s", flush=True)
 
 
 def opening(folder: Path, count: int) -> None:
-    """Tell the seconds that the states and the table of many finished runs take, first and warm."""
+    """Print the time for the states and the table of many finished runs, cold and warm."""
     import polars
 
     plan = Plan(tasks(count), Scoring(("mig",)))
@@ -104,7 +104,7 @@ def opening(folder: Path, count: int) -> None:
 
 
 def memory(folder: Path, count: int) -> None:
-    """Tell the peak memory of one worker after some, and after many runs."""
+    """Print the peak memory of one worker after some and after many runs."""
     study = Study(methods=["beta-vae"], seeds=count, steps=20, metrics=["mig"], out=folder, **TINY)
     jobs = [Job(task, study.folder.run_of(task), study.plan.scoring) for task in study.plan.tasks]
     peaks = [float(outcome.summary) for outcome in run_local(jobs, 1, lambda names: None, with_memory)]
@@ -113,9 +113,9 @@ def memory(folder: Path, count: int) -> None:
 
 
 def throughput(folder: Path, steps: int, runs: int) -> None:
-    """Tell how many times faster two workers do the same runs than one, from their first run on.
+    """Print how many times faster two workers are than one on the same runs, after their first run.
 
-    Each worker does a short run first, for it has to import torch and to load the data set.
+    Each worker does a short run first, because it has to import torch and load the data set.
     """
     seconds = {}
     for workers in (1, 2):
@@ -127,7 +127,7 @@ def throughput(folder: Path, steps: int, runs: int) -> None:
         ended = {outcome.name: outcome for outcome in run_local(jobs, workers, lambda names: None, with_times)}
         times = [json.loads(ended[task.name].summary) for task in study.plan.tasks]
         assert len({pid for _, _, pid in times}) == workers
-        # From when all workers are warm: until then one of two would have the machine to itself.
+        # Measured once all workers are warm: before that, one of two would have the machine to itself.
         ready = max(json.loads(ended[task.name].summary)[1] for task in warm.plan.tasks)
         shares = [(end - max(start, ready)) / (end - start) for start, end, _ in times]
         seconds[workers] = (max(end for _, end, _ in times) - ready) / sum(shares)

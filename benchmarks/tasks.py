@@ -1,6 +1,6 @@
 """The clustering task: how fast scenes are drawn, and the steps that codes with known answers need.
 
-python benchmarks/tasks.py --speed          scenes a second, drawn and stepped, in CPU time on one thread
+python benchmarks/tasks.py --speed          scenes per second, drawn and stepped, in CPU time on one thread
 python benchmarks/tasks.py                  steps to 90 %: docs/results/tasks.csv, and the table of docs/tasks.md
 python benchmarks/tasks.py --write          the table alone, from the file
 """
@@ -83,7 +83,7 @@ def speed() -> None:
 
 
 def rate(work: Callable[..., object], *given: object) -> float:
-    """Return scenes a second of CPU time."""
+    """Return scenes per second of CPU time."""
     work(*given)
     start = time.process_time()
     for _ in range(10):

@@ -1,13 +1,13 @@
-"""Steps per second of `unweave.train`, data and logging included, beside a bare eager torch loop.
+"""Steps per second of `unweave.train`, with data and logging, compared with a bare eager torch loop.
 
-The floor is what one writes first: the same network in plain torch, stock Adam, images of the data set preloaded
-as float tensors, nothing logged. Each side has its own process (the memory allocator's settings are a process's own);
-the two run by turns, block by block, so that both see the same machine. The ratio is that of the median blocks.
+The baseline is a first draft: the same network in plain torch, stock Adam, images preloaded as float tensors, no log.
+Each side has its own process, because the settings of the memory allocator are per process. They alternate block by
+block, so that both see the same machine. The ratio compares the median blocks.
 
     python benchmarks/train.py                         # batch 64 and 256, shapes2d
     python benchmarks/train.py --batch 64 --data rooms3d --threads 1
-    python benchmarks/train.py --snapshots             # a snapshot after each block of 100 steps, and none, by turns
-    python benchmarks/train.py --traces                # a trace of 100 images after each block, and none, by turns
+    python benchmarks/train.py --snapshots             # with and without a snapshot after each block of 100 steps
+    python benchmarks/train.py --traces                # with and without a trace of 100 images after each block
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def trained(pipe: Connection, data_name: str, batch: int, block: int, blocks: in
         if row["step"] < block * blocks:
             pipe.recv()
 
-    warnings.simplefilter("ignore")  # bce on grey images is meant: the same work on both sides
+    warnings.simplefilter("ignore")  # bce on grey images is intended: the same work on both sides
     with tempfile.TemporaryDirectory() as folder:
         pipe.recv()
         unweave.train(
@@ -90,7 +90,7 @@ def trained(pipe: Connection, data_name: str, batch: int, block: int, blocks: in
 
 
 def with_records(pipe: Connection, data: str, block: int, blocks: int, kept: bool, what: str, samples: int) -> None:
-    """Train, with a record in each block or without; tell the processor time of each block, and of its record."""
+    """Train with or without a record in each block; send the CPU time of each block and of its record."""
     import unweave
     from unweave.training.state import TrainingState
     from unweave.training.traces import Tracer
@@ -132,7 +132,7 @@ def with_records(pipe: Connection, data: str, block: int, blocks: int, kept: boo
 
 
 def records(data: str, block: int, blocks: int, what: str, samples: int) -> None:
-    """Print the processor time of blocks with and without a record, by turns, and the part that saving takes."""
+    """Print the CPU time of alternating blocks with and without a record, and the share of saving."""
     context = multiprocessing.get_context("spawn")
     pipes: list[Any] = []
     for kept in (False, True):
@@ -154,7 +154,7 @@ def records(data: str, block: int, blocks: int, what: str, samples: int) -> None
 
 
 def measure(data: str, batch: int, block: int, blocks: int, threads: int) -> dict[str, list[float]]:
-    """Return the seconds a step takes in every block but the first, for either side."""
+    """Return the seconds per step in every block except the first, for either side."""
     context = multiprocessing.get_context("spawn")
     sides: dict[str, Callable[..., None]] = {"floor": floor, "unweave": trained}
     pipes: dict[str, Any] = {}
@@ -181,11 +181,11 @@ def main() -> None:
     parser.add_argument("--data", default="shapes2d")
     parser.add_argument("--batch", type=int, nargs="+", default=[64, 256])
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--block", type=int, default=20, help="steps a block at batch 64; fewer at larger ones")
+    parser.add_argument("--block", type=int, default=20, help="steps per block at batch 64; fewer for larger batches")
     parser.add_argument("--blocks", type=int, default=9)
-    parser.add_argument("--snapshots", action="store_true", help="what snapshots cost")
-    parser.add_argument("--traces", action="store_true", help="what traces cost")
-    parser.add_argument("--samples", type=int, default=100, help="images that are traced")
+    parser.add_argument("--snapshots", action="store_true", help="measure the cost of snapshots")
+    parser.add_argument("--traces", action="store_true", help="measure the cost of traces")
+    parser.add_argument("--samples", type=int, default=100, help="number of traced images")
     options = parser.parse_args()
     if options.snapshots or options.traces:
         what = "trace" if options.traces else "snapshot"

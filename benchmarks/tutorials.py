@@ -1,7 +1,7 @@
 """Walk a tutorial from an empty folder, exactly as written.
 
-    python benchmarks/tutorials.py docs/tutorials/study.md             compare what is printed with what the page shows
-    python benchmarks/tutorials.py docs/tutorials/study.md --write     put what is printed into the page
+    python benchmarks/tutorials.py docs/tutorials/study.md             compare the output with the page
+    python benchmarks/tutorials.py docs/tutorials/study.md --write     put the output into the page
 
 What a page holds, from top to bottom:
 
@@ -151,7 +151,7 @@ def rewritten(page: str) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pages", nargs="+", type=Path)
-    parser.add_argument("--write", action="store_true", help="put what is printed into the page")
+    parser.add_argument("--write", action="store_true", help="put the output into the page")
     options = parser.parse_args()
     for path in map(Path.absolute, options.pages):
         with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):

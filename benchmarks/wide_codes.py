@@ -1,7 +1,7 @@
 """Time and memory of metrics on codes with many columns: `python benchmarks/wide_codes.py --widths 256 2048`.
 
-Sparse codes of 2,000 rows, 8 active of so many, and three factors of 4, 8 and 10 values. Each metric runs in a process
-of its own, without interval and floor, and is stopped after a while; all seconds are of the processor, one thread.
+Sparse codes of 2,000 rows with 8 active latents each, and three factors of 4, 8 and 10 values. Each metric runs in its
+own process, without interval and floor, and is stopped after a while; all times are CPU time on one thread.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def sparse_codes(rows: int, width: int, seed: int = 0) -> tuple[np.ndarray, np.n
 
 
 def measure(name: str, rows: int, width: int, limit: int, queue: Any) -> None:
-    """Put seconds, megabytes beyond what there was, and the score; the system ends the process at its limit."""
+    """Send seconds, additional megabytes, and the score; the system ends the process at its limit."""
     codes, factors = sparse_codes(rows, width)
     metric = METRICS[name]
     small = {"codes": codes[:60, -40:], "factors": factors[:60], "test": None, "seed": 0}
@@ -62,7 +62,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--widths", type=int, nargs="+", default=[256, 2048])
     parser.add_argument("--rows", type=int, default=2000)
-    parser.add_argument("--limit", type=int, default=60, help="seconds of the processor for one metric")
+    parser.add_argument("--limit", type=int, default=60, help="CPU seconds for one metric")
     parser.add_argument("--metrics", nargs="+", default=None)
     options = parser.parse_args()
     needed = {"codes", "factors"}

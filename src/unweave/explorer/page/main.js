@@ -20,7 +20,7 @@ import { waitingLine } from "#lib/waiting.js";
  * @typedef {object} Context
  * @property {HTMLElement} root
  * @property {Record<string, string>} state
- * @property {(changes: Record<string, string | number | null | undefined>, options?: {push?: boolean}) => void} set what is chosen is a step of the history (`push`), what is typed or dragged is not
+ * @property {(changes: Record<string, string | number | null | undefined>, options?: {push?: boolean}) => void} set choices are steps of the history (`push`), typing and dragging are not
  * @property {(view: string, state?: Record<string, string | number | null | undefined>) => void} go
  * @property {Index} index
  * @property {AbortSignal} signal
@@ -29,7 +29,7 @@ import { waitingLine } from "#lib/waiting.js";
  */
 
 const PAGES = ["study", "run", "matrix", "compare", "data", "geometry"];
-/** What a link of the navigation takes along. */
+/** The state that links of the navigation keep. */
 const SHARED = ["run", "study"];
 
 const content = /** @type {HTMLElement} */ (document.getElementById("content"));
@@ -101,7 +101,7 @@ async function show() {
 }
 
 /**
- * Say why a view cannot be shown where it would have been, or where it says that it waits.
+ * Show why a view cannot be shown, in its place or in that of its waiting message.
  * @param {string} view
  * @param {string} reason
  */

@@ -104,7 +104,7 @@ async function reason(answer) {
     const body = await answer.json();
     if (typeof body.error === "string") return body.error;
   } catch {
-    // Not JSON: the status alone has to do.
+    // Not JSON: only the status is known.
   }
   return `The server answered ${answer.status}.`;
 }

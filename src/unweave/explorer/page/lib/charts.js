@@ -10,7 +10,7 @@ import { colour, onChange } from "#lib/theme.js";
  * @typedef {object} Spec
  * @property {any[]} traces
  * @property {any} [layout]
- * @property {string} label what the chart shows, for those who do not see it
+ * @property {string} label a description of the chart, for screen readers
  * @property {{head: string[], rows: Child[][]}} [table] the numbers of the chart
  * @property {number} [height]
  * @property {(point: any) => void} [onclick]
@@ -29,7 +29,7 @@ export async function plotly() {
 /** @type {boolean | undefined} */
 let depth;
 
-/** Whether the browser has WebGL; tried once, for a browser has few such canvases. */
+/** Whether the browser has WebGL; tried once, because a browser allows few such canvases. */
 export function hasWebGL() {
   const tried = document.createElement("canvas");
   depth ??= Boolean(tried.getContext("webgl2") ?? tried.getContext("webgl"));

@@ -95,7 +95,7 @@ function words(value) {
  * @param {number[]} places
  * @param {(place: number) => any} value
  * @param {boolean} descending
- * @param {boolean} [stable] whether equal ones stay as they are, rather than go by their places
+ * @param {boolean} [stable] whether equal values keep their order, instead of being ordered by place
  */
 export function ordered(places, value, descending, stable = false) {
   const sign = descending ? -1 : 1;
@@ -170,7 +170,7 @@ function ranks(values) {
 }
 
 /**
- * At most so many places, drawn at random and always the same ones.
+ * At most this many places, drawn at random, but always the same ones.
  * @param {number[]} places
  * @param {number} most
  */

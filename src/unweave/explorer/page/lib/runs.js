@@ -15,7 +15,7 @@ export async function runsOf(context) {
 }
 
 /**
- * The files of codes that can be shown as runs are.
+ * The files of codes that can be shown like runs.
  * @param {any} context
  * @returns {string[]}
  */

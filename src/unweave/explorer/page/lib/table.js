@@ -16,7 +16,7 @@ import { eachFrame, el, fill } from "#lib/dom.js";
 
 const ROW = 29;
 const BEYOND = 5;
-/** Letters that may be cut off: then the whole is shown when it is pointed at. */
+/** Longer texts may be cut off; they are shown in full when pointed at. */
 const LONG = 30;
 
 export class VirtualTable {

@@ -1,5 +1,5 @@
 // @ts-check
-/** Light or dark: what the system says, unless the switch was used. */
+/** Light or dark: the system's setting, unless the switch was used. */
 
 const KEPT = "unweave-theme";
 /** @type {Set<() => void>} */
@@ -69,7 +69,7 @@ export function colour(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }
 
-/** Colours of methods, as in the report of a study; they tell on both backgrounds and to colour-blind readers. */
+/** Colours of methods, as in the report of a study; they are distinct on both backgrounds and for colour-blind readers. */
 export const COLOURS = ["#3a83d8", "#d9762b", "#2f9d62", "#a06bd8", "#d4576c", "#189aa8", "#9b8a1c", "#c55ba6"];
 /** Markers, so that colour is never the only difference. */
 export const MARKERS = ["circle", "square", "diamond", "triangle-up", "triangle-down", "cross", "x", "star"];

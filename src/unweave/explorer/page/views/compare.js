@@ -29,7 +29,7 @@ async function chosen(context) {
   const { state } = context;
   if (state.left && state.right) return { left: state.left, right: state.right };
   const runs = await runsOf(context);
-  if (runs.length < 2) throw new Error("There are not two runs in this folder.");
+  if (runs.length < 2) throw new Error("There are fewer than two runs in this folder.");
   const left = state.left ?? state.run ?? runs[0];
   const right = state.right ?? runs[(runs.indexOf(left) + 1) % runs.length];
   context.set({ left, right, run: null });
@@ -46,7 +46,7 @@ function pairs(answer, ours, theirs) {
   const rest = restWords(answer);
   return section(
     "Matched latents",
-    `Latents in use are matched one to one by the correlation r of their codes on ${number(answer.sampled)} of ${number(answer.of ?? answer.sampled)} images, drawn at random. Each row moves the matched latents from the 1 % to the 99 % quantile of their codes; where r is negative the right one is turned round.${rest}`,
+    `Latents in use are matched one to one by the correlation r of their codes on ${number(answer.sampled)} of ${number(answer.of ?? answer.sampled)} images, drawn at random. Each row moves the matched latents from the 1 % to the 99 % quantile of their codes; where r is negative, the right one is reversed.${rest}`,
     answer.pairs.length
       ? el("div", { class: "pairs" }, el("div", { class: "top" }, "left · right"), header(ours), header(theirs), rows)
       : el("p", {}, "One of the runs uses no latent, so nothing can be matched."),
@@ -98,7 +98,7 @@ function turned(source, alt, width) {
 /** @param {any} answer */
 function scores(answer) {
   const rows = answer.scores.map((/** @type {any} */ score) => [score.metric, decimals(score.left), decimals(score.right), typeof score.left === "number" && typeof score.right === "number" ? signed(score.right - score.left) : "–"]);
-  return section("Scores", "Scores of the present weights.", rows.length ? plainTable("Scores of both runs", ["metric", "left", "right", "right − left"], rows, { hideCaption: true }) : el("p", {}, "Neither run has scores."));
+  return section("Scores", "Scores of the current weights.", rows.length ? plainTable("Scores of both runs", ["metric", "left", "right", "right − left"], rows, { hideCaption: true }) : el("p", {}, "Neither run has scores."));
 }
 
 /** @param {number} value */

@@ -1,5 +1,5 @@
 // @ts-check
-/** A data set: its factors one at a time, how far apart a loss sees their values, and whether a VAE can tell them. */
+/** A data set: its factors one at a time, distances between their values under a loss, and whether a VAE can learn them. */
 import { address, has, isStatic, json } from "#lib/api.js";
 import { select } from "#lib/controls.js";
 import { el, fill, plainTable, section } from "#lib/dom.js";

@@ -23,7 +23,7 @@ import { colour, onChange } from "#lib/theme.js";
 
 export const title = "Geometry";
 const EYE = [1.1, 1.1, 0.7];
-/** Blue to orange: told apart on both backgrounds, and by colour-blind readers. */
+/** Blue to orange: distinct on both backgrounds, also for colour-blind readers. */
 const SCALE = [[0, "#2a78cf"], [0.5, "#a3a7ad"], [1, "#dd7422"]];
 
 /** @param {Context} context */
@@ -68,7 +68,7 @@ export async function show(context) {
   drawing.then(() => turned(context, host), (error) => context.fail(error.message));
 }
 
-/** Keep in the address where the points are seen from. @param {Context} context @param {HTMLElement} host */
+/** Keep the viewpoint in the address. @param {Context} context @param {HTMLElement} host */
 function turned(context, host) {
   const figure = /** @type {any} */ (host.querySelector(".chart"));
   figure?.on?.("plotly_relayout", (/** @type {any} */ change) => {
@@ -91,7 +91,7 @@ function named(label, control) {
 function sentence(found, { view, by }) {
   const share = Math.round(100 * found.views[view].explained);
   const along = view.startsWith("factor") ? `the three directions in which ${view} moves most and the others least` : "the first three principal components";
-  const flat = hasWebGL() ? "" : " This browser draws no depth (it has no WebGL), so that only the first two of the three are seen.";
+  const flat = hasWebGL() ? "" : " This browser has no WebGL, so only the first two of the three are shown.";
   const shown = `Shown are ${along}: ${share} % of the variance.${flat}`;
   if (!by.startsWith("factor")) return `${shown} The colour is the ${by}.`;
   return `${shown} The colour is the place of a point along ${by}: in the view of that factor it changes smoothly, in that of another it is mixed.`;
@@ -129,5 +129,5 @@ function spectrum(context, found) {
     { x: values.map((_, i) => i + 1), y: side(false), type: "scatter", mode: "markers", name: "the rest", marker: { size: 8, color: colour("accent") } },
   ];
   void chart(host, { traces, layout: { yaxis: { type: "log", title: "eigenvalue", exponentformat: "power" }, xaxis: { dtick: 1 } }, label: "The smallest eigenvalues of the connection Laplacian", table: { head: ["", "eigenvalue"], rows: values.map((value, i) => [i + 1, number(value, 3)]) }, height: 240 }, context.signal);
-  return section("Spectrum", "One factor more than eigenvalues below the gap.", host);
+  return section("Spectrum", "There is one factor more than there are eigenvalues below the gap.", host);
 }

@@ -1,5 +1,5 @@
 // @ts-check
-/** Codes × factors: how much each latent knows of each factor; point at a cell to see it, press it to keep it. */
+/** Codes × factors: how much information each latent has about each factor; point at a cell to see it, press it to keep it. */
 import { address, has, isStatic, json } from "#lib/api.js";
 import { chart } from "#lib/charts.js";
 import { oneOf } from "#lib/controls.js";
@@ -61,7 +61,7 @@ export async function show(context) {
     note,
     el("div", { class: "map-and-detail" }, host, detail.element),
   );
-  if (!about.labelled) throw new Error(about.warning ?? `The factors of ${about.name} are not known, so that there is nothing to set its codes against.`);
+  if (!about.labelled) throw new Error(about.warning ?? `The factors of ${about.name} are not known, so its codes cannot be compared with them.`);
   await draw();
 }
 

@@ -59,7 +59,7 @@ export function scoresPart(run) {
     ...(limits ? [decimals(score.floor), decimals(score.ceiling)] : []),
     score.current === false ? `${setting(score.step)} (of earlier weights)` : setting(score.step),
   ]);
-  const note = ["Scores at the steps they were computed.", intervals ? "Intervals are over half-samples of the images." : "", limits ? "Floor: codes that know nothing; ceiling: the factors themselves." : ""];
+  const note = ["Scores at the steps they were computed.", intervals ? "Intervals are over half-samples of the images." : "", limits ? "Floor: shuffled factors; ceiling: the factors themselves as codes." : ""];
   return section("Scores", note.filter(Boolean).join(" "), plainTable("Scores of the run", head, rows, { hideCaption: true }));
 }
 

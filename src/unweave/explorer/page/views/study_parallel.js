@@ -129,7 +129,7 @@ function cell(model, name, row) {
 /** @param {any[]} values @param {string} label */
 function dimension(values, label) {
   const levels = [...new Set(values.filter((value) => value !== null))].sort((a, b) => a - b);
-  const lacking = values.some((value) => value === null); // a setting that a method does not have: a value of its own
+  const lacking = values.some((value) => value === null); // a setting that a method does not have is a separate value
   if (values.every((value) => value === null || typeof value === "number") && !(lacking && levels.length < MOST_NAMES)) {
     const numbers = values.filter((value) => value !== null);
     const low = Math.min(...numbers);

@@ -96,7 +96,7 @@ function byStrength(model, metric, axis, context) {
 }
 
 /**
- * Series stand a little beside each other, so that their bars do not cover each other.
+ * Series are slightly offset, so that their bars do not overlap.
  * @param {number[]} xs
  * @param {number} place
  * @param {number} count

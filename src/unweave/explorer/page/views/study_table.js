@@ -1,5 +1,5 @@
 // @ts-check
-/** The table of a study: a row for each cell, that is all but the seed, or for each run. */
+/** The table of a study: a row for each cell (all settings except the seed), or for each run. */
 import { check, oneOf } from "#lib/controls.js";
 import { el } from "#lib/dom.js";
 import { fixed, placesOf, setting, shortName } from "#lib/format.js";
@@ -15,7 +15,7 @@ import { keptScore, lostNote, lostWords } from "#views/study_kept.js";
 
 const SAMPLE = 300;
 const NAMES = ["id", "name"];
-/** Columns that are no settings: a cell has no single value of them. */
+/** Columns that are not settings: a cell has no single value of them. */
 const OUTCOMES = ["state", "step", "seconds"];
 
 /** @type {import("#views/study.js").Part} */
@@ -61,7 +61,7 @@ class View {
     const kinds = this.grouped ? ["text", "number"] : ["text", "number", "seed", "state"];
     const settings = columnsOf(model.frame, kinds, state.all === "1").filter((column) => !NAMES.includes(column.name));
     const later = this.grouped ? [] : settings.filter((column) => OUTCOMES.includes(column.name));
-    /** What became of a run stands after its scores. */
+    /** The state of a run comes after its scores. */
     this.outcomes = later.filter((column) => state.all === "1" || varies(model.frame.rows[column.name]));
     this.settings = settings.filter((column) => !OUTCOMES.includes(column.name) && !(this.grouped && column.name === "method"));
     this.scores = columnsOf(model.frame, ["score"], state.all === "1");
