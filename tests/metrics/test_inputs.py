@@ -366,6 +366,8 @@ def warned(*given):
 RNG = np.random.default_rng(0)
 MANY = RNG.normal(size=(2000, 3))
 CLASSES = RNG.integers(0, 3, (2000, 2))
+
+
 def few(text: str, wanted: int) -> str:
     """Return the warning of few rows, with what to do."""
     return f"{text}; give more rows or, for a run, --samples {wanted} (in Python, samples={wanted})"
