@@ -1,4 +1,7 @@
-"""Does an orthogonal Jacobian find the factors of a map that has one? `python benchmarks/orthogonal_jacobian.py`.
+"""Does an orthogonal Jacobian find the factors of a map that has one?
+
+    python benchmarks/orthogonal_jacobian.py           docs/results/orthogonal-jacobian.csv, and its table in the docs
+    python benchmarks/orthogonal_jacobian.py --write   the table alone, from the file
 
 Three independent uniform factors are mapped to vectors by a nonlinear map whose Jacobian has orthogonal columns
 everywhere, and the vectors are rotated into eight dimensions. A beta-VAE with three latents learns them, with and
@@ -9,17 +12,24 @@ metric that does not use the term), and the share of the variance that is not re
 from __future__ import annotations
 
 import argparse
+import itertools
 import tempfile
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
+import polars
 from numpy.typing import NDArray
+from pages import put
 
 import unweave
 from unweave.methods import BetaVAE, OrthogonalJacobian
 from unweave.metrics import jacobian_orthogonality, mcc
-from unweave.text import table
 
+TOP = Path(__file__).parents[1]
+STORE = TOP / "docs" / "results" / "orthogonal-jacobian.csv"
+PAGE = TOP / "docs" / "methods" / "orthogonal-jacobian.md"
+SCORES = ("mcc", "orthogonality")
 Floats = NDArray[np.float64]
 
 
@@ -36,6 +46,7 @@ def sphere(v: Floats) -> Floats:
 
 
 WORLDS: dict[str, Callable[[Floats], Floats]] = {"arcs": arcs, "sphere": sphere}
+NAMES = {"arcs": "half circles in separate planes", "sphere": "spherical coordinates"}
 
 
 def drawn(world: str, seed: int, rows: int) -> tuple[NDArray[np.float32], Floats]:
@@ -47,6 +58,7 @@ def drawn(world: str, seed: int, rows: int) -> tuple[NDArray[np.float32], Floats
 
 
 def scores(world: str, beta: float, weight: float, seed: int, steps: int) -> tuple[float, float, float]:
+    """Train one model; return its MCC by ranks, the orthogonality of its decoder, and the share that it loses."""
     x, _ = drawn(world, 0, 20_000)
     rows, factors = drawn(world, 1, 2_000)
     with tempfile.TemporaryDirectory() as folder:
@@ -69,21 +81,43 @@ def scores(world: str, beta: float, weight: float, seed: int, steps: int) -> tup
         return mcc(codes, factors, kind="rank"), jacobian_orthogonality(run.jacobians(codes[:64])), lost
 
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--worlds", nargs="+", default=[*WORLDS], choices=WORLDS)
+def summary(world: str, weight: float, found: NDArray[np.float64]) -> dict[str, str | float]:
+    """Return a row of the file, from the scores (seeds, 3): means, standard errors, and the MCC of each seed."""
+    means, errors = found.mean(0).round(2), (found.std(0, ddof=1) / len(found) ** 0.5).round(2)
+    row: dict[str, str | float] = {"world": world, "weight": weight}
+    for name, mean, error in zip(SCORES, means, errors, strict=False):
+        row |= {name: mean, f"{name}_error": error}
+    return row | {"mcc_of_seeds": " ".join(f"{value:.2f}" for value in found[:, 0])}
+
+
+def text() -> str:
+    """Return the table of the page from the stored file."""
+    lines = ["| world | weight | MCC (ranks) | orthogonality of the decoder | MCC of each seed |"]
+    lines.append("|---|--:|--:|--:|---|")
+    for row in polars.read_csv(STORE).iter_rows(named=True):
+        scores = " | ".join(f"{row[name]:.2f} ± {row[f'{name}_error']:.2f}" for name in SCORES)
+        seeds = row["mcc_of_seeds"].replace(" ", ", ")
+        lines.append(f"| {row['world']}: {NAMES[row['world']]} | {row['weight']:g} | {scores} | {seeds} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--weights", nargs="+", type=float, default=[0, 10])
     parser.add_argument("--beta", type=float, default=0.05)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--steps", type=int, default=1000)
+    parser.add_argument("--write", action="store_true", help="only write the page from the file")
     asked = parser.parse_args()
-    lines = []
-    for world in asked.worlds:
-        for weight in asked.weights:
+    if not asked.write:
+        rows = []
+        for world, weight in itertools.product(WORLDS, asked.weights):
             found = np.array([scores(world, asked.beta, weight, seed, asked.steps) for seed in range(asked.seeds)])
-            means, errors = found.mean(0), found.std(0, ddof=1) / np.sqrt(len(found))
-            named = zip(("MCC", "orthogonality", "lost"), means, errors, strict=True)
-            cells = {name: f"{mean:.2f} ± {error:.2f}" for name, mean, error in named}
-            seeds = " ".join(f"{value:.2f}" for value in found[:, 0])
-            lines.append({"world": world, "weight": f"{weight:g}", **cells, "MCC of each seed": seeds})
-    print(table(lines))
+            rows.append(summary(world, weight, found))
+            print(rows[-1], f"share of the variance lost: {found[:, 2].max():.4f} at most", flush=True)
+        polars.DataFrame(rows).write_csv(STORE)
+    put(PAGE, "worlds", text())
+
+
+if __name__ == "__main__":
+    main()
