@@ -173,6 +173,8 @@ def test_the_papers_are_those_of_the_bibliography():
         bibliography.cited("[Chen2018, eq. 6], [Chen2018] [Nobody1999]")
         == "[[Chen2018], eq. 6], [[Chen2018]] [Nobody1999]"
     )
+    assert bibliography.cited("A formula [Chen2018, eq. 6]:") == "A formula [[Chen2018], eq. 6]:"
+    assert bibliography.cited("\n[Chen2018]:") == "\n[[Chen2018]]:"
     assert bibliography.definitions("As in [Chen2018] and [Nobody1999].") == "[Chen2018]: #paper-chen2018"
 
 

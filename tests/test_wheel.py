@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import tarfile
+import tomllib
 from email.parser import Parser
 from pathlib import Path
 from zipfile import ZipFile
@@ -67,3 +68,27 @@ def test_the_sdist_holds_what_the_wheel_is_built_from(built):
         *("PKG-INFO", "pyproject.toml", "constraints.txt", "LICENSE", ".gitignore", "CITATION.cff"),
         *("README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md"),
     }
+
+
+def test_one_version_everywhere():
+    version = tomllib.loads((TOP / "pyproject.toml").read_text())["project"]["version"]
+    assert f"\nversion: {version}\n" in (TOP / "CITATION.cff").read_text()
+    newest = re.search(r"^## (\S+)", (TOP / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert newest
+    assert newest[1] in (version, "Unreleased")
+
+
+def test_every_extra_is_in_the_table_of_the_docs():
+    extras = tomllib.loads((TOP / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    rows = [line.split("|")[1:] for line in (TOP / "docs" / "install.md").read_text().splitlines() if line[:3] == "| `"]
+    assert {name for cells in rows for name in re.findall(r"`(\w+)`", cells[0])} == set(extras)
+    for cells in rows:
+        for name in re.findall(r"`(\w+)`", cells[0]):
+            assert cells[2].strip() == ("yes" if _brings_torch(name, extras) else "no"), name
+
+
+def _brings_torch(extra: str, extras: dict[str, list[str]]) -> bool:
+    inner = [
+        name for needed in extras[extra] for part in re.findall(r"^unweave\[(.*)\]", needed) for name in part.split(",")
+    ]
+    return extra == "train" or any(_brings_torch(name, extras) for name in inner)

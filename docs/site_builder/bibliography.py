@@ -12,7 +12,7 @@ ENTRY = re.compile(r"^@\w+\{(\w+),(.*)\}\s*$", re.MULTILINE)
 FIELD = re.compile(r"(\w+) = \{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}")
 ACCENTS = {'"': "\u0308", "'": "\u0301", "`": "\u0300", "^": "\u0302", "~": "\u0303", "c": "\u0327", "v": "\u030c"}
 LETTERS = {r"\DJ": "Đ", r"\dj": "đ", r"\o": "ø", r"\ss": "ß", r"\i": "ı", r"\l": "ł", r"\aa": "å", r"\ae": "æ"}
-CITATION = re.compile(r"(?<!\[)\[(\w+\d{4}[a-z]?)((?:, [^]\[]+)?)\](?![\[(:])")
+CITATION = re.compile(r"(?<!\[)\[(\w+\d{4}[a-z]?)((?:, [^]\[]+)?)\](?![\[(])")
 ARXIV = re.compile(r"arXiv:(\d{4}\.\d{4,5})")
 BIORXIV = re.compile(r"bioRxiv (\d{4}\.\d\d\.\d\d\.\d+)")
 
