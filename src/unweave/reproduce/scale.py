@@ -145,22 +145,24 @@ def conclusions(grown: polars.DataFrame) -> list[str]:
     said = []
     for (axis,), part in grown.group_by("axis", maintain_order=True):
         known = part.drop_nulls("low")
-        told = f"{axis}: of {len(part)} slopes"
         if not len(known):
-            said.append(f"{told}, none has an interval: there are too few seeds.")
+            said.append(f"{axis}: none of {len(part)} slopes has an interval, because there are too few seeds.")
             continue
         rising, falling = (known.filter(each) for each in (polars.col("low") > 0, polars.col("high") < 0))
         said.append(
-            f"{told}, {len(rising)} are above 0 and {len(falling)} below 0 with the whole interval over seeds."
-            + _named("rising", rising)
-            + _named("falling", falling)
+            f"{axis}: slopes above 0 with their whole interval over seeds: {len(rising)} of {len(part)}"
+            f"{_named(rising, part)}; below 0: {len(falling)}{_named(falling, part)}."
         )
     return said
 
 
-def _named(word: str, rows: polars.DataFrame) -> str:
-    names = [f"{row['metric']} ({row['of']})" for row in rows.iter_rows(named=True)]
-    return f" {word.capitalize()}: {', '.join(names)}." if names else ""
+def _named(rows: polars.DataFrame, part: polars.DataFrame) -> str:
+    """Return the metrics of some slopes, with their settings unless all slopes of the metric are among them."""
+    names = []
+    for (metric,), found in rows.group_by("metric", maintain_order=True):
+        is_whole = len(found) == len(part.filter(polars.col("metric") == metric))
+        names.append(str(metric) if is_whole else f"{metric} with {' and '.join(found['of'])}")
+    return f" ({', '.join(names)})" if names else ""
 
 
 def _point(row: dict) -> Row:
