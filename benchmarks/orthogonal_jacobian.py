@@ -103,7 +103,7 @@ def text() -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--weights", nargs="+", type=float, default=[0, 10])
+    parser.add_argument("--weights", nargs="+", type=float, default=[0.0, 10.0])
     parser.add_argument("--beta", type=float, default=0.05)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--steps", type=int, default=1000)
@@ -111,7 +111,8 @@ def main() -> None:
     asked = parser.parse_args()
     if not asked.write:
         rows = []
-        for world, weight in itertools.product(WORLDS, asked.weights):
+        weights: list[float] = asked.weights
+        for world, weight in itertools.product(WORLDS, weights):
             found = np.array([scores(world, asked.beta, weight, seed, asked.steps) for seed in range(asked.seeds)])
             rows.append(summary(world, weight, found))
             print(rows[-1], f"share of the variance lost: {found[:, 2].max():.4f} at most", flush=True)
