@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import tutorials
 
+from unweave import plugins
 from unweave.cli import main
 from unweave.geometry import sample
 
@@ -52,7 +53,9 @@ VERDICT = re.compile(r"(first|second|differs|–)$")
 def printed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], str]]:
     """Run a command of the page, cut short, in a folder that has all files it names; return all that it prints."""
     folder = tmp_path_factory.mktemp("page")
-    with contextlib.chdir(folder):
+    with contextlib.chdir(folder), pytest.MonkeyPatch.context() as patch:
+        for kind in plugins.KINDS:
+            patch.setattr(kind, "own", {})  # what other tests have defined
         exec(re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)[0], {})
         mixed = np.load("z.npy")[:600] @ np.random.default_rng(1).normal(size=(3, 8))
         np.savez("codes.npz", codes=mixed, factors=np.load("v.npy")[:600])

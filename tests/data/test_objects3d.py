@@ -207,8 +207,8 @@ def test_a_description_rebuilds_the_set(mesh: Path, monkeypatch: pytest.MonkeyPa
     [
         ({"size": 48}, "size must be one of 32, 64, 128, not 48"),
         ({"n": 0}, "n must be an integer from 1 to"),
-        ({"n": 1.5}, "n must be a whole number"),
-        ({"n": True}, "n must be a whole number"),
+        ({"n": 1.5}, "n must be an integer"),
+        ({"n": True}, "n must be an integer"),
         ({"seed": -1}, "seed must be an integer from 0 to"),
         ({"mesh": "nothing.obj"}, "cannot read the mesh '.*nothing.obj': No such file"),
         ({"mesh": __file__}, "a mesh file must end in .obj, .ply"),

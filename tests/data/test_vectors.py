@@ -202,7 +202,7 @@ def test_what_an_npz_lacks_and_a_file_that_is_not_there_are_named(tmp_path):
         read(f"vectors:path={tmp_path / 'absent.npz'}")
     with pytest.raises(UsageError, match="vectors need a path"):
         read("vectors")
-    with pytest.raises(UsageError, match="the option layer means nothing"):
+    with pytest.raises(UsageError, match="the option layer does not apply"):
         read(f"vectors:path={tmp_path / 'other.npz'},layer=raw")
 
 

@@ -133,7 +133,7 @@ def test_a_run_without_images_says_so(page: Page, exported: Exported, runs: list
 def test_what_is_no_export_is_not_replaced(world: Path, tmp_path: Path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.tex").write_text("mine")
-    with pytest.raises(UsageError, match="something else"):
+    with pytest.raises(UsageError, match="is not an export"):
         write_export(world, tmp_path / "mine", runs=0)
     (tmp_path / "file").write_text("mine")
     with pytest.raises(UsageError, match="not a folder"):

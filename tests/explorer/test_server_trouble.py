@@ -116,7 +116,7 @@ def test_factors_that_do_not_fit_their_codes_are_left_out_with_a_reason(tmp_path
         np.savez(tmp_path / f"{name}.npz", codes=codes, factors=factors)
     client = TestClient(create_app(Explorer(tmp_path)), base_url="http://localhost:8000")
     lines = {name: get(client, "/api/run", run=f"{name}.npz")["warning"] for name in odd}
-    assert "40 codes and 30 rows of factors" in lines["short"]
+    assert "40 codes, but 30 rows of factors" in lines["short"]
     assert "(40,)" in lines["flat"]
     assert "not finite numbers" in lines["nan"]
     assert get(client, "/api/matrix", 409, run="short.npz")["error"] == lines["short"]

@@ -195,7 +195,7 @@ def test_traces_that_cannot_be_had(tmp_path: Path, quick_train):
 def test_traces_of_a_run_that_has_none_or_others(tmp_path: Path, quick_train):
     run = quick_train()
     for read in (run.traces, lambda: run.trace_indices, lambda: run.trace_layers):
-        with pytest.raises(unweave.UsageError, match="has no traces; train it again, with trace_every"):
+        with pytest.raises(unweave.UsageError, match="has no traces; train it again with trace_every"):
             read()
     with pytest.raises(unweave.UsageError, match="has passed step 0 without a trace; train again in another folder"):
         quick_train(trace_every=10)
