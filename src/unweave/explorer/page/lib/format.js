@@ -8,7 +8,7 @@
  */
 export function number(value, digits = 4) {
   if (typeof value !== "number" || !Number.isFinite(value)) return "–";
-  if (Number.isInteger(value) && Math.abs(value) < 1e9) return minus(value.toLocaleString("en-GB"));
+  if (Number.isInteger(value) && Math.abs(value) < 1e9) return minus(String(value).replace(/\B(?=(\d{3})+$)/g, ","));
   return minus(String(Number(value.toPrecision(digits))));
 }
 
