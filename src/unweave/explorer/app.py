@@ -28,8 +28,6 @@ INLINE = re.compile(rb"<script(?![^>]*\ssrc=)[^>]*>(.*?)</script>", re.DOTALL)
 LIGHT = ("routes_study",)
 HEAVY = ("routes_run", "answers_data", "answers_geometry")
 """The modules that have routes, each in a list of this name; the heavy ones load models, metrics and plots."""
-FIRST = ("main", "lib/", "views/study")
-"""How the names of the files begin that the first page needs."""
 KINDS = {
     ".js": "text/javascript",
     ".css": "text/css; charset=utf-8",
@@ -95,16 +93,7 @@ def _routes(modules: Iterable[str]) -> list[BaseRoute]:
 
 
 async def _front(request: Request) -> Response:
-    answer = _file("index.html")
-    answer.headers["Link"] = _modules()
-    return answer
-
-
-@cache
-def _modules() -> str:
-    """Return the modules of the first page as links, so that a browser requests them all at once."""
-    names = [name for name in page_files() if name.startswith(FIRST) and name.endswith(".js")]
-    return ", ".join(f"<page/{name}>; rel=modulepreload" for name in names)
+    return _file("index.html")
 
 
 async def _page(request: Request) -> Response:
