@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -345,6 +346,20 @@ def test_latents_of_two_runs_are_matched_one_to_one(get, world, runs):
 def test_runs_on_other_data_are_not_compared(client, runs):
     answer = client.get("/api/compare", params={"left": runs[0], "right": "other"})
     assert (answer.status_code, "different data sets" in answer.json()["error"]) == (409, True)
+
+
+def test_the_modules_of_the_first_page_are_requested_at_once(client):
+    page = client.get("/").text
+    links = re.findall('<link rel="modulepreload" href="page/([^"]+)">', page)
+    assert page.index("importmap") < page.index("modulepreload")
+    found, new = set(), {"main.js", "views/study.js"}
+    while new:
+        found |= new
+        texts = [client.get(f"/page/{name}").text for name in new]
+        new = {name for text in texts for name in re.findall(r'^import .* from "#([^"]+)"', text, re.MULTILINE)} - found
+    assert len(found) > 15
+    assert found <= {*links, "main.js"}
+    assert all(client.get(f"/page/{name}").status_code == 200 for name in links)
 
 
 def test_the_page_and_plotly_are_served(client):

@@ -28,6 +28,9 @@ INLINE = re.compile(rb"<script(?![^>]*\ssrc=)[^>]*>(.*?)</script>", re.DOTALL)
 LIGHT = ("routes_study",)
 HEAVY = ("routes_run", "answers_data", "answers_geometry")
 """The modules that have routes, each in a list of this name; the heavy ones load models, metrics and plots."""
+FIRST = ("lib/", "views/study")
+"""How the names of the modules begin that the first page needs."""
+MODULE = b'<script type="module"'
 KINDS = {
     ".js": "text/javascript",
     ".css": "text/css; charset=utf-8",
@@ -93,7 +96,18 @@ def _routes(modules: Iterable[str]) -> list[BaseRoute]:
 
 
 async def _front(request: Request) -> Response:
-    return _file("index.html")
+    return send_bytes(_front_page(), KINDS[".html"])
+
+
+@cache
+def _front_page() -> bytes:
+    """Return the first page with links to its modules, so that a browser requests them all at once.
+
+    The links come after the import map: a browser ignores a map that comes after the first module.
+    """
+    names = [name for name in page_files() if name.startswith(FIRST) and name.endswith(".js")]
+    links = "".join(f'<link rel="modulepreload" href="page/{name}">\n' for name in names).encode()
+    return page_files()["index.html"].read_bytes().replace(MODULE, links + MODULE)
 
 
 async def _page(request: Request) -> Response:
