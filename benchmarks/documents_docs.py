@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 
 DOCS = Path(__file__).parents[1] / "docs"
-QUOTED = re.compile(r"^(?:\| (?!\[|figure|scenario).*\d.*\|$|- .* slopes, )")
+QUOTED = re.compile(r"^(?:\| (?!\[|figure|scenario).*\d.*\|$|- .*: slopes above 0 )")
 
 
 def pages() -> list[Path]:
