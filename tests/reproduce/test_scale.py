@@ -64,7 +64,7 @@ def test_the_order_of_scores_does_not_depend_on_that_of_rows():
 
 def test_few_seeds_have_no_interval_and_one_size_no_slope():
     assert points(planted(2), *AXIS)["low"].is_null().all()
-    assert "none has an interval" in conclusions(growths(planted(2), *AXIS))[0]
+    assert "none of 2 slopes has an interval" in conclusions(growths(planted(2), *AXIS))[0]
     assert not len(growths(planted().filter(polars.col("step") == 100), *AXIS))
 
 
