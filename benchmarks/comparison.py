@@ -15,7 +15,7 @@ method.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -66,18 +66,18 @@ def read(path: Path = STORE) -> polars.DataFrame:
     return read_table(path) if path.is_file() else polars.DataFrame(schema=COLUMNS)
 
 
-def scores_of(folder: Path, plan: Plan) -> polars.DataFrame:
-    """Return the scores of the finished runs of the comparison in a study's folder.
+def scores_of(folder: Path, plan: Plan, wanted: Collection[str] = tuple(comparison_docs.TITLES)) -> polars.DataFrame:
+    """Return the scores of the finished runs of a plan in a study's folder.
 
-    A run counts once it has every metric of the plan.
+    A run counts once it has every wanted score; a score that does not apply to it is null.
     """
     records = read_records(folder / "runs", cache=False)
     runs = records.runs.filter(polars.col("state") == "finished", polars.col("run").is_in(names_of(plan)))
     if not len(runs) or not len(records.scores):
         return polars.DataFrame(schema=COLUMNS)
-    scores = records.scores.filter(polars.col("metric").is_in(list(comparison_docs.TITLES))).drop_nulls("value")
+    scores = records.scores.filter(polars.col("metric").is_in(wanted))
     scores = scores.unique(["run", "metric"], keep="last", maintain_order=True)
-    whole = scores.group_by("run").len().filter(len=len(comparison_docs.TITLES)).select("run")
+    whole = scores.group_by("run").len().filter(len=len(wanted)).select("run")
     found = scores.join(whole, on="run").join(runs, on="run")
     return found.select(polars.col(name).cast(kind) for name, kind in COLUMNS.items())
 

@@ -24,6 +24,8 @@ FIRST = "dci-disentanglement"
 """The score of the short table."""
 LABELLED = "beta-vae + labels"
 NOT_RUN = "not run"
+UNDEFINED = "–"
+"""A score that does not apply to a method."""
 ASKS = ("nothing", "pairs", "pairs, known", "triplets", "one factor", "labels")
 """What methods need, in the order of the page."""
 
@@ -106,10 +108,12 @@ def _short(value: object) -> str:
 
 def shown(table: polars.DataFrame, cell: Cell, metric: str) -> str:
     """Return the mean over the seeds of a cell with its interval, or that it was not run."""
-    values = table.filter(polars.col("run").is_in(cell.runs), metric=metric)["value"].to_numpy()
+    values = table.filter(polars.col("run").is_in(cell.runs), metric=metric)["value"]
     if not len(values):
         return NOT_RUN
-    found = over_seeds(values)
+    if values.null_count() == len(values):
+        return UNDEFINED
+    found = over_seeds(values.drop_nulls().to_numpy())
     if found.low is None or found.high is None:
         return f"{found.value:.2f} ({found.seeds} of {len(cell.runs)} seeds)"
     return f"{found.value:.2f} [{found.low:.2f}, {found.high:.2f}]"
