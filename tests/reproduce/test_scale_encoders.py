@@ -59,9 +59,9 @@ def planted() -> polars.DataFrame:
 
 def test_planted_answers_are_said():
     ranking, size, training = conclusions(planted())
-    assert f"6 networks by MIG on the {AS_PUBLISHED} has a rank correlation of -1.00" in ranking
-    assert size.endswith("3 trained networks: 1.00.")
-    assert training == f"one: training raises MIG on {RANDOM} for 3 of 3 networks."
+    assert f"6 networks by MIG on the {AS_PUBLISHED} has a rank correlation of −1.00" in ranking
+    assert size == f"one: over 3 trained networks, the rank correlation of parameters with MIG ({RANDOM}) is 1.00."
+    assert training == f"one: training raises MIG ({RANDOM}) for 3 of 3 networks."
 
 
 def test_networks_of_unknown_size_count_as_networks_and_constant_scores_are_no_ranking():
@@ -69,9 +69,9 @@ def test_networks_of_unknown_size_count_as_networks_and_constant_scores_are_no_r
         parameters=polars.when(polars.col("encoder") == "net3").then(None).otherwise(polars.col("parameters")),
         value=polars.when(polars.col("images") == RANDOM).then(0.2).otherwise(polars.col("value")),
     )
-    assert conclusions(unknown) == [f"one: training raises MIG on {RANDOM} for 0 of 3 networks."]
+    assert conclusions(unknown) == [f"one: training raises MIG ({RANDOM}) for 0 of 3 networks."]
     alone = planted().filter(~((polars.col("encoder") == "net3") & (polars.col("weights") == "trained")))
-    assert conclusions(alone)[-1] == f"one: training raises MIG on {RANDOM} for 2 of 2 networks."
+    assert conclusions(alone)[-1] == f"one: training raises MIG ({RANDOM}) for 2 of 2 networks."
 
 
 def test_the_documents_numbers_come_first():

@@ -223,33 +223,51 @@ def rows_of(table: polars.DataFrame) -> Iterator[Row]:
 
 
 def conclusions(table: polars.DataFrame) -> list[str]:
-    """Return sentences: how the choice of images changes the ranking, and whether training and size help."""
+    """Return sentences: how the choice of images changes the ranking, and whether size and training help."""
     said = []
     for (data,), part in table.group_by("data", maintain_order=True):
         mig = part.filter(polars.col("metric") == "mig")
         networks = mig.filter(polars.col("parameters").is_null() | (polars.col("parameters") > 0))
-        wide = networks.pivot(on="images", index=["encoder", "weights"], values="value", aggregate_function="first")
-        if {AS_PUBLISHED, RANDOM} <= set(wide.columns) and (
-            rho := _spearman(wide[AS_PUBLISHED], wide[RANDOM])
-        ) is not None:
-            said.append(
-                f"{data}: the ranking of {len(wide)} networks by MIG on the {AS_PUBLISHED} has a rank correlation of "
-                f"{rho:.2f} with that on {RANDOM}."
-            )
-        trained = networks.filter((polars.col("images") == RANDOM) & (polars.col("weights") == "trained"))
-        trained = trained.drop_nulls("parameters")
-        if (rho := _spearman(trained["parameters"], trained["value"])) is not None:
-            said.append(f"{data}: MIG on {RANDOM} and parameters, {len(trained)} trained networks: {rho:.2f}.")
-        both = networks.filter(polars.col("images") == RANDOM).pivot(on="weights", index="encoder", values="value")
-        if {"trained", "random"} <= set(both.columns):
-            both = both.drop_nulls(["trained", "random"])
-            better = int((both["trained"] > both["random"]).sum())
-            said.append(f"{data}: training raises MIG on {RANDOM} for {better} of {len(both)} networks.")
+        said += [f"{data}: {sentence}" for sentence in (*_ranking(networks), *_size(networks), *_training(networks))]
     return said
 
 
-def _spearman(first: polars.Series, second: polars.Series) -> float | None:
-    """Return the rank correlation; None for fewer than three values, or if all values are equal."""
+def _ranking(networks: polars.DataFrame) -> Iterator[str]:
+    wide = networks.pivot(on="images", index=["encoder", "weights"], values="value", aggregate_function="first")
+    if {AS_PUBLISHED, RANDOM} <= set(wide.columns):
+        rho = _spearman(wide[AS_PUBLISHED], wide[RANDOM])
+        if rho is not None:
+            yield (
+                f"the ranking of {len(wide)} networks by MIG on the {AS_PUBLISHED} has a rank correlation of {rho} "
+                f"with that on {RANDOM}."
+            )
+
+
+def _size(networks: polars.DataFrame) -> Iterator[str]:
+    trained = networks.filter(polars.col("weights") == "trained").drop_nulls("parameters")
+    for images in (RANDOM, PROJECTED):
+        scores = trained.filter(polars.col("images") == images)
+        rho = _spearman(scores["parameters"], scores["value"])
+        if rho is not None:
+            yield (
+                f"over {len(scores)} trained networks, the rank correlation of parameters with MIG ({images}) is {rho}."
+            )
+
+
+def _training(networks: polars.DataFrame) -> Iterator[str]:
+    for images in (RANDOM, PROJECTED):
+        scores = networks.filter(polars.col("images") == images)
+        both = scores.pivot(on="weights", index="encoder", values="value")
+        if {"trained", "random"} <= set(both.columns):
+            both = both.drop_nulls(["trained", "random"])
+            better = int((both["trained"] > both["random"]).sum())
+            yield f"training raises MIG ({images}) for {better} of {len(both)} networks."
+
+
+def _spearman(first: polars.Series, second: polars.Series) -> str | None:
+    """Return the rank correlation in words; None for fewer than three values, or if all values are equal."""
     if len(first) < FEWEST:
         return None
-    return rank_correlation(first.to_numpy().astype(float), second.to_numpy(), list(range(len(first)))).correlation
+    given = first.to_numpy().astype(float), second.to_numpy()
+    rho = rank_correlation(*given, list(range(len(first)))).correlation
+    return None if rho is None else f"{rho:.2f}".replace("-", "−")

@@ -1,4 +1,4 @@
-"""Draw MIG of pretrained encoders against their parameters."""
+"""Draw MIG of pretrained encoders, with its intervals over images, against their parameters."""
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ def _draw(axes: Axes, part: polars.DataFrame) -> None:
     networks = part.filter(polars.col("parameters") > 0)
     for weights, (mark, colour) in STYLES.items():
         chosen = networks.filter(polars.col("weights") == weights)
-        axes.plot(chosen["parameters"], chosen["value"], mark, color=colour, label=f"{weights} weights")
+        around = [chosen["value"] - chosen["low"], chosen["high"] - chosen["value"]]
+        axes.errorbar(chosen["parameters"], chosen["value"], around, fmt=mark, color=colour, label=f"{weights} weights",
+                      markersize=5, elinewidth=1)  # fmt: skip
         for each in chosen.iter_rows(named=True) if weights == "trained" else ():
             axes.annotate(each["encoder"], (each["parameters"], each["value"]), fontsize=7, xytext=(3, 4),
                           textcoords="offset points", color=LIGHT["muted"])  # fmt: skip
@@ -46,8 +48,8 @@ def _draw(axes: Axes, part: polars.DataFrame) -> None:
                       ha="right", va="bottom", color=LIGHT["muted"])  # fmt: skip
     if networks.height:
         axes.set_xscale("log")
-        axes.set_xticks([1e6, 2e6, 5e6, 1e7, 2e7, 5e7])
-        axes.set_xlim(1e6, 5e7)
+        axes.set_xticks([1e6, 3e6, 1e7, 3e7, 1e8])
+        axes.set_xlim(1e6, 1e8)
         axes.xaxis.set_major_formatter(FuncFormatter(lambda count, _: f"{count / 1e6:g} M"))
         axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_title(f"{part['data'][0]}, {part['images'][0]}", loc="left", fontsize=9, color=LIGHT["ink"])
