@@ -124,7 +124,7 @@ def run(words: list[str]) -> None:
 
 
 def opening(study: Study, redo: Sequence[str]) -> list[str]:
-    """Return the numbers of runs, and which cells are new or gone since the last time."""
+    """Return the numbers of runs, and which cells were added or removed since the last time."""
     lines = []
     status = study.status()
     counts = status.counts

@@ -273,7 +273,9 @@ def _summary(result: dict[str, Any], data: str) -> str:
     went_on = f"continued from step {before:,} and " if before else ""
     done = "had finished already" if before == steps else f"{went_on}has finished"
     speed = f" in {result['seconds']:.1f} s ({rate:.1f} steps/s)" if (rate := result["steps_per_second"]) else ""
-    loss = "its log is gone" if result["loss"] is None else f"loss {result['loss']:.2f} = {terms}, each with its weight"
+    loss = (
+        "its log is missing" if result["loss"] is None else f"loss {result['loss']:.2f} = {terms}, each with its weight"
+    )
     return "\n".join(
         [
             f"{folder} {done}: {result['method']} on {data}, {steps:,} steps{speed}",

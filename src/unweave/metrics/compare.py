@@ -107,7 +107,7 @@ def compare(
     """
     for name in NO_EFFECT:
         if name in settings:
-            raise UsageError(f"compare has no {name}, which belong to a single score: use evaluate")
+            raise UsageError(f"compare has no option {name}, which is for single scores: use evaluate")
     request = Request.of(metrics, settings)
     if runs := _runs(first, second):
         if not (factors is test is names is None):
