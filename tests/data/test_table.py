@@ -10,6 +10,7 @@ from unweave.data.statistics import summarise
 from unweave.data.table import AbsentTable, Table, require_grid
 from unweave.errors import UsageError
 from unweave.metrics import evaluate
+from unweave.metrics.evaluate import whole_scores
 
 GRID = FactorSpace(("shape", "x"), (3, 4))
 
@@ -169,7 +170,7 @@ def test_codes_of_a_table_that_is_no_grid_can_be_scored():
     assert not table.is_grid
     found = table.values(table.sample(600, rng))
     metrics = ["mig", "sap", "sap-correlation", "dci"]
-    scores = evaluate(found + 0.01 * rng.standard_normal(found.shape), found, metrics, intervals=False)
-    noise = evaluate(rng.standard_normal(found.shape), found, metrics, intervals=False)
+    scores = whole_scores(evaluate(found + 0.01 * rng.standard_normal(found.shape), found, metrics, intervals=False))
+    noise = whole_scores(evaluate(rng.standard_normal(found.shape), found, metrics, intervals=False))
     for name, high, low in zip(scores["metric"], scores["value"], noise["value"], strict=True):
         assert high > low + 0.3, name

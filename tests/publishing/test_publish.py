@@ -334,6 +334,6 @@ def test_without_the_package_the_extra_is_named(scored, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("repo", ["squares", "ada/squares/more", "ada/squares!", ""])
 def test_a_repository_has_a_user_and_a_name(scored, tmp_path, repo):
-    with pytest.raises(UsageError, match="is called user/name"):
+    with pytest.raises(UsageError, match="must have the form user/name"):
         unweave.publish(scored, tmp_path / "out", repo=repo)
     assert not (tmp_path / "out").exists()

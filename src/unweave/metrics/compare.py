@@ -247,7 +247,7 @@ def _difference(a: _Halved, b: _Halved) -> np.ndarray:
 
 
 def _differs(value_a: float, value_b: float, difference: float, low: float, high: float) -> bool | None:
-    """Tell whether an interval excludes 0; nothing where there is none."""
+    """Return whether an interval excludes 0; None without an interval."""
     if not isfinite(low + high):
         return None
     rounding = abs(difference) <= ROUNDING * max(abs(value_a), abs(value_b))

@@ -60,7 +60,7 @@ class Study:
         metrics
             Names of metrics and groups, as for `unweave.evaluate`; none: train only.
         snapshots
-            Steps at which weights are also kept and scored.
+            Steps at which weights are also saved and scored.
         trace_every, trace_samples
             Steps between traces of the decoder's hidden layers, and images in each, as for `unweave.train`.
         evaluate
