@@ -84,7 +84,7 @@ def test_real_factors_are_scored_by_the_metrics_that_take_numbers(tmp_path: Path
     factors = np.stack([RNG.integers(0, 3, 40), RNG.normal(size=40)], axis=1)
     run = train("beta-vae", data=Table(IMAGES, factors, names=["kind", "age"]), out=tmp_path / "run", **BRIEF)
     options: dict[str, Any] = {"intervals": False, "floors": False}
-    with pytest.warns(LeftOut, match="factors are continuous: .* bin_factors=10 .--bin-factors 10. keeps them"):
+    with pytest.warns(LeftOut, match="factors are continuous: .* bin_factors=10 .--bin-factors 10. includes them"):
         found = run.evaluate(["study", "mcc"], **options)["metric"]
     assert "mcc" in found
     assert "mig" not in found

@@ -41,7 +41,7 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UnknownName:
 
 
 class MissingPackage(UsageError, ModuleNotFoundError):
-    """A package that an extra of unweave installs is not there."""
+    """A package that an extra of unweave installs is missing."""
 
     def __init__(self, package: str, extra: str) -> None:
         super().__init__(f"this needs {package}, which is not installed; run: pip install 'unweave[{extra}]'")

@@ -104,7 +104,7 @@ def twice_factors(data: Dataset) -> int:
     return 2 * varying
 
 
-def one_a_pixel(data: Dataset) -> float:
+def clip_per_pixel(data: Dataset) -> float:
     """Return the equivalent, for a loss summed over pixels, of a clip of 1 for a loss averaged over pixels."""
     return float(math.prod(data.shape))
 
@@ -224,7 +224,7 @@ PRESETS: dict[str, Preset] = {
             "lr": 1e-3,
             "steps": 200_000,
             "weight_decay": tuned(0.1, mpi3d=0.001),
-            "clip": one_a_pixel,
+            "clip": clip_per_pixel,
             "loss": "bce",
         },
         {"qlae": {"quantisation": 0.01, "commitment": 0.01}},
@@ -237,7 +237,7 @@ PRESETS: dict[str, Preset] = {
             "batch": 64,
             "lr": 2e-4,
             "steps": 250_000,
-            "clip": one_a_pixel,
+            "clip": clip_per_pixel,
             "loss": "bce",
         },
         {

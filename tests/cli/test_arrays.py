@@ -126,8 +126,8 @@ def test_what_is_not_finite_is_read_without_a_warning(write):
         ("", "it has no rows; write one line of numbers per sample"),
         ("\ufeff\n\n# 1,2\n", "it has no rows; write one line of numbers per sample"),
         ("a,b\n\n", "it has no rows below its names; write one line of numbers per sample"),
-        ("1,2\n\n3\n", "line 3: its number of cells is 1, that of line 1 is 2; make all rows alike"),
-        ("a,b\n1,2,3\n", "line 2: its number of cells is 3, that of line 1 is 2; make all rows alike"),
+        ("1,2\n\n3\n", "line 3: its number of cells is 1, that of line 1 is 2; make all rows equally long"),
+        ("a,b\n1,2,3\n", "line 2: its number of cells is 3, that of line 1 is 2; make all rows equally long"),
         ('1,2\n3,"4\n5,6\n', "line 2 cannot be split into cells; take quotes off, save with commas"),
         ('1,2\n3,"4"5\n', "line 2 cannot be split into cells; take quotes off, save with commas"),
         ("1;" * 99999, "line 1 cannot be split into cells; take quotes off, save with commas"),
@@ -266,7 +266,7 @@ def test_columns_of_words(write, text, rows):
         ("a;b\nx;1\ny;2\n", "'a;b' shows that cells are separated by ';'; save with commas"),
         ("a\tb\nx\t1\n", r"'a\tb' shows that cells are separated by tabs; save with commas"),
         ("x,1;2\ny,2\n", "line 1, column 2: '1;2' shows that cells are separated by ';'; save with commas"),
-        ("x,1\ny\n", "line 2: its number of cells is 1, that of line 1 is 2; make all rows alike"),
+        ("x,1\ny\n", "line 2: its number of cells is 1, that of line 1 is 2; make all rows equally long"),
         (
             ",shape\n0,x\n1,y\n",
             "its first column has no name, like an index of pandas; write it without",
@@ -528,8 +528,8 @@ def test_scores_without_options_are_written(tmp_path):
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("a.txt", "scores are written to a .csv, .parquet or .json file, not to '{path}'"),
-        ("scores", "scores are written to a .csv, .parquet or .json file, not to '{path}'"),
+        ("a.txt", "write scores to a .csv, .parquet or .json file, not to '{path}'"),
+        ("scores", "write scores to a .csv, .parquet or .json file, not to '{path}'"),
         ("folder.csv", "'{path}' is a folder; choose another name"),
         ("pipe.json", "'{path}' is not a regular file; choose another name"),
         ("none/a.csv", "there is no folder '{path.parent}' to write 'a.csv' into; make it first"),

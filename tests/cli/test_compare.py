@@ -216,7 +216,7 @@ def test_what_was_finished_before_an_interrupt_is_shown(cli, files, monkeypatch)
         (("{run}", "nowhere"), "there is no folder 'nowhere'"),
         (
             ("one.npy", "two.npy"),
-            "'one.npy' is a file, not the folder of a run; codes in files are given as --codes one",
+            "'one.npy' is a file, not the folder of a run; give files with --codes one",
         ),
         (("{run}", "."), "'.' is not a run: it has no config.json"),
         (("{run}", "{other}", "--codes", "one.npy", "two.npy"), "compare either runs or files: leave out the folders"),
@@ -224,8 +224,8 @@ def test_what_was_finished_before_an_interrupt_is_shown(cli, files, monkeypatch)
         (("{run}", "{other}", "--metrics", "mig,sap"), "separate the names of metrics by spaces, not commas"),
         (("{run}", "{other}", "--preset", "quick"), "no preset is called 'quick'"),
         (("{run}", "{other}", "--out", "."), "'.' is a folder; name a page, such as compare.html"),
-        ((*CODES, "--out", "a.txt"), "a comparison is written to a .html, .csv or .parquet file, not to 'a.txt'"),
-        ((*CODES, "--out", "page"), "a comparison is written to a .html, .csv or .parquet file, not to 'page'"),
+        ((*CODES, "--out", "a.txt"), "write a comparison to a .html, .csv or .parquet file, not to 'a.txt'"),
+        ((*CODES, "--out", "page"), "write a comparison to a .html, .csv or .parquet file, not to 'page'"),
         ((*CODES, "--out", "none/a.csv"), "there is no folder 'none' to write 'a.csv' into; make it first"),
         (("{run}", "{other}", "--replicates", "1"), "--replicates must be 2 or more, not 1"),
         (("--codes", "one.npy", "--factors", "v.npy"), "one file is not enough to compare: --codes takes two or more"),
@@ -236,7 +236,10 @@ def test_what_was_finished_before_an_interrupt_is_shown(cli, files, monkeypatch)
         ((*CODES, "--samples", "10"), "--samples and --test-samples are for runs; with files, all rows are scored"),
         ((*CODES, "--data", "xysquares"), "--data is for runs; with files, all rows are scored"),
         ((*CODES, "--test-factors", "v.npy"), "--test-codes and --test-factors must be given together"),
-        ((*CODES, "--test-codes", "one.npy", "--test-factors", "v.npy"), "--codes has 2 files and --test-codes 1"),
+        (
+            (*CODES, "--test-codes", "one.npy", "--test-factors", "v.npy"),
+            "--codes has 2 files and --test-codes 1; give",
+        ),
         ((*CODES, "--metrics", "linearity"), "one: the metric 'linearity' needs codebook"),
     ],
 )

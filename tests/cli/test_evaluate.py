@@ -233,7 +233,7 @@ def test_scores_of_a_run_are_written_to_a_file_too(cli, run, tmp_path):
 @pytest.mark.parametrize(
     ("path", "complaint"),
     [
-        ("scores.txt", "scores are written to a .csv, .parquet or .json file, not to 'scores.txt'"),
+        ("scores.txt", "write scores to a .csv, .parquet or .json file, not to 'scores.txt'"),
         ("none/scores.csv", "there is no folder 'none' to write 'scores.csv' into; make it first"),
         ("folder.csv", "'folder.csv' is a folder; choose another name"),
     ],
@@ -364,7 +364,7 @@ def test_a_file_without_an_array_is_one_line(cli, files, name, complaint):
     [
         (("--factors", "v.npy"), "name a run, or give --codes and --factors"),
         (("--codes", "z.npy", "--metrics", "mig"), "the metric 'mig' needs factors"),
-        (("z.npy",), "'z.npy' is a file, not the folder of a run; codes in files are given as --codes z.npy\n"),
+        (("z.npy",), "'z.npy' is a file, not the folder of a run; give files with --codes z.npy\n"),
         ((*FILES, "--preset", "quick"), "no preset is called 'quick'"),
         ((*FILES, "--replicates", "1"), "--replicates must be 2 or more, not 1"),
         ((*FILES, "--bin-factors", "1"), "--bin-factors must be 2 or more, not 1"),
@@ -446,4 +446,4 @@ def test_a_snapshot_is_scored_by_its_step(cli, tmp_path):
     assert by_step[3]["value"] == run.at(3).evaluate("mig", **few)["value"][0]
     assert by_step[6]["value"] == run.evaluate("mig", **few)["value"][0]
     refused = cli("evaluate", out, "--step", "4", *words)
-    assert (refused.code, refused.err) == (2, f"unweave: '{out}' has no snapshot of step 4 (kept: 3, 6)\n")
+    assert (refused.code, refused.err) == (2, f"unweave: '{out}' has no snapshot of step 4 (saved: 3, 6)\n")

@@ -62,7 +62,7 @@ def test_without_huggingface_hub_the_folder_stays(cli, run, tmp_path, monkeypatc
     ("words", "said"),
     [
         (["--upload"], "--upload needs --repo USER/NAME"),
-        (["--repo", "tiny"], "a repository on the hub is called user/name, not 'tiny'"),
+        (["--repo", "tiny"], "the repository must have the form user/name, not 'tiny'"),
         (["--private"], "--private needs --upload"),
     ],
 )

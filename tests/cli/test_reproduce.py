@@ -118,7 +118,7 @@ def test_ctrl_c_keeps_what_is_finished_and_says_so(cli, tmp_path, monkeypatch):
         return compare(*arguments)
 
     monkeypatch.setattr(impossibility, "compare", interrupted)
-    said = f"interrupted; finished parts are kept in '{folder}'; the same command continues from there"
+    said = f"interrupted; finished parts are saved in '{folder}'; the same command continues from there"
     assert cli(*words) == (130, "", f"unweave: {said}\n")
     assert len(list((folder / "parts").iterdir())) == 1
 

@@ -47,7 +47,7 @@ def test_for_machines(cli, runs):
         ((".", "--by", "color"), "no way to cluster is called 'color'; did you mean 'colour'?"),
         ((".", "--target", "0.4"), "--target must be above 0.5, which is chance, and at most 1, not 0.4"),
         ((".", "--seeds", "0"), "--seeds must be 1 or more, not 0"),
-        ((".", "--out", "steps.txt"), "scores are written to a .csv, .parquet or .json file"),
+        ((".", "--out", "steps.txt"), "write scores to a .csv, .parquet or .json file"),
     ],
 )
 def test_mistakes(cli, words, message, tmp_path, monkeypatch):

@@ -331,4 +331,4 @@ def test_a_finished_run_without_its_log(cli, run, tiny, tmp_path):
     (folder / "log.parquet").unlink()
     code, out, err = cli("train", "beta-vae", *tiny, "--steps", "20", "--out", folder)
     assert (code, err) == (0, "")
-    assert "\nits log is gone\n" in out
+    assert "\nits log is missing\n" in out

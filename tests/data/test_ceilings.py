@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from unweave.data import DATASETS, load
-from unweave.data.ceilings import Ceilings, ceilings, fingerprint, kept_ceilings, known_ceilings, three_digits
+from unweave.data.ceilings import Ceilings, cached_ceilings, ceilings, fingerprint, known_ceilings, three_digits
 from unweave.data.files import source
 from unweave.data.restricted import Restricted
 from unweave.data.table import Table
@@ -100,7 +100,7 @@ def test_every_set_that_is_drawn_comes_with_its_ceilings(name: str, tmp_path: Pa
     assert found is not None
     assert found.images == len(data)
     assert tuple(factor.factor for factor in found.factors) == data.factors.names
-    assert kept_ceilings(data, lambda *_: pytest.fail("the images are compared")) == found
+    assert cached_ceilings(data, lambda *_: pytest.fail("the images are compared")) == found
 
 
 def test_other_options_are_another_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -126,19 +126,19 @@ def test_the_numbers_of_pages_and_those_that_are_shipped_are_those_of_all_images
 
 def test_noise_has_no_ceilings():
     assert ceilings(load("shapes2d-noisy")) is None
-    assert kept_ceilings(load("shapes2d-noisy")) is None
+    assert cached_ceilings(load("shapes2d-noisy")) is None
 
 
 def test_they_are_computed_once_and_again_for_other_images(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("UNWEAVE_DATA", str(tmp_path))
     data = table([1, 1, 2, 3], [[0, 0], [1, 0], [0, 1], [1, 1]])
     seen: list[float] = []
-    found = [kept_ceilings(data, lambda _, done, __: seen.append(done)) for _ in range(2)]
+    found = [cached_ceilings(data, lambda _, done, __: seen.append(done)) for _ in range(2)]
     assert found[0] == found[1] == ceilings(data)
     assert seen == [4]
     (kept,) = (tmp_path / "ceilings").iterdir()
     kept.write_text("{}")
-    assert kept_ceilings(data) == found[0]
-    other = kept_ceilings(table([1, 4, 2, 3], [[0, 0], [1, 0], [0, 1], [1, 1]]))
+    assert cached_ceilings(data) == found[0]
+    other = cached_ceilings(table([1, 4, 2, 3], [[0, 0], [1, 0], [0, 1], [1, 1]]))
     assert other is not None
     assert other.distinct == 4

@@ -188,7 +188,7 @@ def test_a_truncated_or_garbled_npz_is_refused_wherever_it_is_cut(tmp_path: Path
     [
         ({"images": None}, "has no array 'images'; it has: factors"),
         ({"images": IMAGES / 255}, "my.npz': images must be uint8, not float64; convert"),
-        ({"factors": FACTORS[:4]}, "6 images, but factors of 4"),
+        ({"factors": FACTORS[:4]}, "each of the 6 images, not 4 rows"),
         ({"factors": np.where(FACTORS == 2, np.nan, FACTORS)}, "factors must be finite numbers, but column 1"),
         ({"names": [1, 2]}, "'names' in '.*' must be a list of texts"),
         ({"names": ["x"]}, "names must be a list of 2"),
@@ -401,7 +401,7 @@ def test_other_lists_beside_the_attributes_are_left_alone(tmp_path: Path):
     ("text", "message"),
     [
         ("", "is empty"),
-        (CELEBA.replace("3", "4", 1), "says that it has 4 rows, but it has 3"),
+        (CELEBA.replace("3", "4", 1), "should have 4 rows by its first line, but has 3; fetch it again"),
         (CELEBA.replace("1.jpg  1 -1", "1.jpg  1"), "line 4 of .* has 2 cells, but there are 3 columns"),
         (CELEBA.replace("1.jpg  1", "1.jpg  2"), "line 4 of .*: 'Bald' is '2'; attributes must be 0 and 1, or"),
         (CELEBA.replace("1.jpg  1 -1", "1.jpg  1 0"), "has both 0 and -1 up to line 4"),

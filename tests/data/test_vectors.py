@@ -100,7 +100,7 @@ def test_a_constant_feature_is_centred_and_not_scaled():
         (np.ones((3, 2), complex), "must be numbers, not of type complex128"),
         ([[1.0, 2.0], [3.0]], "must be one array"),
         (np.ones(5), r"shape \(n, D\)"),
-        (np.ones((5, 0)), "neither of them 0"),
+        (np.ones((5, 0)), "and not be empty"),
         (np.ones((1, 5)), "at least two rows"),
     ],
 )

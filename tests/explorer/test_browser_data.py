@@ -99,7 +99,7 @@ def test_without_webgl_points_are_drawn_in_two_dimensions(page: Page, server: Se
     shown = "document.querySelector('#cloud .chart')?.data?.[0]"
     eventually(lambda: page.evaluate(f"[{shown}.type, {shown}.x.length, {shown}.z ?? null]"), ["scatter", 600, None])
     expect(page.locator(".view")).to_contain_text("no WebGL")
-    expect(page.locator("#cloud .chart")).to_have_attribute("aria-label", re.compile("^A scatter of 600 points"))
+    expect(page.locator("#cloud .chart")).to_have_attribute("aria-label", re.compile("^A scatter plot of 600 points"))
     first = page.evaluate(f"{shown}.x[0]")
     page.get_by_role("group", name="Seen along").get_by_text("factor 2").click()
     page.wait_for_function(f"() => {shown}.x[0] !== {first}", timeout=180_000)

@@ -62,7 +62,7 @@ def test_a_slider_moves_the_image_to_the_nearest_that_was_computed(page: Page, e
     page.goto(f"{exported.page.as_uri()}#/run?run={runs[1]}")
     page.wait_for_function(STARTED)
     eventually(lambda: page.evaluate("document.querySelector('.stage canvas').width"), 32)
-    expect(page.locator(".view")).to_contain_text("computed beforehand")
+    expect(page.locator(".view")).to_contain_text("computed in advance")
     slider = page.locator(".sliders input[type=range]").first
     seen = []
     for end in ("min", "max"):

@@ -150,7 +150,7 @@ def test_what_fails_no_longer_waits(failing_page: Page, server: Served, runs: li
 
 def test_wrong_numbers_in_a_link_are_said_so(page: Page, server: Served, runs: list[str]) -> None:
     show(page, server.to("run", run=runs[0], image=10**7, z="1,2"))
-    wrong = ["no image 10000000", "a code of 2 numbers, and this run has 4 latents"]
+    wrong = ["no image 10000000", "a code of 2 numbers, but this run has 4 latents"]
     expect(page.locator(".warning")).to_contain_text(wrong)
     field = page.get_by_label("Code of image")
     before = field.input_value()

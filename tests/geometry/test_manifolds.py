@@ -81,7 +81,7 @@ def test_points_are_uniform_and_noise_is_added():
 
 @pytest.mark.parametrize("name", ["", "S^0", "SO(1)", "K^2", "S^2 y S^2", "S^2 x"])
 def test_no_manifold(name):
-    with pytest.raises(UsageError, match="is no product such as"):
+    with pytest.raises(UsageError, match="is not a product such as"):
         sample(name)
 
 

@@ -115,9 +115,9 @@ def test_values_that_are_held_out_have_no_row():
 
 
 def test_what_is_read_from_the_data_cannot_be_given():
-    with pytest.raises(UsageError, match="columns of ivae is read from the data set"):
+    with pytest.raises(UsageError, match="ivae takes columns from the data set"):
         IVAE(columns="7:9").resolve(load("xysquares:size=32"), 1e-3)
-    with pytest.raises(UsageError, match="values of ivae is read from the data set"):
+    with pytest.raises(UsageError, match="ivae takes values from the data set"):
         IVAE(values="1,2").resolve(load("xysquares:size=32"), 1e-3)
 
 

@@ -207,7 +207,7 @@ A, B, V = world()
         (({"one": A},), {"factors": V}, "compare takes two or more sets of codes, got 1"),
         (({"one": A, "two": B}, V), {}, "a mapping already holds all codes: pass the factors as factors=…"),
         ((A, B, V, "mgi"), {}, "no metric is called 'mgi'; did you mean 'mig'?"),
-        ((A, B, V), {"floors": False}, "compare has no floors, which belong to a single score: use evaluate"),
+        ((A, B, V), {"floors": False}, "compare has no option floors, which is for single scores: use evaluate"),
         ((A, B, V), {"sed": 1}, "no argument is called 'sed'; did you mean 'seed'?"),
         ((A, B, V), {"samples": 100}, "samples and test_samples are for runs only: with codes, all rows are scored"),
         ((A, B, V), {"test": (A, V)}, "test must hold three arrays: test=(test_codes_a, test_codes_b, test_factors)"),

@@ -36,7 +36,7 @@ from unweave.metrics import (
     sap,
 )
 from unweave.metrics.inputs import DRAW, bin_factors, generator
-from unweave.metrics.presets import ConstantFactor, Strangers
+from unweave.metrics.presets import ConstantFactor, UnseenValues
 
 TOP = Path(__file__).parents[2]
 
@@ -121,7 +121,7 @@ def test_options_by_hand(sample):
     for options, line in (
         ({"mgi": {"bins": 7}}, "no metric is called 'mgi'"),
         ({"mig": {"bin": 7}}, "no option is called 'bin'; did you mean 'bins'"),
-        ({"explicitness": {"bins": 7}}, "the metric has none"),
+        ({"explicitness": {"bins": 7}}, "the metric has no options"),
     ):
         with pytest.raises(UsageError, match=line):
             evaluate(*sample, metrics="mig", options=options)
@@ -303,7 +303,7 @@ def test_a_wrong_request_is_answered_before_any_work(request_, line, sample):
 
 def test_test_rows_that_are_numbered_otherwise_are_warned_of(sample):
     codes, factors = sample
-    with pytest.warns(Strangers, match="no test row has a value of factor 2 that was fitted"):
+    with pytest.warns(UnseenValues, match="no test row has a value of factor 2 that the train rows have"):
         evaluate(codes, factors, "r2", test=(codes, factors + np.array([0, 50, 0])), intervals=False)
 
 
@@ -458,7 +458,7 @@ def test_a_group_leaves_out_what_needs_classes_with_one_warning(continuous):
     ]
     assert [str(warning.message) for warning in warned] == [
         f"factors are continuous: {len(missing)} metrics that need classes are left out; "
-        "bin_factors=10 (--bin-factors 10) keeps them"
+        "bin_factors=10 (--bin-factors 10) includes them"
     ]
     expected = {row for name in CONTINUOUS if name in GROUPS["all"] for row in METRICS[name].names(name)}
     assert expected <= set(table["metric"])

@@ -40,9 +40,9 @@ from unweave.metrics.presets import (
     FewSamples,
     LooksTransposed,
     NumberedLabels,
-    Strangers,
+    UnseenValues,
     warn_of_few,
-    warn_of_strangers,
+    warn_of_unseen_values,
 )
 
 CODES = np.arange(12.0).reshape(6, 2) / 7
@@ -460,7 +460,7 @@ def test_a_mistake_in_one_of_several_codes_is_said_of_its_key():
 
 
 def test_a_part_of_a_metric_is_answered_with_the_metric():
-    with pytest.raises(UsageError, match="'dci-disentanglement' is a part of the metric 'dci': ask for 'dci'"):
+    with pytest.raises(UsageError, match="'dci-disentanglement' is a part of the metric 'dci': request 'dci'"):
         evaluate(MANY, CLASSES, "dci-disentanglement")
 
 
@@ -475,10 +475,10 @@ def test_the_warnings_of_few_rows_and_of_strangers_know_continuous_factors():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warn_of_few(MANY)
-        warn_of_strangers(MANY[:1000], MANY[1000:])
-        warn_of_strangers(CLASSES[:1000], CLASSES[1000:])
-    with pytest.warns(Strangers, match="no test row has a value of factor 2"):
-        warn_of_strangers(np.column_stack([MANY, CLASSES])[:, 2:4], np.column_stack([MANY, CLASSES + 3])[:, 2:4])
+        warn_of_unseen_values(MANY[:1000], MANY[1000:])
+        warn_of_unseen_values(CLASSES[:1000], CLASSES[1000:])
+    with pytest.warns(UnseenValues, match="no test row has a value of factor 2"):
+        warn_of_unseen_values(np.column_stack([MANY, CLASSES])[:, 2:4], np.column_stack([MANY, CLASSES + 3])[:, 2:4])
 
 
 def test_the_split_holds_out_a_third_by_the_seed():

@@ -144,7 +144,9 @@ def test_continuous_factors_are_refused(score):
 def test_rows_that_share_no_value_are_refused(score):
     """Whole numbers that differ in every row are no classes: every batch would be one row again and again."""
     codes, factors = rows(300)
-    with pytest.raises(UsageError, match="factor 2 has 300 values in 300 rows: rows that share a value are needed"):
+    with pytest.raises(
+        UsageError, match="factor 2 has 300 values in 300 rows: this metric compares rows that share a value"
+    ):
         score(codes, np.insert(factors, 1, np.arange(300), axis=1))
 
 

@@ -165,7 +165,7 @@ def test_without_its_data_a_run_has_no_picture(tmp_path):
     run = unweave.train("vae", data=pixels, steps=3, out=tmp_path / "run", **TINY)
     folder = unweave.publish(Run.open(run.path), tmp_path / "out")
     assert not (folder / "traversals.png").exists()
-    assert "None: the data set was not at hand" in (folder / "README.md").read_text()
+    assert "None: the data set was missing" in (folder / "README.md").read_text()
     assert np.array_equal(Run.open(folder).encode(pixels), run.encode(pixels))
 
 
@@ -203,7 +203,7 @@ def test_a_plugin_and_the_file_of_a_loss_come_along(tmp_path):
         unweave.publish(run, tmp_path / "later")
     shutil.move(tmp_path / "gone", tmp_path / "mine")
     plugin.unlink()
-    with pytest.raises(UsageError, match=r"the run needs GentleVAE in '.*gentle\.py', which is not there: put it back"):
+    with pytest.raises(UsageError, match=r"the run needs GentleVAE in '.*gentle\.py', which is missing: put it back"):
         unweave.publish(run, tmp_path / "later")
     assert not (tmp_path / "later").exists()
 
@@ -334,6 +334,6 @@ def test_without_the_package_the_extra_is_named(scored, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("repo", ["squares", "ada/squares/more", "ada/squares!", ""])
 def test_a_repository_has_a_user_and_a_name(scored, tmp_path, repo):
-    with pytest.raises(UsageError, match="is called user/name"):
+    with pytest.raises(UsageError, match="must have the form user/name"):
         unweave.publish(scored, tmp_path / "out", repo=repo)
     assert not (tmp_path / "out").exists()

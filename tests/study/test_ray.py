@@ -227,7 +227,7 @@ def test_what_is_asked_for_must_be_there(tmp_path: Path, cluster, monkeypatch: p
 def test_too_large_a_run_is_refused_here_and_waited_for_on_a_cluster():
     with pytest.raises(unweave.UsageError, match="does not have the 1 CPUs and 2 GPUs"):
         engine._say_that_nothing_fits(Ray(gpus=2))
-    with pytest.warns(engine.NoRoom, match="waits until one comes"):
+    with pytest.warns(engine.NoRoom, match="waits for such a node"):
         engine._say_that_nothing_fits(Ray(gpus=2, address="auto"))
     assert engine._fits({"CPU": 8, "GPU": 1}, Ray(gpus=0.25)) == 4
     assert engine._fits({"CPU": 3, "GPU": 1}, Ray(gpus=0.25)) == 3

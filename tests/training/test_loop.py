@@ -218,7 +218,7 @@ def test_a_finished_run_whose_weights_are_gone_is_refused_and_keeps_its_configur
     (run.path / "weights.safetensors").unlink()
     (run.path / CHECKPOINT).unlink()
     before = (run.path / "config.json").read_bytes()
-    gone = r"had reached step 30, but its weights.safetensors is gone; put it back, or --overwrite"
+    gone = r"had reached step 30, but its weights.safetensors is missing; put it back, or --overwrite"
     with pytest.raises(UsageError, match=gone):
         quick_train(method=BetaVAE(beta=beta))
     assert (run.path / "config.json").read_bytes() == before
@@ -240,7 +240,7 @@ def test_weights_that_are_gone_are_written_again_from_the_checkpoint(quick_train
 
 
 def test_a_run_that_failed_before_its_first_checkpoint_has_nothing_to_lose(quick_train):
-    with pytest.raises(UsageError, match="no checkpoint was reached"):
+    with pytest.raises(UsageError, match="no checkpoint is saved"):
         quick_train(lr=1e30)
     assert quick_train().settings.training.lr == 1e-3
 
@@ -272,7 +272,7 @@ def test_a_loss_that_is_no_number_stops_the_run_and_keeps_the_last_checkpoint(qu
         return {"kl": penalty(self, model, q, z, step)["kl"] * (float("nan") if step >= 23 else 1)}
 
     monkeypatch.setattr(BetaVAE, "penalty", poisoned)
-    with pytest.raises(UsageError, match=r"after step 28; the checkpoint of step 20 is kept"):
+    with pytest.raises(UsageError, match=r"after step 28; the checkpoint of step 20 is saved"):
         quick_train()
     run = unweave.Run.open(tmp_path / "run")
     assert (run.state, run.step) == ("failed", 20)
@@ -354,7 +354,7 @@ def test_a_checkpoint_that_is_gone_is_missed(quick_train, tmp_path):
     weights = (tmp_path / "run" / "weights.safetensors").read_bytes()
     (tmp_path / "run" / "checkpoint.pt").unlink()
     with pytest.raises(
-        UsageError, match=r"had reached step 10, but its checkpoint.pt is gone; put it back, or --overwrite"
+        UsageError, match=r"had reached step 10, but its checkpoint.pt is missing; put it back, or --overwrite"
     ):
         quick_train()
     assert (tmp_path / "run" / "weights.safetensors").read_bytes() == weights
@@ -383,7 +383,7 @@ def test_a_log_that_is_gone_is_missed(quick_train, tmp_path):
     with pytest.raises(Stop):
         quick_train(on_result=stop_at(21))
     (tmp_path / "run" / "log.parquet").unlink()
-    with pytest.raises(UsageError, match=r"log.parquet' is gone; put it back, or --overwrite"):
+    with pytest.raises(UsageError, match=r"log.parquet' is missing; put it back, or --overwrite"):
         quick_train()
 
 

@@ -52,5 +52,5 @@ def test_snapshots_that_cannot_be_had(quick_train):
     run = quick_train()
     with pytest.raises(unweave.UsageError, match="has passed step 10 without a snapshot"):
         quick_train(snapshots=[10])
-    with pytest.raises(unweave.UsageError, match=r"no snapshot of step 10 \(kept: 30\)"):
+    with pytest.raises(unweave.UsageError, match=r"no snapshot of step 10 \(saved: 30\)"):
         run.at(10)

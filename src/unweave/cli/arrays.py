@@ -142,15 +142,13 @@ def refuse_file(*runs: Path) -> None:
     for path in runs:
         if _member(path)[0].is_file():
             files = " ".join(shlex.quote(str(run)) for run in runs)
-            raise UsageError(
-                f"'{path}' is a file, not the folder of a run; codes in files are given as --codes {files}"
-            )
+            raise UsageError(f"'{path}' is a file, not the folder of a run; give files with --codes {files}")
 
 
 def check_scores_path(path: Path) -> None:
     """Raise a `UsageError` if `write_scores` could not write to this path; call it before computing scores."""
     if path.suffix.lower() not in (".csv", ".parquet", ".json"):
-        raise UsageError(f"scores are written to a .csv, .parquet or .json file, not to '{path}'")
+        raise UsageError(f"write scores to a .csv, .parquet or .json file, not to '{path}'")
     if path.is_dir():
         raise UsageError(f"'{path}' is a folder; choose another name")
     refuse_special(path)

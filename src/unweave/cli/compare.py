@@ -91,7 +91,7 @@ class Compare:
             raise UsageError(f"'{self.out}' is a folder; name a page, such as {self.out / 'compare.html'}")
         if self.out is not None and not self.draws:
             if self.out.suffix.lower() not in TABLES:
-                raise UsageError(f"a comparison is written to a .html, .csv or .parquet file, not to '{self.out}'")
+                raise UsageError(f"write a comparison to a .html, .csv or .parquet file, not to '{self.out}'")
             check_scores_path(self.out)
 
     @property

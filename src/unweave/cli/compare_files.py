@@ -66,7 +66,8 @@ def _refuse_without_effect(options: Compare) -> None:
     if bool(options.test_codes) != bool(options.test_factors):
         raise UsageError("--test-codes and --test-factors must be given together")
     if options.test_codes and len(options.test_codes) != len(options.codes):
-        raise UsageError(f"--codes has {len(options.codes)} files and --test-codes {len(options.test_codes)}")
+        counts = f"--codes has {len(options.codes)} files and --test-codes {len(options.test_codes)}"
+        raise UsageError(f"{counts}; give one test file for each")
 
 
 def refuse_twice(paths: Sequence[Path]) -> None:

@@ -125,7 +125,7 @@ def _lines(file: Iterable[str]) -> Iterator[str]:
 
 def _check_width(line: int, row: list[str], first: int, width: int) -> None:
     if len(row) != width:
-        counts = f"its number of cells is {len(row)}, that of line {first} is {width}; make all rows alike"
+        counts = f"its number of cells is {len(row)}, that of line {first} is {width}; make all rows equally long"
         raise ValueError(f"line {line}: {_cause(row) or counts}")
 
 

@@ -14,7 +14,7 @@ from tyro.conf import Positional, arg
 from unweave.cli.mistakes import writing
 from unweave.cli.parsing import Flag, Plugins, parse, refuse_below
 from unweave.data import DATASETS, FORMATS, WRAPPERS, Dataset, Statistics, Wrapper, files, load
-from unweave.data.ceilings import Ceilings, kept_ceilings, three_digits
+from unweave.data.ceilings import Ceilings, cached_ceilings, three_digits
 from unweave.data.dataset import KIND
 from unweave.errors import UsageError
 from unweave.fields import OneOf
@@ -182,7 +182,7 @@ def _factor_table(data: Dataset | type[Dataset], found: Ceilings | None = None) 
 def _ceilings(data: Dataset) -> Ceilings | None:
     """Return the ceilings of a data set, with a progress bar if it takes long."""
     with Bar(f"comparing the images of {data.name}", unit=" images") as bar:
-        return kept_ceilings(data, bar)
+        return cached_ceilings(data, bar)
 
 
 def _distinct(found: Ceilings) -> str:

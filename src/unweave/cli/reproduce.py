@@ -127,11 +127,11 @@ def _following(outcome: Outcome) -> str:
 
 @contextmanager
 def _going_on(folder: Path) -> Iterator[None]:
-    """On an interrupt, say that the same command continues if finished parts are kept."""
+    """On an interrupt, say that the same command continues if finished parts are saved."""
     try:
         yield
     except KeyboardInterrupt:
         if not (folder / FOLDER).is_dir() and not (folder / STUDY).is_dir():
             raise
-        kept = f"finished parts are kept in '{folder}'; the same command continues from there"
-        raise KeyboardInterrupt(f"interrupted; {kept}") from None
+        saved = f"finished parts are saved in '{folder}'; the same command continues from there"
+        raise KeyboardInterrupt(f"interrupted; {saved}") from None

@@ -69,7 +69,8 @@ def sparsify(words: list[str]) -> None:
     rest = {name: _savable(array) for name, array in rest.items() if array is not None}
     for name, array in rest.items():
         if len(array) != len(codes):
-            raise UsageError(f"'{options.codes}' has {len(codes):,} rows of codes but {len(array):,} of {name}")
+            counts = f"{len(codes):,} rows of codes but {len(array):,} of {name}"
+            raise UsageError(f"'{options.codes}' has {counts}; write one row per sample in both")
     record = read_optional(options.codes, "record")
     rest = rest if record is None else {**rest, "record": _savable(record)}
     from unweave.encoders.sparse import fit_sparse

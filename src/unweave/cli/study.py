@@ -31,7 +31,7 @@ MANY = 10
 class Run:
     """Run a study: train and score every combination of data set, method, settings and seed that the file names.
 
-    The same command continues an interrupted study; finished runs are kept.
+    The same command continues an interrupted study; finished runs are not repeated.
     """
 
     file: Annotated[Positional[Path], arg(metavar="FILE")]
@@ -45,7 +45,7 @@ class Run:
     workers: Annotated[int | None, arg(metavar="N", help_behavior_hint="(default: the number of cores)")] = None
     """Number of runs at a time, each with one thread; on a cluster by default as many as fit."""
     redo: Annotated[tuple[str, ...], arg(metavar="WHAT ...", help_behavior_hint="(default: nothing)")] = ()
-    """Run again: failed, stale (made by another version), or cells and runs by name. Old runs are kept aside."""
+    """Run again: failed, stale (made by another version), or cells and runs by name. Old runs are moved aside."""
     stop_on_failure: Flag = False
     """Start no further run after one has failed."""
     device: str = "auto"
@@ -124,7 +124,7 @@ def run(words: list[str]) -> None:
 
 
 def opening(study: Study, redo: Sequence[str]) -> list[str]:
-    """Return the numbers of runs, and which cells are new or gone since the last time."""
+    """Return the numbers of runs, and which cells were added or removed since the last time."""
     lines = []
     status = study.status()
     counts = status.counts

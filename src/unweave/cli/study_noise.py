@@ -33,7 +33,7 @@ READING = {
 class Noise:
     """Score the runs of a study with noisy labels, and correlate these scores with those on clean labels.
 
-    The three regimes are those of Holtz et al. 2022. Scores are kept in the runs and computed once.
+    The three regimes are those of Holtz et al. 2022. Scores are stored in the runs and computed once.
     """
 
     study: Annotated[Positional[Path], arg(metavar="FOLDER")]

@@ -28,7 +28,7 @@ class Clustering:
     """Measure how many steps of exploration a reward predictor needs on the frozen codes of runs on scenes2d.
 
     The task is to move sprites until those of one colour or shape lie together. A fixed policy explores; after each
-    step a small network is updated to recognise clustered scenes. Fewer steps are better. Results are kept in the runs.
+    step a small network is updated to recognise clustered scenes. Fewer steps are better. The runs store the results.
     """
 
     runs: Annotated[Positional[tuple[Path, ...]], arg(metavar="RUN ...")]

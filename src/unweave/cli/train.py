@@ -45,7 +45,7 @@ class Place:
     out: Annotated[Path | None, arg(metavar="FOLDER", help_behavior_hint="(default: one below runs)")] = None
     """The run's folder. An interrupted run continues; a finished one is trained further if --steps is larger."""
     snapshots: Annotated[tuple[int, ...], arg(metavar="STEP ...", help_behavior_hint="(default: none)")] = ()
-    """Steps after which the weights are kept too, in addition to the last ones."""
+    """Steps after which the weights are saved, in addition to the last step."""
     trace_every: Annotated[int | None, arg(metavar="N", help_behavior_hint="(default: never)")] = None
     """Steps between traces of the decoder's hidden layers on a few fixed images, for unweave select."""
     trace_samples: Annotated[int | None, arg(metavar="N", help_behavior_hint=f"(default: {SAMPLES})")] = None
@@ -109,7 +109,7 @@ class JacobianFlags(OrthogonalJacobian):
     """Orthogonal columns of the decoder's Jacobian, as a term added to the method's objective."""
 
     weight: Annotated[Scheduled, arg(name="jacobian-weight")] = 0.0
-    """Weight of the term; a number, or a schedule such as 0:100@10000; 0: no such term."""
+    """Weight of the term; a number, or a schedule such as 0:100@10000; 0: no term."""
     columns: Annotated[int, arg(name="jacobian-columns")] = OrthogonalJacobian.columns
     codes: Annotated[int, arg(name="jacobian-codes")] = OrthogonalJacobian.codes
 
@@ -273,7 +273,9 @@ def _summary(result: dict[str, Any], data: str) -> str:
     went_on = f"continued from step {before:,} and " if before else ""
     done = "had finished already" if before == steps else f"{went_on}has finished"
     speed = f" in {result['seconds']:.1f} s ({rate:.1f} steps/s)" if (rate := result["steps_per_second"]) else ""
-    loss = "its log is gone" if result["loss"] is None else f"loss {result['loss']:.2f} = {terms}, each with its weight"
+    loss = (
+        "its log is missing" if result["loss"] is None else f"loss {result['loss']:.2f} = {terms}, each with its weight"
+    )
     return "\n".join(
         [
             f"{folder} {done}: {result['method']} on {data}, {steps:,} steps{speed}",

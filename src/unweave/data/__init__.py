@@ -200,7 +200,8 @@ def load_again(description: Mapping[str, Any], given: Data) -> Dataset:
     ours, theirs = data_identity(description), data_identity(data.description)
     if ours == theirs:
         return data
-    raise UsageError(f"the run was trained on {_called(ours)}, but the given data are {_called(theirs)}")
+    differ = f"the run was trained on {_called(ours)}, but the given data are {_called(theirs)}"
+    raise UsageError(f"{differ}; give the data that it was trained on")
 
 
 def _called(identity: Mapping[str, Any]) -> str:

@@ -84,7 +84,7 @@ def has_ceilings(data: Dataset) -> bool:
     return data.is_function or not data.is_grid
 
 
-def kept_ceilings(data: Dataset, on_progress: OnProgress | None = None) -> Ceilings | None:
+def cached_ceilings(data: Dataset, on_progress: OnProgress | None = None) -> Ceilings | None:
     """Return the ceilings of a data set as `ceilings` does, but compute them only once on this machine."""
     if not has_ceilings(data):
         return None

@@ -83,8 +83,9 @@ class Labels:
             few = f"as many numeric latents, not {latents}; or use partial labels"
             raise UsageError(f"{known} labelled factors need {few}")
         if not _has_classes(data) and (self.kind == "permuted" or (self.term == "embed" and self.kind != "binned")):
-            asked = "a permutation of labels" if self.kind == "permuted" else "the term embed"
-            raise UsageError(f"{asked} needs factors with classes, but those of '{data.name}' are real numbers")
+            term = "a permutation of labels" if self.kind == "permuted" else "the term embed"
+            real = f"those of '{data.name}' are real numbers"
+            raise UsageError(f"{term} needs factors with classes, but {real}: use binned labels")
 
 
 @dataclass(frozen=True)
@@ -160,14 +161,14 @@ def _choose(labels: Labels, data: Dataset, rng: np.random.Generator) -> Integers
     """Return the factors that have labels, in order."""
     space = data.factors
     if not data.is_labelled:
-        raise UsageError(f"'{data.name}' has no factors, so its images have no labels")
+        raise UsageError(f"'{data.name}' has no factors, so its images have no labels: leave out labels")
     varying = np.flatnonzero(np.array(space.sizes) > 1)  # a factor with a single value has no label
     if labels.kind != "partial":
         return varying
     if isinstance(labels.factors, str) and not labels.factors.isdigit():
         named = np.unique([space.axis(name.strip()) for name in labels.factors.split(",")])
         if not np.isin(named, varying).all():
-            raise UsageError(f"a factor of '{labels.factors}' has a single value in '{data.name}': it has no label")
+            raise UsageError(f"a factor of '{labels.factors}' has a single value in '{data.name}': leave it out")
         return named
     count = int(labels.factors)
     if not 1 <= count <= len(varying):

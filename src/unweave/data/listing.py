@@ -79,7 +79,9 @@ def read_attributes(path: Path, chosen: Sequence[str] | None = None) -> Listing:
         lines[0][1].insert(0, "file")
     header, rows = _checked(path, lines)
     if count is not None and count != len(rows):
-        raise UsageError(f"'{path}' says that it has {count:,} rows, but it has {len(rows):,}")
+        raise UsageError(
+            f"'{path}' should have {count:,} rows by its first line, but has {len(rows):,}; fetch it again"
+        )
     if len(header) < 2:
         raise UsageError(f"'{path}' has no attributes: it needs columns besides the one of files")
     names = header[1:] if chosen is None else factor_columns(header[1:], chosen)[0]

@@ -198,11 +198,11 @@ def _pixels(images: ArrayLike) -> Images:
         convert = "(255 * images).round().astype('uint8')"
         raise UsageError(f"images must be uint8, not {array.dtype}; convert those in [0, 1]: {convert}")
     if array.dtype != np.uint8:
-        raise UsageError(f"images must be uint8, not {array.dtype}")
+        raise UsageError(f"images must be uint8, not {array.dtype}; convert those in 0 to 255: images.astype('uint8')")
     if array.ndim == 3:
         array = array[..., None]
     if array.ndim != 4 or 0 in array.shape:
-        raise UsageError(f"images must have the shape (n, H, W) or (n, H, W, C), none of them 0, not {array.shape}")
+        raise UsageError(f"images must have the shape (n, H, W) or (n, H, W, C) and not be empty, not {array.shape}")
     if array.shape[3] not in (1, 3):
         swapped = array.shape[1] in (1, 3)
         hint = "; put the channels last: images.transpose(0, 2, 3, 1)" if swapped else ""
@@ -222,7 +222,7 @@ def _matrix(factors: ArrayLike | None, count: int) -> tuple[Values, list[bool]]:
     if values.ndim != 2 or values.shape[1] == 0:
         raise UsageError(f"factors must have the shape (n, k), one row for each image, not {values.shape}")
     if len(values) != count:
-        raise UsageError(f"there are {count:,} images, but factors of {len(values):,}")
+        raise UsageError(f"factors must have one row for each of the {count:,} images, not {len(values):,} rows")
     if not np.isfinite(values).all():
         row, axis = map(int, np.argwhere(~np.isfinite(values))[0])
         raise UsageError(f"factors must be finite numbers, but column {axis} of image {row} is not")

@@ -179,7 +179,7 @@ def _matrix(values: Any) -> Any:
     except (TypeError, ValueError) as error:
         raise UsageError(f"vectors must be one array (n, D): {str(error).splitlines()[0]}") from error
     if matrix.ndim != 2 or 0 in matrix.shape:
-        raise UsageError(f"vectors must have the shape (n, D), neither of them 0, not {matrix.shape}")
+        raise UsageError(f"vectors must have the shape (n, D) and not be empty, not {matrix.shape}")
     if matrix.dtype.kind not in "biuf":
         what = "strings" if matrix.dtype.kind in "USO" else f"of type {matrix.dtype}"
         raise UsageError(f"vectors must be numbers, not {what}; columns of other kinds may be factors")

@@ -1,7 +1,7 @@
 """The explorer: a page in the browser over a folder of runs, studies and codes, or over any decoder.
 
-- Server: `app` (routes), `guard` (who may ask; every failure becomes one line), `places` (what is in the folder),
-  `state` with `opened` and `opening` (runs kept open), `answers_*` (pure functions of these), `perceiving` (in the
+- Server: `app` (routes), `guard` (which requests are allowed; every failure becomes one line), `places` (what is in the
+  folder), `state` with `opened` and `opening` (open runs), `answers_*` (pure functions of these), `perceiving` (in the
   background), `pictures`, `own` (any decoder), `serve`, `served` (from Python).
 - Export: `export` with `asking` (requests without a socket) and `export_files` (what a page on disk can read).
 - `page/`: ES modules without a build step, with types in JSDoc: `main.js`, `lib/`, one file for each of `views/`.

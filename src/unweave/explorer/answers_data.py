@@ -104,7 +104,7 @@ def distances(opened: Opened, factor: str) -> dict[str, Any]:
         raise Unable(f"{data.name} is not a full grid of factors: no factor can be changed alone")
     if not 1 < size <= MOST_VALUES:
         raise Unable(f"'{factor}' has {size:,} values; distance matrices are shown for 2 to {MOST_VALUES}")
-    levels = opened.keep(("distances", factor), lambda: _distances(opened, factor))
+    levels = opened.cached(("distances", factor), lambda: _distances(opened, factor))
     return {"factor": factor, "values": levels["data"], "levels": levels, "traversals": TRAVERSALS, **seen_by(opened)}
 
 

@@ -30,9 +30,9 @@ BEYOND = 4.0
 def matrix(opened: Opened, kind: str) -> dict[str, Any]:
     """Return a table of latents × factors, and the order of latents that puts matched pairs on the diagonal."""
     seen = opened.labelled()
-    values = kept(opened, kind)
-    judged = "mi" if kind == "importance" else kind
-    by, floor = (values if kind == judged else kept(opened, judged)), noise_floor(opened, judged)
+    values = cached_table(opened, kind)
+    strength = "mi" if kind == "importance" else kind
+    by, floor = (values if kind == strength else cached_table(opened, strength)), noise_floor(opened, strength)
     matched = matches(np.where(np.abs(by) > floor, values, 0.0))
     own = [latent for latent in matched if latent is not None]
     return {
@@ -41,21 +41,21 @@ def matrix(opened: Opened, kind: str) -> dict[str, Any]:
         "latents": list(range(opened.latents)),
         "values": values,
         "matched": matched,
-        "floor": floor if kind == judged else None,
+        "floor": floor if kind == strength else None,
         "order": [*own, *(int(latent) for latent in seen.order if latent not in own)],
         "sampled": len(seen.codes),
         "of": opened.total,
     }
 
 
-def kept(opened: Opened, kind: str) -> Array:
+def cached_table(opened: Opened, kind: str) -> Array:
     """Return the table (latents, factors), computed once."""
-    return opened.keep(("matrix", kind), lambda: table_of(opened, kind))
+    return opened.cached(("matrix", kind), lambda: table_of(opened, kind))
 
 
 def noise_floor(opened: Opened, kind: str) -> float:
     """Return the noise floor: the strength that a latent must exceed to follow a factor; computed once."""
-    return opened.keep(("floor", kind), lambda: floor_of(opened, kind))
+    return opened.cached(("floor", kind), lambda: floor_of(opened, kind))
 
 
 def floor_of(opened: Opened, kind: str) -> float:
@@ -115,7 +115,7 @@ def followed(opened: Opened) -> list[str | None]:
     seen = opened.survey
     if seen is None or not opened.factors or seen.factors.shape[1] != len(opened.factors) or len(seen.codes) < 2:
         return [None] * opened.latents
-    values = kept(opened, "mi")
+    values = cached_table(opened, "mi")
     beyond = np.where(values > noise_floor(opened, "mi"), values, 0.0)
     return [opened.factors[int(row.argmax())] if row.any() else None for row in beyond]
 

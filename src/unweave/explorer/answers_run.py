@@ -78,7 +78,7 @@ def latents(opened: Opened) -> list[dict[str, Any]]:
         prior = {"kl": None, "active": None, "mean": 0.0, "sd": 1.0, "quantiles": levels, "histogram": None}
         counts = categories(opened)
         return [{"index": j, **prior, "factor": None, "categories": counts[j]} for j in range(opened.latents)]
-    factors = opened.keep("followed", lambda: followed(opened))
+    factors = opened.cached("followed", lambda: followed(opened))
     active = used(seen.carried, seen.points, seen.categories)
     counts = categories(opened)
     return [
@@ -182,7 +182,7 @@ def shown_latents(opened: Opened, *, only_used: bool = False) -> list[int]:
 
 def names_of(opened: Opened, order: Sequence[int]) -> list[str]:
     """Return the names of latents: their number, and the factor that they follow."""
-    factors = opened.keep("followed", lambda: followed(opened))
+    factors = opened.cached("followed", lambda: followed(opened))
     return [f"z{j} {factors[j]}" if factors[j] else f"z{j}" for j in order]
 
 

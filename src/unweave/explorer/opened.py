@@ -26,7 +26,7 @@ T = TypeVar("T")
 SAMPLES = 2_000
 """Default number of random images that are encoded."""
 KEPT = 6
-"""Number of runs kept open."""
+"""Number of runs that stay open."""
 
 
 @dataclass
@@ -98,7 +98,7 @@ class Opened:
         seen = self.seen()
         if not self.factors or seen.factors.shape[1] != len(self.factors):
             why = self.warning if self.run is None and self.kind == "codes-only" else None
-            raise Unable(why or f"the factors of the data set of '{self.name}' are not known")
+            raise Unable(why or f"the factors of the data set of '{self.name}' are unknown")
         return seen
 
     def reason(self, line: str) -> str:
@@ -109,8 +109,8 @@ class Opened:
         """Return the code of the first sampled image or, without one, the centre of the prior."""
         return self.survey.codes[0] if self.survey is not None else np.zeros(self.latents)
 
-    def keep(self, key: Hashable, compute: Callable[[], T]) -> T:
-        """Return the result kept under this key, or compute and keep it."""
+    def cached(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """Return the cached result of this key, or compute and cache it."""
         with self._keeping:
             if key not in self._kept:
                 self._kept[key] = compute()
@@ -125,8 +125,8 @@ def surveyed(codes: Array, logs: Array | None, factors: Array, categories: tuple
     return Survey(codes, factors, carried(codes, logs, categories), logs is None, categories)
 
 
-class Kept:
-    """The runs opened last, by identity and state: what has changed since is opened again."""
+class OpenedCache:
+    """The runs opened last, by identity and state; a run that has changed since is opened again."""
 
     def __init__(self, most: int = KEPT) -> None:
         self._most = most

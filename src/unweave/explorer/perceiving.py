@@ -1,4 +1,4 @@
-"""Results of `perceive`, computed in the background, one data set at a time, and kept in memory."""
+"""Results of `perceive`, computed in the background, one data set at a time, and cached in memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from unweave.perception import Perception
 
 MOST = 32
-"""Largest number of results that are kept or being computed."""
+"""Largest number of results that are cached or being computed."""
 PATIENCE = 20.0
 """Seconds to wait for a computation when the process ends: it stops at its next step."""
 
@@ -66,7 +66,7 @@ class Perceiving:
             return
         done = next((key for key, answer in self._answers.items() if answer.said["state"] != "computing"), None)
         if done is None:
-            raise Refused("too many data sets are already being measured; ask again later")
+            raise Refused("too many data sets are already being measured; try again later")
         del self._answers[done]
 
     def _start(self) -> None:

@@ -15,7 +15,7 @@ import polars
 
 from unweave.explorer.places import HERE
 from unweave.study.integrity import read_object
-from unweave.study.table import Records, kept_records, updated
+from unweave.study.table import Records, cached_records, updated
 from unweave.study.task import settings_of
 
 SELDOM = 10
@@ -82,7 +82,7 @@ class Reader:
 
     def _below(self, parent: Path, names: Mapping[str, str]) -> Records:
         """Return the records of some runs in one folder, by identity, starting from the table that a study saves."""
-        known = self._known[parent] if parent in self._known else kept_records(parent)
+        known = self._known[parent] if parent in self._known else cached_records(parent)
         records = updated(known, parent, names, self._told)
         if records is not self._known.get(parent):
             records = Records(_with_settings(records.runs, parent), records.scores)

@@ -24,6 +24,6 @@ class Unable(Refused):
 
 
 class TooLarge(Refused):
-    """A request that is too long or asks for too much."""
+    """A request that is too long, or for too much."""
 
     status = 413

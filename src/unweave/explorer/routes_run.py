@@ -57,7 +57,7 @@ async def decode(request: Request) -> Response:
     If the run is open, the code is decoded in this thread: for a millisecond of work, switching threads takes longer.
     """
     query = Query(request)
-    opened = None if query.text("step", "") else _explorer(request).at_hand(query.text("run"))
+    opened = None if query.text("step", "") else _explorer(request).if_open(query.text("run"))
     if opened is None or opened.run is None or not opened.lock.acquire(blocking=False):
         return await run_in_threadpool(_decode, request)
     try:

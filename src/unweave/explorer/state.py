@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unweave.explorer.opened import SAMPLES, Kept, Opened
+from unweave.explorer.opened import SAMPLES, Opened, OpenedCache
 from unweave.explorer.places import HERE, PLAN, Index
 from unweave.explorer.refusals import Missing
 from unweave.explorer.studies import planned, under_way
@@ -47,7 +47,7 @@ class Explorer:
         self.samples = samples
         self.given = dict(given or {})
         self.index = Index(root) if root is not None else None
-        self._kept = Kept()
+        self._opened = OpenedCache()
         self._tables: dict[str, tuple[str, dict[str, Any], bytes]] = {}
         self._groups: dict[str, tuple[str, bytes]] = {}
         self._planned: dict[Path, tuple[int, int]] = {}
@@ -66,15 +66,15 @@ class Explorer:
         name = Path(identity).name or (self.root.resolve().name if self.root else "run")
         if given is not None:
             state = (_state(given.path), None)
-            return self._kept.get((identity, None), state, lambda: open_run(given, name, self.samples))
+            return self._opened.get((identity, None), state, lambda: open_run(given, name, self.samples))
         if identity in index.places().files:
             file = index.file(identity, "codes")
-            return self._kept.get(identity, _stat(file.path), lambda: read_codes(file.path, name, self.samples))
+            return self._opened.get(identity, _stat(file.path), lambda: read_codes(file.path, name, self.samples))
         path = index.run(identity)
         state = (_state(path), step)
-        return self._kept.get((identity, step), state, lambda: read_run(path, name, self.samples, step))
+        return self._opened.get((identity, step), state, lambda: read_run(path, name, self.samples, step))
 
-    def at_hand(self, identity: str) -> Opened | None:
+    def if_open(self, identity: str) -> Opened | None:
         """Return a run if it is open and has not changed; otherwise None."""
         given = self.given.get(identity)
         if isinstance(given, Opened):
@@ -82,7 +82,7 @@ class Explorer:
         path = given.path if given is not None else self.index.known(identity) if self.index is not None else None
         if path is None:
             return None
-        return self._kept.found((identity, None), (_state(path), None))
+        return self._opened.found((identity, None), (_state(path), None))
 
     def warm(self) -> None:
         """Read in advance what the first page shows, then import what the others need."""

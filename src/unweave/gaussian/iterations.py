@@ -62,7 +62,7 @@ class Solutions:
 
     @classmethod
     def joined(cls, parts: Sequence[Solutions]) -> Solutions:
-        """Return the cells of several as one."""
+        """Return the cells of several solutions as one."""
 
         def row(arrays: Iterable[np.ndarray]) -> np.ndarray:
             return np.concatenate(list(arrays))

@@ -148,7 +148,7 @@ def _im_of_cells(
     m, s = cross.shape[1:]
     if m**s > MOST_ASSIGNMENTS:
         if tie != TIE:
-            raise UsageError(f"a tie of {tie:g} is for at most {MOST_ASSIGNMENTS:,} assignments, not {m}**{s}")
+            raise UsageError(f"tie={tie:g} needs at most {MOST_ASSIGNMENTS:,} assignments, not {m}**{s}: leave out tie")
         found = [im_score(np.eye(m), each, factors) for each in cross]  # only the variances of the codes count
         return np.array([score.value for score in found]), tuple(score.groups for score in found)
     sets, groups = _assignments(s, m)

@@ -102,7 +102,7 @@ def _ways(points: np.ndarray, neighbours: int, start: int, ends: tuple[int, ...]
         while way[-1] != start:
             if before[way[-1]] < 0:
                 raise UsageError(
-                    f"no path leads from point {start} to point {end}: they lie on different parts of the data"
+                    f"no path leads from point {start} to point {end}: choose points of one connected part"
                 )
             way.append(int(before[way[-1]]))
         ways.append(way[::-1])

@@ -185,7 +185,7 @@ def _warn(
     tilt: float = 0.0,
 ) -> None:
     """Warn about signs that the points are not a product of curved manifolds."""
-    flat = "flat directions, such as circles, tori and planes, have no holonomy and cannot be told apart"
+    flat = "flat directions, such as circles, tori and planes, have no holonomy and cannot be separated"
     most = _most_factors(dim)
     rise = rises(values)[most - 1 :]
     if count == 1 and _is_flat(values, dim):
@@ -195,7 +195,7 @@ def _warn(
     elif count == 1:
         text = (
             "the spectrum has no clear gap: the manifold is one factor, or its points are too few to tell, or its "
-            "factors differ in scale (unweave.geometry.whiten mends that)"
+            "factors differ in scale (unweave.geometry.whiten corrects that)"
         )
     elif dims.count(1) > 1:
         text = f"several factors have dimension 1: {flat}"
@@ -205,7 +205,7 @@ def _warn(
             "distances are not those of a product, or some directions are flat"
         )
     elif 1 in dims:
-        text = "a factor of dimension 1 is flat; it was told from the others, but several could not be told apart"
+        text = "a factor of dimension 1 is flat; one can be separated from the other factors, but several could not be"
     elif not dims:
         text = f"most points do not fall into {count} factors; more points, or another number of neighbours, may help"
     elif rises(values)[count - 1 : most - 1].max(initial=0) >= BETWEEN:

@@ -117,7 +117,7 @@ def _factors(manifold: str) -> list[_Factor]:
     smallest = [2 if factor.draw is _rotations else 1 for factor in factors]
     if len(factors) < len(words) or any(factor.size < least for factor, least in zip(factors, smallest, strict=True)):
         raise UsageError(
-            f"'{manifold}' is no product such as S^2 x E^2 x SO(3) x T^2 x R^1: "
+            f"'{manifold}' is not a product such as S^2 x E^2 x SO(3) x T^2 x R^1: "
             "of spheres, ellipsoids, rotations, tori and planes"
         )
     return factors

@@ -18,7 +18,7 @@ def mixing(
 
     The fields A (n, m, k, k) are those of the smallest eigenvalues λ; `above` is the next. If the true projections are
     fields of energy λ, they are at an angle of sqrt(λ / above) to A. Rotating factors by φ moves their projections by 2
-    φ, hence φ = sqrt(λ / above) / 2.
+    φ, so φ = sqrt(λ / above) / 2.
 
     Not all of λ counts: random errors of the tangent spaces add energy too, but rotate factors in all directions and
     average out. Their part is measured by tilting the frames once more at random, by their standard `errors` (n,) as

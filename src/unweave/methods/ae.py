@@ -13,10 +13,10 @@ from unweave.nets import Model, Posterior
 
 @dataclass(frozen=True)
 class AE(Method):
-    r"""Autoencoder [Hinton2006]_: -log p(x|z) with z = f(x), one point an image and no prior."""
+    r"""Autoencoder [Hinton2006]_: -log p(x|z) with z = f(x), one point per image and no prior."""
 
     bottleneck: ClassVar[str] = "point"
 
     def penalty(self, model: Model, q: Posterior, z: Tensor, step: int) -> dict[str, Tensor]:
-        """Return nothing: reconstruction is all."""
+        """Return no terms: the objective is the reconstruction alone."""
         return {}

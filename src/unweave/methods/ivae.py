@@ -68,7 +68,7 @@ class IVAE(Method):
         }
         for name, value in read.items():
             if (given := getattr(self, name)) not in ("", value):
-                raise UsageError(f"{name} of ivae is read from the data set, {value!r}, not {given!r}: leave it out")
+                raise UsageError(f"ivae takes {name} from the data set, {value!r}, not {given!r}: leave out {name}")
         return replace(self, auxiliary=",".join(space.names[axis] for axis in axes), **read)
 
     def companion(self, latents: int) -> nn.Module:

@@ -78,7 +78,7 @@ from unweave.metrics.presets import (
     LeftOut,
     LooksTransposed,
     NumberedLabels,
-    Strangers,
+    UnseenValues,
 )
 from unweave.metrics.rdc import mcc_rdc
 from unweave.metrics.request import Request
@@ -112,8 +112,8 @@ __all__ = [
     "Pool",
     "Request",
     "Sampled",
-    "Strangers",
     "Unfairness",
+    "UnseenValues",
     "active_units",
     "axis_alignment",
     "axis_orientation",

@@ -107,12 +107,12 @@ class BoostedTrees:
         raw = np.repeat(self._start[:, None], len(codes), axis=1)
         if len(self.classes_) > 1:
             with importing():
-                from unweave.metrics.tree_answers import ASKED, add_steps
+                from unweave.metrics.tree_answers import CHUNK, add_steps
 
             moved = raw[1:] if len(self.classes_) == 2 else raw
             columns = np.ascontiguousarray((_rounded(codes, self._exponents) * self._signs).T)
             trees = (_by_class(each) for each in (self._splits[..., 0], self._thresholds, self._steps))
-            add_steps(columns, *trees, np.empty((self._thresholds.shape[2], ASKED)), moved)
+            add_steps(columns, *trees, np.empty((self._thresholds.shape[2], CHUNK)), moved)
         return raw
 
     def _check_options(self) -> None:

@@ -107,7 +107,7 @@ def compare(
     """
     for name in NO_EFFECT:
         if name in settings:
-            raise UsageError(f"compare has no {name}, which belong to a single score: use evaluate")
+            raise UsageError(f"compare has no option {name}, which is for single scores: use evaluate")
     request = Request.of(metrics, settings)
     if runs := _runs(first, second):
         if not (factors is test is names is None):
@@ -247,7 +247,7 @@ def _difference(a: _Halved, b: _Halved) -> np.ndarray:
 
 
 def _differs(value_a: float, value_b: float, difference: float, low: float, high: float) -> bool | None:
-    """Tell whether an interval excludes 0; nothing where there is none."""
+    """Return whether an interval excludes 0; None without an interval."""
     if not isfinite(low + high):
         return None
     rounding = abs(difference) <= ROUNDING * max(abs(value_a), abs(value_b))

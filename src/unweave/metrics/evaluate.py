@@ -25,7 +25,7 @@ from unweave.metrics.inputs import (
 )
 from unweave.metrics.metric import Metric
 from unweave.metrics.pool import Pool
-from unweave.metrics.presets import LeftOut, warn_of_strangers
+from unweave.metrics.presets import LeftOut, warn_of_unseen_values
 from unweave.metrics.request import Request, lacking
 from unweave.metrics.resampling import Sampled, interval
 from unweave.metrics.table import GROUPS, metric_of
@@ -182,10 +182,10 @@ def warn_once(inputs: Mapping[str, Any], request: Request, chosen: Sequence[str]
     if factors is None:
         return
     if inputs["test"] is not None and any("test" in metric_of(name).needs for name in chosen):
-        warn_of_strangers(factors, np.asarray(inputs["test"][1]))
+        warn_of_unseen_values(factors, np.asarray(inputs["test"][1]))
     asked = {name for group in request.by_name for name in GROUPS.get(group, ())}
     if inputs["continuous"] and (left := [name for name in asked if "classes" in lacking(metric_of(name), inputs)]):
-        hint = "bin_factors=10 (--bin-factors 10) keeps them"
+        hint = "bin_factors=10 (--bin-factors 10) includes them"
         text = f"factors are continuous: {len(left)} metrics that need classes are left out; {hint}"
         warnings.warn(text, LeftOut, stacklevel=4)
 
@@ -247,7 +247,7 @@ def _table(rows: Sequence[Mapping[str, object]], request: Request) -> polars.Dat
 
 
 def _score_rows(name: str, inputs: Mapping[str, Any], request: Request) -> Iterator[dict[str, object]]:
-    """Yield the rows of one metric: one for each of its parts, then, if asked for, one for each factor."""
+    """Yield the rows of one metric: one for each of its parts, then, if requested, one for each factor."""
     metric, settings = metric_of(name), request.settings_of(name)
     start, before = perf_counter(), sum(overheads(inputs).values())
     sampled = metric.sampled(inputs, settings)

@@ -1,4 +1,4 @@
-"""How well a linear classifier of all latents tells each value of a factor from the others."""
+"""How well a linear classifier of all latents distinguishes each value of a factor from the others."""
 
 from __future__ import annotations
 

@@ -196,4 +196,4 @@ KIND: Kind[Metric[..., Any]] = Kind("metric")
 
 
 def _no_options(option: object) -> UsageError:
-    return UsageError(f"there is no option '{option}': the metric has none")
+    return UsageError(f"the metric has no options: leave out '{option}'")

@@ -58,7 +58,7 @@ def continuous_information(
         terms = 0.0
         for column, rising in ((both[:, 0], ordered[0][:, j]), (both[:, 1], ordered[1][:, k])):
             inside = np.searchsorted(rising, column + reach, "left") - np.searchsorted(rising, column - reach, "right")
-            terms += digamma(np.maximum(inside, 1)).mean()  # the row itself is counted, hence no + 1
+            terms += digamma(np.maximum(inside, 1)).mean()  # the row itself is counted, so no + 1
         information[j, k] = max(0.0, float(digamma(nearest) + digamma(n) - terms))
     return information
 

@@ -79,7 +79,7 @@ class Pool:
             if 2 * (values := int((self._counts[k] > 0).sum())) > len(self):
                 raise UsageError(
                     f"factor {k + 1} has {values:,} values in {len(self):,} rows: "
-                    "rows that share a value are needed, so several for each"
+                    "this metric compares rows that share a value; use more rows, or bin the factor"
                 )
         return rng.choice(self.varying, size=count)
 

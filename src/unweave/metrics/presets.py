@@ -25,7 +25,7 @@ class FewSamples(UserWarning):
     """A score is computed from so few samples that its bias matters."""
 
 
-class Strangers(UserWarning):
+class UnseenValues(UserWarning):
     """The test rows have values that no train row has."""
 
 
@@ -84,10 +84,10 @@ def warn_of_few(factors: np.ndarray | None, codes: np.ndarray | None = None) -> 
             return  # one is enough
 
 
-def warn_of_strangers(factors: np.ndarray, test_factors: np.ndarray) -> None:
+def warn_of_unseen_values(factors: np.ndarray, test_factors: np.ndarray) -> None:
     """Warn if the train rows have none of the test rows' values of some factor; continuous factors are ignored."""
     classes = whole_columns(factors) & whole_columns(test_factors)
     for number, (train, test) in enumerate(zip(factors.T, test_factors.T, strict=True), start=1):
         if classes[number - 1] and not np.isin(test, train).any():
-            text = f"no test row has a value of factor {number} that was fitted: are both numbered alike?"
-            warn_user(text, Strangers)
+            text = f"no test row has a value of factor {number} that the train rows have: number both in the same way"
+            warn_user(text, UnseenValues)

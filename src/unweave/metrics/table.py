@@ -146,5 +146,5 @@ def metric_of(name: str) -> Metric[..., Any]:
     except UnknownName as error:
         for known, metric in known_metrics().items():
             if name in metric.names(known):
-                raise UsageError(f"'{name}' is a part of the metric '{known}': ask for '{known}'") from error
+                raise UsageError(f"'{name}' is a part of the metric '{known}': request '{known}'") from error
         raise unknown("metric", name, [*known_metrics(), *GROUPS]) from error

@@ -1,4 +1,4 @@
-"""The compiled loops of `BoostedTrees`: numba is imported with this file, hence only when a tree is fitted.
+"""The compiled loops of `BoostedTrees`: numba is imported with this file, so only when a tree is fitted.
 
 A residual is a whole number of units with a count of one packed below it. So one addition updates a sum and a count, a
 child's table is its parent's minus its sibling's, and no sum depends on the order of the rows. Eight classes (`LANES`)

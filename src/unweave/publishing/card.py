@@ -169,7 +169,7 @@ def _number(row: Score, column: str) -> str:
 
 
 def _rows(row: Score) -> str:
-    """Return on how many rows a score was computed; a metric that draws its own has no such number."""
+    """Return the number of rows that a score was computed on; a dash for a metric that draws its own samples."""
     rows = json.loads(str(row.get("options") or "{}")).get("rows")
     return f"{rows:,}" if isinstance(rows, int) else "–"
 
@@ -178,7 +178,7 @@ def _traversals(run: Run, picture: str | None) -> str:
     if not run.has_decoder:
         return "None: the method has no decoder."
     if picture is None:
-        return "None: the data set was not at hand when this page was written."
+        return "None: the data set was missing when this page was written."
     return f"![One row for each latent]({picture})\n\nEach row changes one latent; the most informative comes first."
 
 

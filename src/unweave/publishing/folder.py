@@ -58,7 +58,7 @@ def publish(
 
 
 def has_current_scores(run: Run) -> bool:
-    """Tell whether the weights in the run's folder have been scored."""
+    """Return whether the weights in the run's folder have been scored."""
     table = run.scores()
     return table is not None and bool(table["current"].any())
 
@@ -86,7 +86,7 @@ def _json(value: dict[str, Any]) -> bytes:
 
 
 def _traversals(run: Run) -> bytes | None:
-    """Return the picture of traversals, or None where there is no decoder or the data set is not at hand."""
+    """Return the picture of traversals, or None if there is no decoder or the data set is missing."""
     if not run.has_decoder:
         return None
     try:

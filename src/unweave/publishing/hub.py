@@ -13,9 +13,9 @@ REPO = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 
 
 def check_repo(repo: str) -> None:
-    """Refuse what cannot be the name of a repository on the hub."""
+    """Raise a `UsageError` if this cannot be the name of a repository on the hub."""
     if REPO.fullmatch(repo) is None:
-        raise UsageError(f"a repository on the hub is called user/name, not '{repo}'")
+        raise UsageError(f"the repository must have the form user/name, not '{repo}'")
 
 
 def upload(folder: str | PathLike[str], repo: str, *, private: bool = False) -> str:

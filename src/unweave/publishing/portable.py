@@ -1,4 +1,4 @@
-"""What a run needs to be opened elsewhere: a configuration without places of this machine, and the files it names."""
+"""What a run needs to be opened elsewhere: a configuration without paths of this machine, and the files it names."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Beside:
     files: dict[str, bytes] = field(default_factory=dict)
 
     def add(self, path: Path) -> str:
-        """Copy a file, and return its name; of two that are called the same, the second gets a number."""
+        """Copy a file, and return its name; a second file of the same name gets a number."""
         content = path.read_bytes()
         name, number = path.name, 2
         while self.files.get(name, content) != content:
@@ -34,7 +34,7 @@ class Beside:
 def portable_config(run: Run) -> tuple[dict[str, Any], dict[str, bytes]]:
     """Return the configuration of a run to be opened anywhere, and the files that it needs beside it by name.
 
-    A data set of the user's is not copied: its name is kept, and whoever opens the run says where it is.
+    A data set of the user is not copied: only its name is stored, and whoever opens the run gives its path.
     """
     beside = Beside()
     config = dict(run.config)
@@ -63,5 +63,5 @@ def _origin(origin: Mapping[str, Any], folder: Path, beside: Beside) -> dict[str
         return dict(origin)
     file = Path(plugin_path(origin, folder))
     if not file.is_file():
-        raise UsageError(f"the run needs {origin['name']} in '{origin['file']}', which is not there: put it back")
+        raise UsageError(f"the run needs {origin['name']} in '{origin['file']}', which is missing: put it back")
     return {**origin, "file": beside.add(file)}

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from unweave.data.ceilings import has_ceilings, kept_ceilings, known_ceilings, three_digits
+from unweave.data.ceilings import cached_ceilings, has_ceilings, known_ceilings, three_digits
 from unweave.files import write_atomically
 from unweave.metrics import importance_matrix
 from unweave.metrics.inputs import bin_factors
@@ -127,7 +127,7 @@ def _ceilings(run: RunLike) -> str:
     if not has_ceilings(run.data) or not run.data.is_labelled:
         return ""
     named = "digest" not in run.data.options  # arrays in memory have no name for a command
-    found = known_ceilings(run.data) if named and len(run.data) > COMPARED else kept_ceilings(run.data)
+    found = known_ceilings(run.data) if named and len(run.data) > COMPARED else cached_ceilings(run.data)
     if found is None:
         command = f"unweave data info {shlex.quote(data_name(run.data.description))}"
         about = (

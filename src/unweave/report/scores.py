@@ -21,7 +21,7 @@ Score = Mapping[str, Any]
 
 QUESTIONS = {
     "modularity": "Does each latent follow one factor only?",
-    "compactness": "Is each factor kept in one latent only?",
+    "compactness": "Is each factor in one latent only?",
     "explicitness": "Can the factors be predicted from the codes, and by how simple a predictor?",
     "all three": "Modularity, compactness and explicitness in one number.",
     "robustness": "Does a latent keep its value when factors that it does not follow change?",
@@ -35,7 +35,7 @@ QUESTIONS = {
     "geometry": "Do the latents change the decoded image in directions of their own? No factors are used.",
     "other": "Scores of your own, or that this version does not know.",
 }
-"""What each group of scores asks, in the order of the page."""
+"""The question of each group of scores, in the order of the page."""
 PARTS = {"disentanglement": "modularity", "completeness": "compactness", "informativeness": "explicitness"}
 """The group of a part whose name differs from what it measures."""
 PART_LIMITS = {"downstream": DOWNSTREAM, "dci_es": DCI_ES}

@@ -107,7 +107,7 @@ def correlations(table: polars.DataFrame, down: Sequence[str], across: Sequence[
     size = (2 + 0.75 * len(across)) * len(data), 1.6 + 0.42 * len(down)
     figure = Figure(figsize=size, layout="constrained")
     for axes, name in zip(figure.subplots(1, len(data), squeeze=False, sharey=True)[0], data, strict=True):
-        runs = analysis.one_row_a_run(table.filter(polars.col("data") == name), [*dict.fromkeys([*down, *across])])
+        runs = analysis.one_row_per_run(table.filter(polars.col("data") == name), [*dict.fromkeys([*down, *across])])
         values = np.array([[_correlation(runs, a, b) for b in across] for a in down])
         axes.imshow(values, cmap=HEAT, vmin=-1, vmax=1, aspect="auto")
         for (row, column), value in np.ndenumerate(values):

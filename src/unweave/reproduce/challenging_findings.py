@@ -58,7 +58,7 @@ def correlated_codes(table: polars.DataFrame) -> Answer:
     rows, falls, rises, cases = [], 0, 0, 0
     if not {SAMPLED, MEAN} <= {*table["metric"]}:
         return Answer([], [])
-    runs = analysis.one_row_a_run(table, [SAMPLED, MEAN])
+    runs = analysis.one_row_per_run(table, [SAMPLED, MEAN])
     for (data, method), own in runs.group_by("data", "method", maintain_order=True):
         if method == "annealed-vae" or own["strength"].n_unique() < 2:
             continue  # as in the published study: its strength is a capacity, and more capacity regularises less

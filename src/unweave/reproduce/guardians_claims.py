@@ -1,4 +1,4 @@
-"""What each metric claims to measure, and hence which encoders should score high and which low."""
+"""What each metric claims to measure, and therefore which encoders should score high and which low."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The finished parts of a reproduction, kept in its folder until all are finished, so that it can be continued."""
+"""The finished parts of a reproduction, stored in its folder until all are finished, so that it can be continued."""
 
 from __future__ import annotations
 

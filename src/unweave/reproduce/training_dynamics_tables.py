@@ -113,10 +113,10 @@ def over_specifications(table: polars.DataFrame, first: str, second: str, seed: 
 
 def _wide(study: Study) -> polars.DataFrame:
     """Return a row for each run: run, data, specification and the supervised scores."""
-    from unweave.study.analysis.tidy import one_row_a_run, settings_of_cells
+    from unweave.study.analysis.tidy import one_row_per_run, settings_of_cells
 
     scores = study.scores()
-    table = one_row_a_run(scores, PRINTED)
+    table = one_row_per_run(scores, PRINTED)
     return table.with_columns(specification=polars.struct(settings_of_cells(scores)).rank("dense"))
 
 

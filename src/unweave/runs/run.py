@@ -138,7 +138,7 @@ class Run:
             return self
         if not self.has_snapshot(step):
             kept = ", ".join(f"{kept:,}" for kept in [*self.snapshots, self.status["step"]])
-            raise UsageError(f"'{self.path}' has no snapshot of step {step:,} (kept: {kept})")
+            raise UsageError(f"'{self.path}' has no snapshot of step {step:,} (saved: {kept})")
         earlier = Run(self.path, self.config, self._device, self._modules)
         earlier._data, earlier._snapshot = self._data, step
         return earlier
@@ -178,7 +178,7 @@ class Run:
 
     @property
     def weights_path(self) -> Path:
-        """The file of its weights; of a published run that has another name."""
+        """The file of its weights, which has another name in a published run."""
         if self._snapshot is not None:
             return snapshot_path(self.path, self._snapshot)
         published = self.path / PUBLISHED

@@ -1,4 +1,4 @@
-"""The training-dynamics score: do decoders that differ only in their seed treat samples alike as they learn?"""
+"""The training-dynamics score: do decoders that differ only in their seed treat samples in the same way?"""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def dynamics(traces: ArrayLike | Sequence[ArrayLike], *, seed: int = 0, **option
         score = mean over pairs of realisations (r, s) of MMD^2(U_r, U_s)
 
     where the rows of U_r embed the points (moment, sample) of realisation r. A kernel joins samples that the decoder
-    treats alike at a moment, and each sample to itself across moments; a random walk of t steps on it gives the
+    treats similarly at a moment, and each sample to itself across moments; a random walk of t steps on it gives the
     diffusion kernel; the left singular vectors of the diffusion kernels of all realisations, stacked, are U.
 
     Parameters

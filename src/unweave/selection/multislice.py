@@ -1,4 +1,4 @@
-"""The multislice kernel of a trace: which samples the decoder treats alike, at each moment and across moments."""
+"""The multislice kernel of a trace: which samples the decoder treats similarly, at each moment and across moments."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from typing import Any, Literal
 
 from unweave.errors import UsageError
 from unweave.files import exclusive, is_held, write_atomically, write_json
-from unweave.study.integrity import can_go_on, is_table, is_trained, read_object
+from unweave.study.integrity import can_continue, is_table, is_trained, read_object
 from unweave.study.plan import Plan
 from unweave.study.sessions import record_session
 from unweave.study.task import Task
@@ -116,7 +116,7 @@ class StudyFolder:
         return ""
 
     def forget(self, task: Task, *, restart: bool) -> None:
-        """Make a task run again: from its checkpoint, or with `restart` from scratch, with its old folder kept."""
+        """Make a task run again: from its checkpoint, or with `restart` from scratch, moving its old folder aside."""
         self.failure_of(task).unlink(missing_ok=True)
         folder = self.run_of(task)
         if restart and folder.exists():
@@ -125,11 +125,11 @@ class StudyFolder:
             number = sum(entry.name.startswith(task.name) for entry in aside.iterdir())
             shutil.move(folder, aside / f"{task.name}-{number}")
 
-    def can_go_on(self, task: Task, plan: Plan) -> bool:
+    def can_continue(self, task: Task, plan: Plan) -> bool:
         """Return whether a run can continue in its folder: undamaged, with all earlier snapshots and traces."""
         folder = self.run_of(task)
         lacks = [step for step in plan.snapshots if not (folder / "snapshots" / f"{step}.safetensors").is_file()]
-        return can_go_on(folder) and not ((lacks or not has_traces(folder, task, plan)) and is_trained(folder))
+        return can_continue(folder) and not ((lacks or not has_traces(folder, task, plan)) and is_trained(folder))
 
     def driver(self) -> dict[str, Any]:
         """Return who runs the study now, or an empty dict."""

@@ -48,7 +48,7 @@ class Grid:
     metrics: Sequence[str] = ()
     """Names and groups, as for `unweave.evaluate`."""
     snapshots: Sequence[int] = ()
-    """Steps at which weights are kept and scored, in addition to the last."""
+    """Steps at which weights are saved and scored, in addition to the last."""
     evaluate: Settings = field(default_factory=dict)
     """How runs are scored: samples, test_samples, preset, intervals, floors …"""
     options: Settings = field(default_factory=dict)

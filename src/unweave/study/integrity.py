@@ -63,7 +63,7 @@ def is_trained(folder: Path) -> bool:
     return finished and read_object(folder / "config.json") is not None and are_weights(folder / "weights.safetensors")
 
 
-def can_go_on(folder: Path) -> bool:
+def can_continue(folder: Path) -> bool:
     """Return whether training can continue in a folder: it has a complete checkpoint, or nothing to lose yet."""
     if not folder.is_dir() or is_trained(folder):
         return True

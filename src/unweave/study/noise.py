@@ -49,7 +49,7 @@ def score_under_noise(
 ) -> polars.DataFrame:
     """Return supervised scores of runs with clean labels and with noisy ones, as in [Holtz2022]_, table 3.
 
-    A run's images are encoded once for all regimes. The scores are kept in its folder, in noise.parquet, and are not
+    A run's images are encoded once for all regimes. The scores are stored in its folder, in noise.parquet, and are not
     computed again for the same weights and settings. Its other scores do not change.
 
     Parameters

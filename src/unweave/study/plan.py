@@ -1,4 +1,4 @@
-"""The plan of a study: its tasks, how they are scored, and the steps at which weights and traces are kept."""
+"""The plan of a study: its tasks, how they are scored, and the steps at which weights and traces are saved."""
 
 from __future__ import annotations
 

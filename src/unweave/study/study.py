@@ -60,7 +60,7 @@ class Study:
         metrics
             Names of metrics and groups, as for `unweave.evaluate`; none: train only.
         snapshots
-            Steps at which weights are also kept and scored.
+            Steps at which weights are also saved and scored.
         trace_every, trace_samples
             Steps between traces of the decoder's hidden layers, and images in each, as for `unweave.train`.
         evaluate
@@ -151,7 +151,7 @@ class Study:
         Returns
         -------
         Changes or None
-            The cells that are new, and those that are gone.
+            The cells that are new, and those that were removed.
         """
         try:
             return changes(self.folder.read_plan(), self.plan)
@@ -251,7 +251,7 @@ class Study:
             else:
                 raise unknown("cell or run", what, ["failed", "stale", *labels])
             for task in chosen:
-                self.folder.forget(task, restart=what != "failed" or not self.folder.can_go_on(task, self.plan))
+                self.folder.forget(task, restart=what != "failed" or not self.folder.can_continue(task, self.plan))
 
     def stale(self) -> list[Task]:
         """Return the tasks whose runs were made by other versions of unweave or torch.

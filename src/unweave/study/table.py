@@ -39,7 +39,7 @@ class Records:
 
 def read_records(folder: Path, *, cache: bool = True) -> Records:
     """Return the records of all run folders in `folder`, reading only runs that changed since the last time."""
-    known = kept_records(folder) if cache else None
+    known = cached_records(folder) if cache else None
     records = updated(known, folder, _folders(folder))
     if cache and records is not known:
         _store(folder, records)
@@ -140,7 +140,7 @@ def _folders(folder: Path) -> list[str]:
         return []
 
 
-def kept_records(folder: Path) -> Records | None:
+def cached_records(folder: Path) -> Records | None:
     """Return the cached records, or None if they are missing or unreadable."""
     try:
         runs, scores = read_table(folder / RUNS), read_table(folder / SCORES)

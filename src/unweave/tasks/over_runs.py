@@ -1,4 +1,4 @@
-"""The clustering task over many runs: one table, and the results kept in the runs' folders."""
+"""The clustering task over many runs: one table, and the results stored in the runs' folders."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def sample_efficiency_table(
 ) -> polars.DataFrame:
     """Return how fast reward predictors learn on the codes of each of several runs.
 
-    Results are kept in the runs' folders: every initialisation in tasks.parquet, and the means among the scores, as
+    Results are stored in the runs' folders: every initialisation in tasks.parquet, and the means among the scores, as
     `clustering-colour-steps` and `clustering-colour-accuracy`, so that `Study.scores` has them next to the metrics. A
     run that has them for the same weights and options is skipped.
 
@@ -85,7 +85,7 @@ def sample_efficiency_table(
 def score_clustering(
     run: Run, *, by: str = "colour", on_progress: OnProgress | None = None, **options: Any
 ) -> SampleEfficiency:
-    """Do the clustering task with a run's codes, and keep the result in its folder.
+    """Do the clustering task with a run's codes, and store the result in its folder.
 
     Parameters
     ----------

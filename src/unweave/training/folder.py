@@ -144,7 +144,7 @@ def _record(folder: Path, config: Config, origins: Mapping[str, Origin]) -> Run:
 
 def _gone(folder: Path, step: int, name: str) -> UsageError:
     return UsageError(
-        f"'{folder}' holds a run that had reached step {step:,}, but its {name} is gone; put it back, or {AGAIN}"
+        f"'{folder}' holds a run that had reached step {step:,}, but its {name} is missing; put it back, or {AGAIN}"
     )
 
 

@@ -11,14 +11,14 @@ from unweave.signals import handled
 
 
 class Interrupted(KeyboardInterrupt):
-    """Training was asked to stop, and did so after a complete step, with a checkpoint."""
+    """Training has stopped on request, after a complete step, with a checkpoint."""
 
     def __init__(self, step: int, folder: Path) -> None:
         super().__init__(f"interrupted at step {step:,}, saved in '{folder}'; the same command resumes it")
 
 
 class StopRequest:
-    """Whether a signal has asked training to stop."""
+    """Whether a signal requests that training stops."""
 
     received = False
 

@@ -114,7 +114,7 @@ class TrainingState:
             raise UsageError(f"'{path}' is damaged; {AGAIN}") from error
         self.seconds = float(status_of(folder).get("seconds", 0.0))
         if not (folder / LOG).is_file():
-            raise UsageError(f"'{folder / LOG}' is gone; put it back, or {AGAIN}")
+            raise UsageError(f"'{folder / LOG}' is missing; put it back, or {AGAIN}")
         log = read_log(folder / LOG).drop("seconds", strict=False)  # written by earlier versions
         closed = self.step - self.history.under_way  # a row at this step belongs to an incomplete window
         self.history.rows = log.filter(polars.col("step") <= closed).to_dicts()

@@ -40,7 +40,7 @@ def diverged(state: TrainingState, folder: Path) -> UsageError:
     reason = f"the loss or a weight is no longer finite after step {state.step}"
     status = status_of(folder)
     write_json(folder / STATUS, {**status, "state": "failed", "reason": reason})
-    kept = f"the checkpoint of step {status['step']} is kept" if status["step"] else "no checkpoint was reached"
+    kept = f"the checkpoint of step {status['step']} is saved" if status["step"] else "no checkpoint is saved"
     return UsageError(f"{reason}; {kept} in '{folder}'; try a smaller lr, or another seed")
 
 

@@ -1,5 +1,5 @@
 // @ts-check
-/** The shell: navigation, the view at the address, what goes wrong. */
+/** The page around the views: navigation, the view at the address, error messages. */
 import { json } from "#lib/api.js";
 import { el, fill } from "#lib/dom.js";
 import { here, link, write } from "#lib/router.js";
@@ -20,7 +20,7 @@ import { waitingLine } from "#lib/waiting.js";
  * @typedef {object} Context
  * @property {HTMLElement} root
  * @property {Record<string, string>} state
- * @property {(changes: Record<string, string | number | null | undefined>, options?: {push?: boolean}) => void} set choices are steps of the history (`push`), typing and dragging are not
+ * @property {(changes: Record<string, string | number | null | undefined>, options?: {push?: boolean}) => void} set with `push` the change is a step of the history: for choices, not for typing or dragging
  * @property {(view: string, state?: Record<string, string | number | null | undefined>) => void} go
  * @property {Index} index
  * @property {AbortSignal} signal
@@ -29,7 +29,7 @@ import { waitingLine } from "#lib/waiting.js";
  */
 
 const PAGES = ["study", "run", "matrix", "compare", "data", "geometry"];
-/** The state that links of the navigation keep. */
+/** State that the links of the navigation pass on. */
 const SHARED = ["run", "study"];
 
 const content = /** @type {HTMLElement} */ (document.getElementById("content"));
@@ -86,7 +86,7 @@ async function show() {
     if (controller.signal.aborted) return;
     /** @type {HTMLElement} */ (document.getElementById("root-name")).textContent = known.root;
     const root = el("div", { class: `view ${view}` });
-    const words = view === "study" ? "Reading …" : "Reading … the first time, a run is opened and its images are encoded.";
+    const words = view === "study" ? "Reading …" : "Reading … The first time, the server opens the run and encodes its images.";
     const waiting = window.setTimeout(() => root.childElementCount || fill(root, waitingLine(words, controller.signal)), 300);
     controller.signal.addEventListener("abort", () => clearTimeout(waiting));
     fill(content, root);
@@ -101,13 +101,13 @@ async function show() {
 }
 
 /**
- * Show why a view cannot be shown, in its place or in that of its waiting message.
+ * Show an error in place of a view or of its waiting message.
  * @param {string} view
  * @param {string} reason
  */
 function instead(view, reason) {
   const root = content.querySelector(".view");
-  const wayOut = view === "study" && !here().state.study ? null : el("a", { href: link("study", {}) }, "Everything in the folder");
+  const wayOut = view === "study" && !here().state.study ? null : el("a", { href: link("study", {}) }, "Show everything in the folder");
   const words = el("p", { class: "warning failed" }, reason, wayOut ? " " : null, wayOut);
   const waiting = root?.querySelectorAll(".waiting") ?? [];
   if (!root?.childElementCount || (root.childElementCount === 1 && waiting.length)) fill(content, el("div", { class: `view ${view}` }, el("h1", {}, title(view)), words));

@@ -17,7 +17,7 @@ from unweave.report.study.limits import score_axis
 from unweave.report.study.line_plots import name_lines
 from unweave.report.study.plots import text_width
 from unweave.report.style import LIGHT, plain
-from unweave.study.analysis import metric_agreement, one_row_a_run
+from unweave.study.analysis import metric_agreement, one_row_per_run
 
 CELL = 0.46
 """Side of a cell of the map in inches."""
@@ -51,7 +51,7 @@ def metric_scatter(
         The axes.
     """
     last = at_the_end(finite(table))
-    runs = one_row_a_run(last, [first, second]).drop_nulls([first, second])
+    runs = one_row_per_run(last, [first, second]).drop_nulls([first, second])
     styles = styles or styles_of(table["method"])
     axes = ax or Chart(4.6 + (text_width(list(styles)) if len(styles) > 1 else 0), 3.4).add_subplot()
     for (method,), found in runs.group_by("method", maintain_order=True):

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from unweave.study.analysis.share_intervals import share_interval as share_interval
     from unweave.study.analysis.strength import correlation_by_strength as correlation_by_strength
     from unweave.study.analysis.tidy import cells_of as cells_of
-    from unweave.study.analysis.tidy import one_row_a_run as one_row_a_run
+    from unweave.study.analysis.tidy import one_row_per_run as one_row_per_run
     from unweave.study.analysis.tidy import settings_of_cells as settings_of_cells
     from unweave.study.analysis.variance import Shares as Shares
     from unweave.study.analysis.variance import variance_shares as variance_shares
@@ -72,7 +72,7 @@ _HOME = {
     "label_free_agreement": "label_free",
     "metric_agreement": "agreement",
     "noise_robustness": "noise",
-    "one_row_a_run": "tidy",
+    "one_row_per_run": "tidy",
     "over_seeds": "seeds",
     "power_of": "power",
     "rank_correlation": "rank_correlations",
@@ -110,7 +110,7 @@ __all__ = [
     "label_free_agreement",
     "metric_agreement",
     "noise_robustness",
-    "one_row_a_run",
+    "one_row_per_run",
     "over_seeds",
     "power_of",
     "rank_correlation",

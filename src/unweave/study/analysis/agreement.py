@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars
 
-from unweave.study.analysis.tidy import groups_of, one_row_a_run, settings_of_cells
+from unweave.study.analysis.tidy import groups_of, one_row_per_run, settings_of_cells
 
 
 def metric_agreement(table: polars.DataFrame, metrics: Sequence[str] | None = None) -> polars.DataFrame:
@@ -30,7 +30,7 @@ def metric_agreement(table: polars.DataFrame, metrics: Sequence[str] | None = No
 
     wanted = table["metric"].unique(maintain_order=True).to_list() if metrics is None else list(metrics)
     rows = []
-    for (data,), runs in one_row_a_run(table, wanted).group_by("data", maintain_order=True):
+    for (data,), runs in one_row_per_run(table, wanted).group_by("data", maintain_order=True):
         for i, first in enumerate(wanted):
             for second in wanted[i + 1 :]:
                 pairs = runs.select(first, second).drop_nulls().to_numpy()
@@ -101,7 +101,7 @@ def _cube(table: polars.DataFrame, metrics: Sequence[str] | None) -> np.ndarray:
     """Return scores (metrics, data sets, cells, seeds), of cells and seeds that all data sets have."""
     wanted = table["metric"].unique(maintain_order=True).to_list() if metrics is None else list(metrics)
     settings = [name for name in settings_of_cells(table) if name != "data"]
-    runs = one_row_a_run(table, wanted)
+    runs = one_row_per_run(table, wanted)
     runs = runs.with_columns(cell=groups_of(runs, settings))
     data = runs["data"].unique(maintain_order=True).to_list()
     seeds = sorted(runs["seed"].unique().to_list())

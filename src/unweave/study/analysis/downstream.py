@@ -8,7 +8,7 @@ import polars
 
 from unweave.errors import UsageError
 from unweave.study.analysis.rank_correlations import correlations
-from unweave.study.analysis.tidy import one_row_a_run
+from unweave.study.analysis.tidy import one_row_per_run
 
 PREFIX, ACCURACY = "downstream-", "-accuracy-"
 MOST = "10000"
@@ -50,7 +50,7 @@ def downstream_agreement(table: polars.DataFrame, scores: Sequence[str]) -> pola
     accuracies = [name for name in known if name.startswith(PREFIX) and ACCURACY in name]
     if not accuracies:
         raise UsageError("the table has no downstream accuracy; add the metric downstream-logistic or downstream-gbt")
-    runs = _with_efficiencies(one_row_a_run(table, list(dict.fromkeys([*scores, *accuracies]))), accuracies)
+    runs = _with_efficiencies(one_row_per_run(table, list(dict.fromkeys([*scores, *accuracies]))), accuracies)
     targets = [*accuracies, *(name for name in runs.columns if name.startswith(PREFIX) and name not in accuracies)]
     rows = []
     for data, score, target, found in correlations(runs, scores, targets):

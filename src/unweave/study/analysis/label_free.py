@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import polars
 
 from unweave.study.analysis.rank_correlations import correlations
-from unweave.study.analysis.tidy import one_row_a_run
+from unweave.study.analysis.tidy import one_row_per_run
 
 SCHEMA = {
     "data": polars.String,
@@ -42,7 +42,7 @@ def label_free_agreement(
         data, label_free, supervised, correlation, low, high (95 % over seeds), runs, seeds. The correlation is null
         if a score is constant. Its sign is not adjusted: a loss that is good when low has a negative one.
     """
-    runs = one_row_a_run(table, list(dict.fromkeys([*label_free, *supervised])))
+    runs = one_row_per_run(table, list(dict.fromkeys([*label_free, *supervised])))
     rows = [
         {"data": data, "label_free": one, "supervised": other, **vars(found)}
         for data, one, other, found in correlations(runs, label_free, supervised)

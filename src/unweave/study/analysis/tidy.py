@@ -57,7 +57,7 @@ def scores_of(table: polars.DataFrame, metric: str) -> polars.DataFrame:
     return table.filter(polars.col("metric") == metric).drop_nulls("value")
 
 
-def one_row_a_run(table: polars.DataFrame, metrics: Sequence[str] | None = None) -> polars.DataFrame:
+def one_row_per_run(table: polars.DataFrame, metrics: Sequence[str] | None = None) -> polars.DataFrame:
     """Return one row for each run and step, with a column for each metric: settings, seed, then the scores.
 
     Parameters

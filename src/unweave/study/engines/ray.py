@@ -151,8 +151,8 @@ def _fits(resources: Mapping[str, float], options: Ray) -> int:
 def _say_that_nothing_fits(options: Ray) -> None:
     wanted = f"{options.cpus:g} CPUs and {options.gpus:g} GPUs"
     if options.address is None:
-        raise UsageError(f"this machine does not have the {wanted} that each run needs; ask for fewer")
-    warn_user(f"no node of the cluster has {wanted}; the study waits until one comes", NoRoom)
+        raise UsageError(f"this machine does not have the {wanted} that each run needs; request fewer")
+    warn_user(f"no node of the cluster has {wanted}; the study waits for such a node", NoRoom)
 
 
 def _ray() -> Any:

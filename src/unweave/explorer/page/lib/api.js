@@ -1,5 +1,5 @@
 // @ts-check
-/** Answers of the server, or of a static export: the rest of the page does not know which. */
+/** Requests to the server or to a static export; the rest of the page need not know which. */
 
 /** @typedef {Record<string, string | number | null | undefined>} Params */
 /** @typedef {{json: Record<string, any>, files?: Record<string, string>, pictures?: Record<string, string>}} Stored */
@@ -37,7 +37,7 @@ export function key(path, params = {}) {
 }
 
 /**
- * Whether there is such an answer: always with a server.
+ * Whether a static export has the answer; always true with a server.
  * @param {string} path
  * @param {Params} [params]
  */
@@ -106,7 +106,7 @@ async function reason(answer) {
   } catch {
     // Not JSON: only the status is known.
   }
-  return `The server answered ${answer.status}.`;
+  return `The server answered with status ${answer.status}.`;
 }
 
 /** @param {Stored} kept @param {string} name */
@@ -134,7 +134,7 @@ export function script(source) {
     tag.onload = () => resolve();
     tag.onerror = () => {
       scripts.delete(source);
-      reject(new AnswerError(`${source} could not be loaded.`));
+      reject(new AnswerError(`Cannot load ${source}. Reload the page.`));
     };
     document.head.append(tag);
   });

@@ -1,5 +1,5 @@
 // @ts-check
-/** Charts by plotly, loaded when the first one is drawn; in the page's colours, each with its numbers as text. */
+/** Charts by plotly in the colours of the page, each with its numbers as a table. plotly is loaded with the first chart. */
 import { script } from "#lib/api.js";
 import { el, fill, later, plainTable } from "#lib/dom.js";
 import { number } from "#lib/format.js";
@@ -37,7 +37,7 @@ export function hasWebGL() {
 }
 
 /**
- * Draw a chart into an element and keep it in step with the colours and the width of the page.
+ * Draw a chart into an element, and redraw it when the colours or the width of the page change.
  * @param {HTMLElement} host
  * @param {Spec} spec
  * @param {AbortSignal} signal
@@ -64,7 +64,7 @@ export async function chart(host, spec, signal) {
     figure.setAttribute("aria-label", now.label);
     figure.style.height = `${now.height ?? 320}px`;
     await Plotly.react(figure, now.traces, themed(now), { displayModeBar: false, responsive: false });
-    if (!heard && !signal.aborted) listen(figure, () => now); // a figure has events once it is drawn
+    if (!heard && !signal.aborted) listen(figure, () => now); // a figure accepts listeners only after it is drawn
     heard = true;
   };
   await draw();
@@ -72,7 +72,7 @@ export async function chart(host, spec, signal) {
     Plotly.purge(figure);
     return { update: async () => {} };
   }
-  fill(numbers, words(spec));
+  fill(numbers, numbersOf(spec));
   const watcher = new ResizeObserver(later(60, () => figure.clientWidth !== width && void draw()));
   watcher.observe(figure);
   onChange(() => void draw(), signal);
@@ -83,7 +83,7 @@ export async function chart(host, spec, signal) {
   return {
     update: async (next) => {
       now = next;
-      fill(numbers, words(next));
+      fill(numbers, numbersOf(next));
       await draw();
     },
   };
@@ -97,8 +97,8 @@ function listen(figure, spec) {
   figure.on("plotly_restyle", (/** @type {any} */ values) => spec().onrestyle?.(values));
 }
 
-/** The numbers of a chart as a table to open. @param {Spec} spec */
-export function words(spec) {
+/** The numbers of a chart as a table that the user can open. @param {Spec} spec */
+export function numbersOf(spec) {
   const table = spec.table;
   if (!table) return null;
   const details = el("details", { class: "numbers" }, el("summary", {}, "The numbers"));
@@ -112,7 +112,7 @@ export function words(spec) {
 }
 
 /**
- * The layout with the colours of the page; axes are those that the layout names.
+ * The layout in the colours of the page, for all axes that it names.
  * @param {Spec} spec
  */
 function themed(spec) {

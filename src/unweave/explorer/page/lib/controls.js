@@ -6,14 +6,14 @@ import { el } from "#lib/dom.js";
 
 let made = 0;
 
-/** An id that no other element has. @param {string} stem */
+/** A unique id of an element. @param {string} stem */
 export function unique(stem) {
   made += 1;
   return `${stem}-${made}`;
 }
 
 /**
- * A choice of one value.
+ * A drop-down list.
  * @param {string} label
  * @param {Option[]} options
  * @param {string} value
@@ -40,7 +40,7 @@ export function select(label, options, value, onchange) {
 }
 
 /**
- * A box to tick.
+ * A checkbox.
  * @param {string} label
  * @param {boolean} checked
  * @param {(checked: boolean) => void} onchange
@@ -51,7 +51,7 @@ export function check(label, checked, onchange) {
 }
 
 /**
- * One of a few values, all in sight: radio buttons that look like a switch.
+ * Radio buttons that look like a switch, for a choice of a few values.
  * @param {string} label
  * @param {{value: string, label: string}[]} options
  * @param {string} value
@@ -68,7 +68,7 @@ export function oneOf(label, options, value, onchange) {
 }
 
 /**
- * Tabs and the panel below them; a panel is drawn when its tab is first chosen.
+ * Tabs and the panel below them; `onchange` draws the panel of the selected tab.
  * @param {string} label
  * @param {{value: string, label: string}[]} options
  * @param {string} value
@@ -113,7 +113,7 @@ export function tabs(label, options, value, onchange) {
 const SUGGESTED = 100;
 
 /**
- * A field that chooses one of many runs by a part of its name.
+ * A text field that selects a run; it suggests the runs whose names contain the words in it.
  * @param {string} label
  * @param {string[]} runs
  * @param {string} value

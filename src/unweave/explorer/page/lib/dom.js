@@ -1,13 +1,13 @@
 // @ts-check
-/** Elements from a description, and the few helpers that every view needs. */
+/** Functions that create elements, and helpers that every view needs. */
 
 /** @typedef {Node | string | number | null | undefined | false} Child */
 
 /**
  * An element with attributes, listeners (`onclick`, …) and children.
  *
- * A value of `true` sets an attribute without a value, `null`, `undefined` and `false` leave it out. Text is always set
- * as text, so that a name from a file can never become markup.
+ * `true` sets an attribute without a value; `null`, `undefined` and `false` omit it. Strings are inserted as text and
+ * never parsed as HTML, so a name from a file cannot become markup.
  * @template {keyof HTMLElementTagNameMap} K
  * @param {K} name
  * @param {Record<string, any>} [attributes]
@@ -27,7 +27,7 @@ export function el(name, attributes = {}, ...children) {
 }
 
 /**
- * Replace what an element holds.
+ * Replace the children of an element.
  * @param {Element} host
  * @param {...(Child | Child[])} children
  */
@@ -51,7 +51,7 @@ export function svg(name, attributes, ...children) {
 }
 
 /**
- * A titled part of a page.
+ * A section with a heading.
  * @param {string} heading
  * @param {Child | Child[]} note a sentence below the heading
  * @param {...(Child | Child[])} children
@@ -62,7 +62,7 @@ export function section(heading, note, ...children) {
 }
 
 /**
- * A small table of words and numbers; numbers are set to the right.
+ * A small table; columns of numbers are aligned to the right.
  * @param {string} caption
  * @param {string[]} head
  * @param {Child[][]} rows
@@ -95,7 +95,7 @@ function isNumber(cell) {
 }
 
 /**
- * Call a function at most once for each frame, with the arguments of the last call.
+ * Call a function at most once per frame, with the arguments of the last call.
  * @template {any[]} A
  * @param {(...values: A) => void} action
  * @returns {(...values: A) => void}
@@ -117,7 +117,7 @@ export function eachFrame(action) {
 }
 
 /**
- * Call a function once, some time after the last call.
+ * Call a function once, `milliseconds` after the last of several calls.
  * @template {any[]} A
  * @param {number} milliseconds
  * @param {(...values: A) => void} action

@@ -1,8 +1,8 @@
 // @ts-check
-/** Numbers and names as people read them; the same rules as `report/style.py`. */
+/** Numbers and names as text, by the same rules as `report/style.py`. */
 
 /**
- * A number in a few significant digits, with a true minus sign and no trailing zeros.
+ * A number with a few significant digits, a true minus sign and no trailing zeros.
  * @param {unknown} value
  * @param {number} [digits]
  */
@@ -13,7 +13,7 @@ export function number(value, digits = 4) {
 }
 
 /**
- * A score: with three decimals, fewer where it is large, none where it is a count.
+ * A score with three decimals; fewer if it is large, none if it is a whole number above 1.
  * @param {unknown} value
  * @param {number} [places]
  */
@@ -25,7 +25,7 @@ export function decimals(value, places = 3) {
 }
 
 /**
- * The decimals that a column of scores needs: three, unless its values are large or whole numbers.
+ * The number of decimals that a column of scores needs: three, unless its values are large or whole numbers.
  * @param {ArrayLike<unknown>} values
  */
 export function placesOf(values) {
@@ -48,7 +48,7 @@ export function fixed(value, places) {
 }
 
 /**
- * Any value of a setting as people write it.
+ * The value of a setting as text.
  * @param {unknown} value
  */
 export function setting(value) {
@@ -63,7 +63,7 @@ export function minus(text) {
 }
 
 /**
- * A count and its noun.
+ * A count and its noun, in the plural unless the count is one.
  * @param {number} count
  * @param {string} noun
  */
@@ -72,7 +72,7 @@ export function counted(count, noun) {
 }
 
 /**
- * The last part of a path, which is what people call a run.
+ * The short name of a run: the last part of its path.
  * @param {string} id
  */
 export function shortName(id) {

@@ -1,5 +1,5 @@
 // @ts-check
-/** A columnar table of runs: filter, order, correlation. Pure functions; rows are numbers. */
+/** Filter, sort and correlate a table of runs that is stored by column. Pure functions; a row is its index. */
 import { number, setting } from "#lib/format.js";
 
 /** @typedef {{name: string, kind: "text" | "number" | "seed" | "state" | "score", differs: boolean, higher_is_better?: boolean | null}} Column */
@@ -12,12 +12,12 @@ const SPACED = /\s*(==|<=|>=|!=|=|<|>)\s*/g;
 const TERM = /^([^<>=!]+)(<=|>=|!=|=|<|>)(.*)$/;
 
 /**
- * The rows that a filter lets through; all of its words must hold.
+ * A filter of rows: a row passes if it meets every condition.
  *
- * `beta>1`, `data=shapes2d`, `seed!=0` compare a column; any other word must be part of a run's name or of a text.
+ * `beta>1`, `data=shapes2d`, `seed!=0` compare a column. Any other word must be part of the name of a run or of a text column.
  * @param {string} text
  * @param {Frame} frame
- * @returns {{keep: Predicate, error: string, why: () => string}} `why` says why nothing passes, where nothing does
+ * @returns {{keep: Predicate, error: string, why: () => string}} `why` explains why no row passes
  */
 export function filterOf(text, frame) {
   const words = text.replace(SPACED, (_, sign) => (sign === "==" ? "=" : sign)).trim().split(/\s+/).filter(Boolean);
@@ -28,7 +28,7 @@ export function filterOf(text, frame) {
     const term = TERM.exec(word);
     const column = term ? columnCalled(term[1], frame) : null;
     if (!term) tests.push({ word, column: null, holds: contains(word, frame) });
-    else if (!column) error = `No column is called ${term[1]}.`;
+    else if (!column) error = `There is no column ${term[1]}. Use a name from the head of the table.`;
     else if (term[3] === "") error = `${word} needs a value after ${term[2]}.`;
     else if (/[<>]/.test(term[2]) && Number.isNaN(Number(term[3]))) error = `${word} needs a number after ${term[2]}.`;
     else tests.push({ word, column, holds: compares(frame.rows[column], term[2], term[3]) });
@@ -36,22 +36,22 @@ export function filterOf(text, frame) {
   return { keep: (row) => tests.every((test) => test.holds(row)), error, why: () => reasonFor(tests, frame) };
 }
 
-/** A column by its name, in capitals or not. @param {string} name @param {Frame} frame @returns {string | null} */
+/** The name of a column, found regardless of case. @param {string} name @param {Frame} frame @returns {string | null} */
 function columnCalled(name, frame) {
   if (frame.rows[name]) return name;
   return Object.keys(frame.rows).find((known) => known.toLowerCase() === name.toLowerCase()) ?? null;
 }
 
-/** Why no row passes: what no row has, and which values there are. @param {Test[]} tests @param {Frame} frame */
+/** Why no row passes: a condition that no row meets, and the values of its column. @param {Test[]} tests @param {Frame} frame */
 function reasonFor(tests, frame) {
   const rows = Array.from({ length: frame.total }, (_, row) => row);
   const alone = tests.find((test) => !rows.some(test.holds));
-  if (!alone) return `No run has all of ${tests.map((test) => test.word).join(", ")}; each of them alone some run has.`;
-  if (!alone.column) return `No run has “${alone.word}” in its name or in a setting that is text.`;
-  return `No run has ${alone.word}: ${valuesOf(frame.rows[alone.column])}.`;
+  if (!alone) return `Some run meets each of ${tests.map((test) => test.word).join(", ")}, but no run meets all of them.`;
+  if (!alone.column) return `No run has “${alone.word}” in its name or in a text column.`;
+  return `No run has ${alone.word}. Values of ${alone.column}: ${valuesOf(frame.rows[alone.column])}.`;
 }
 
-/** The values of a column in words: a range of numbers, or the first names. @param {any[]} values */
+/** The values of a column as text: the range of many numbers, or the first few values. @param {any[]} values */
 function valuesOf(values) {
   const numbers = values.filter((value) => typeof value === "number");
   if (numbers.length && new Set(numbers).size > MOST_VALUES) {
@@ -83,7 +83,7 @@ function compares(values, sign, given) {
   return (row) => numeric && typeof values[row] === "number" && /** @type {any} */ (test)(values[row]);
 }
 
-/** What a value may be called; a name with options also without them: `shapes2d:size=32` is `shapes2d`. @param {any} value @returns {string[]} */
+/** The names that a filter can use for a value; `shapes2d:size=32` is also `shapes2d`. @param {any} value @returns {string[]} */
 function words(value) {
   if (typeof value === "boolean") return value ? ["yes", "true"] : ["no", "false"];
   const text = String(value ?? "–").toLowerCase();
@@ -91,11 +91,11 @@ function words(value) {
 }
 
 /**
- * Places in the order of some values; what is missing comes last in either direction.
+ * Sort indices by their values; missing values come last in either direction.
  * @param {number[]} places
  * @param {(place: number) => any} value
  * @param {boolean} descending
- * @param {boolean} [stable] whether equal values keep their order, instead of being ordered by place
+ * @param {boolean} [stable] whether equal values keep their order, instead of being sorted by index
  */
 export function ordered(places, value, descending, stable = false) {
   const sign = descending ? -1 : 1;
@@ -115,7 +115,7 @@ function compare(a, b, sign) {
 }
 
 /**
- * Columns of some kinds; only those that differ, unless all are wanted.
+ * Columns of some kinds: those whose values differ, or with `all` every one.
  * @param {Frame} frame
  * @param {string[]} kinds
  * @param {boolean} [all]
@@ -132,7 +132,7 @@ export function metricsOf(frame) {
   return frame.columns.filter((column) => column.kind === "score").map((column) => column.name);
 }
 
-/** An arrow into the better direction. @param {Frame} frame @param {string} name */
+/** An arrow in the better direction: ↑ if higher is better, ↓ if lower is. @param {Frame} frame @param {string} name */
 export function arrow(frame, name) {
   const better = frame.columns.find((column) => column.name === name)?.higher_is_better;
   return better === true ? " ↑" : better === false ? " ↓" : "";
@@ -170,7 +170,7 @@ function ranks(values) {
 }
 
 /**
- * At most this many places, drawn at random, but always the same ones.
+ * At most `most` of these indices, drawn at random with a fixed seed.
  * @param {number[]} places
  * @param {number} most
  */

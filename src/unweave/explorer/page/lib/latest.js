@@ -1,13 +1,13 @@
 // @ts-check
-/** Requests that follow a control: only the newest counts, and an image still appears while the control moves. */
+/** Requests of a moving control: only the newest value counts, and images appear while the control still moves. */
 
 const PATIENCE = 120;
 
 /**
- * A function that asks for each new value in turn.
+ * A function that sends a request for each new value, one at a time.
  *
- * While an answer is awaited the newest value waits; an answer that takes longer than `PATIENCE` milliseconds is
- * aborted for it. Aborting at once would show nothing as long as a slider moves.
+ * While a request runs, the newest value waits. If the request takes longer than `PATIENCE` milliseconds, it is aborted
+ * for the waiting value. Aborting at once would show no image until the slider stops.
  * @template V, A
  * @param {(value: V, signal: AbortSignal) => Promise<A>} ask
  * @param {(answer: A, value: V) => void} show

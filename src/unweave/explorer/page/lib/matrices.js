@@ -1,5 +1,5 @@
 // @ts-check
-/** Small square matrices of distances as pictures, each with its numbers as text. */
+/** Small square matrices of distances as pictures, each with its numbers as a table. */
 import { el, plainTable } from "#lib/dom.js";
 import { number } from "#lib/format.js";
 import { colour, onChange } from "#lib/theme.js";
@@ -7,10 +7,10 @@ import { colour, onChange } from "#lib/theme.js";
 const SIDE = 112;
 
 /**
- * A matrix as a figure: pale is near, dark is far, up to its largest value.
+ * A matrix as a figure: the stronger the colour, the larger the distance, up to the largest of the matrix.
  * @param {number[][]} values
- * @param {string} name whose values are compared
- * @param {string} level where they are
+ * @param {string} name of the factor whose values are compared
+ * @param {string} level what is compared: images, codes, …
  * @param {AbortSignal} signal
  */
 export function matrix(values, name, level, signal) {

@@ -36,7 +36,7 @@ function readable(text) {
 }
 
 /**
- * Change the state in the address without drawing anything again.
+ * Write the state to the address, without redrawing the page.
  * @param {string} view
  * @param {State} state
  * @param {boolean} push whether the change is a step of the history

@@ -1,11 +1,11 @@
 // @ts-check
-/** Which runs there are, and the controls that choose one. */
+/** The runs of the folder, and the control that selects one. */
 import { has, json } from "#lib/api.js";
 import { runPicker } from "#lib/controls.js";
 import { el, fill } from "#lib/dom.js";
 
 /**
- * The runs of the folder, by identity.
+ * The ids of the runs in the folder.
  * @param {any} context
  * @returns {Promise<string[]>}
  */
@@ -24,7 +24,7 @@ function codesOf(context) {
 }
 
 /**
- * The run at the address, or the first one there is; without runs, the first file of codes.
+ * The run in the address; without one the first run, and without runs the first file of codes.
  * @param {any} context
  * @returns {Promise<string>}
  */
@@ -32,12 +32,12 @@ export async function chosenRun(context) {
   const wanted = context.state.run;
   if (wanted) return wanted;
   const [first] = [...(await runsOf(context)), ...codesOf(context)];
-  if (!first) throw new Error("There are neither runs nor codes in this folder yet. Train a run with `unweave train`.");
+  if (!first) throw new Error("This folder has no runs and no codes yet. Train a run with `unweave train` and reload the page.");
   return first;
 }
 
 /**
- * A place for the control that chooses a run; it appears when the runs are known, so that it keeps nothing waiting.
+ * The control that selects a run. It offers only the current run until the others are known, so the page need not wait.
  * @param {any} context
  * @param {string} label
  * @param {string} run

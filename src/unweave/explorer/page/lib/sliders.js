@@ -18,7 +18,7 @@ import { fixed } from "#lib/format.js";
 
 const STEPS = 400;
 
-/** The ends of a latent's slider. @param {Latent} latent @returns {[number, number]} */
+/** The lowest and the highest value of a latent's slider. @param {Latent} latent @returns {[number, number]} */
 export function ends(latent) {
   if (latent.categories) return [0, latent.categories - 1];
   const low = latent.quantiles[0] ?? -3;
@@ -26,7 +26,7 @@ export function ends(latent) {
   return high > low ? [low, high] : [low - 1, low + 1];
 }
 
-/** How far a slider goes at the press of a key. @param {Latent} latent */
+/** The step of a latent's slider. @param {Latent} latent */
 export function stepOf(latent) {
   if (latent.categories) return 1;
   const [low, high] = ends(latent);
@@ -34,14 +34,14 @@ export function stepOf(latent) {
 }
 
 /**
- * What a latent carries is its mean KL or, of one that is a point without a posterior, the variance of its codes; of a
- * categorical one, the entropy of its category.
+ * The measure of what a latent carries: its mean KL; for codes without a posterior, their variance; for a categorical
+ * latent, the entropy of its category.
  * @param {{points?: boolean, latents?: Latent[]}} run
  */
 export function carriedBy(run) {
   const categorical = (run.latents ?? []).filter((latent) => latent.categories).length;
   if (categorical && categorical === run.latents?.length) return { name: "entropy", unit: " nats", words: "the entropy of its category over images, in nats" };
-  if (categorical) return { name: "KL or entropy", unit: " nats", words: "the KL divergence of its posterior from the prior or, of a categorical one, the entropy of its category, in nats" };
+  if (categorical) return { name: "KL or entropy", unit: " nats", words: "the KL divergence of its posterior from the prior or, for a categorical latent, the entropy of its category, in nats" };
   return run.points
     ? { name: "variance", unit: "", words: "the variance of its codes over images" }
     : { name: "KL", unit: " nats", words: "the KL divergence of its posterior from the prior, in nats" };
@@ -52,7 +52,7 @@ export class Sliders {
    * @param {Latent[]} latents
    * @param {number[]} order
    * @param {number[]} code
-   * @param {string} unit of what a latent carries
+   * @param {string} unit of the measure of `carriedBy`
    * @param {(code: number[], latent: number) => void} onmove
    */
   constructor(latents, order, code, unit, onmove) {
@@ -105,7 +105,7 @@ export class Sliders {
   }
 
   /**
-   * Show a latent's value in both of its controls, but not in the one it comes from.
+   * Show a latent's value in its slider and its field, except in the one that the user has changed.
    * @param {number} index
    * @param {HTMLInputElement | null} source
    */
@@ -125,7 +125,7 @@ export class Sliders {
 }
 
 /**
- * The codes of a latent as bars, as wide as the track of its slider.
+ * The histogram of a latent's codes, over the range of its slider.
  * @param {Latent} latent
  * @param {string} [label]
  */

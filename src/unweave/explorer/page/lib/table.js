@@ -1,5 +1,5 @@
 // @ts-check
-/** A table whose body holds only the rows in sight, so that 75,000 rows scroll as smoothly as 75. */
+/** A table that renders only the visible rows, so 75,000 rows scroll as smoothly as 75. */
 import { eachFrame, el, fill } from "#lib/dom.js";
 
 /** @typedef {import("#lib/dom.js").Child} Child */
@@ -9,14 +9,14 @@ import { eachFrame, el, fill } from "#lib/dom.js";
  * @typedef {object} Options
  * @property {string} label
  * @property {Column[]} columns
- * @property {string} sort a column's name, with "-" before it where the largest is first
+ * @property {string} sort the name of a column; with "-" before it, the largest value comes first
  * @property {(sort: string) => void} onsort
  * @property {AbortSignal} signal
  */
 
 const ROW = 29;
 const BEYOND = 5;
-/** Longer texts may be cut off; they are shown in full when pointed at. */
+/** Longer texts may be cut off; a tooltip shows them in full. */
 const LONG = 30;
 
 export class VirtualTable {
@@ -62,12 +62,12 @@ export class VirtualTable {
     const order = up ? "ascending" : down ? "descending" : null;
     const kind = column.numeric ? "number" : null;
     if (column.sortable === false) return el("th", { scope: "col", class: kind }, column.label);
-    // Numbers begin with the largest, names with the first.
+    // The first click sorts numbers from the largest, and names from the first.
     const next = down || (!up && !column.numeric) ? column.name : `-${column.name}`;
     const press = () => {
       this.options.onsort(next);
       const again = [...this.head.querySelectorAll("button")].find((button) => button.dataset.column === column.name);
-      again?.focus(); // the heading was drawn again
+      again?.focus(); // the headings were redrawn
     };
     return el(
       "th",
@@ -142,7 +142,7 @@ function measured(text) {
 }
 
 /**
- * The width that a column needs, from its heading and some of its texts.
+ * The width of a column, from its heading and a sample of its texts.
  * @param {string} label
  * @param {Iterable<string>} texts
  * @param {number} [most]

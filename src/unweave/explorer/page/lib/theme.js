@@ -1,23 +1,23 @@
 // @ts-check
-/** Light or dark: the system's setting, unless the switch was used. */
+/** Light or dark colours: as the system is set, unless the user has used the switch. */
 
-const KEPT = "unweave-theme";
+const STORAGE_KEY = "unweave-theme";
 /** @type {Set<() => void>} */
 const listeners = new Set();
 
 /** @returns {string | null} */
-function kept() {
+function stored() {
   try {
-    return window.localStorage.getItem(KEPT);
+    return window.localStorage.getItem(STORAGE_KEY);
   } catch {
-    return null; // storage may be forbidden, as it is for some pages that are opened from disk
+    return null; // storage may be blocked, as for some pages opened from disk
   }
 }
 
 /** @param {string} name */
-function keep(name) {
+function store(name) {
   try {
-    window.localStorage.setItem(KEPT, name);
+    window.localStorage.setItem(STORAGE_KEY, name);
   } catch {
     // The choice then lasts until the page is closed.
   }
@@ -31,7 +31,7 @@ export function isDark() {
 
 /** @param {HTMLButtonElement} button */
 export function start(button) {
-  const chosen = kept();
+  const chosen = stored();
   if (chosen === "dark" || chosen === "light") document.documentElement.dataset.theme = chosen;
   const say = () => {
     button.textContent = isDark() ? "Light" : "Dark";
@@ -44,7 +44,7 @@ export function start(button) {
   button.addEventListener("click", () => {
     const name = isDark() ? "light" : "dark";
     document.documentElement.dataset.theme = name;
-    keep(name);
+    store(name);
     changed();
   });
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", changed);
@@ -62,7 +62,7 @@ export function onChange(listener, signal) {
 }
 
 /**
- * The palette's colour of a name, as it is now.
+ * The current value of a colour of the palette.
  * @param {string} name
  */
 export function colour(name) {

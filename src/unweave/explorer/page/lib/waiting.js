@@ -1,5 +1,5 @@
 // @ts-check
-/** The message while the server reads: the first time, a folder of many runs takes a few seconds. */
+/** The message while the server reads the folder; the first time, a folder of many runs takes a few seconds. */
 import { isStatic, json } from "#lib/api.js";
 import { el } from "#lib/dom.js";
 import { counted, number } from "#lib/format.js";
@@ -7,7 +7,7 @@ import { counted, number } from "#lib/format.js";
 const EVERY = 250;
 
 /**
- * A line that shows what the page waits for, and the server's progress, while it is in the page.
+ * A line that says what the page waits for and, until it is removed, the progress of the server.
  * @param {string} words
  * @param {AbortSignal} signal
  * @returns {HTMLElement}
@@ -25,7 +25,7 @@ export function waitingLine(words, signal) {
       if (of) Object.assign(bar, { max: of, value: read });
       window.setTimeout(ask, EVERY);
     } catch {
-      // Errors are shown by the request that waits for the answer.
+      // The request that the page waits for shows the error.
     }
   };
   if (!isStatic()) window.setTimeout(ask, EVERY);

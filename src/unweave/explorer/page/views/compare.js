@@ -1,5 +1,5 @@
 // @ts-check
-/** Two runs side by side: latents matched by their codes, traversals that run in the same direction. */
+/** Two runs side by side: latents matched by their codes, with traversals in the same direction. */
 import { address, isStatic, json } from "#lib/api.js";
 import { el, fill, plainTable, section } from "#lib/dom.js";
 import { decimals, fixed, number, shortName } from "#lib/format.js";
@@ -29,7 +29,7 @@ async function chosen(context) {
   const { state } = context;
   if (state.left && state.right) return { left: state.left, right: state.right };
   const runs = await runsOf(context);
-  if (runs.length < 2) throw new Error("There are fewer than two runs in this folder.");
+  if (runs.length < 2) throw new Error("This folder has fewer than two runs to compare. Train another run with `unweave train` and reload the page.");
   const left = state.left ?? state.run ?? runs[0];
   const right = state.right ?? runs[(runs.indexOf(left) + 1) % runs.length];
   context.set({ left, right, run: null });
@@ -39,7 +39,7 @@ async function chosen(context) {
 /** @param {any} answer @param {any} ours @param {any} theirs */
 function pairs(answer, ours, theirs) {
   const rows = answer.pairs.flatMap((/** @type {Pair} */ pair) => [
-    el("div", {}, el("b", {}, `z${pair.left} · z${pair.right}`), el("small", {}, `|r| ${fixed(pair.agreement, 2)}${pair.sign < 0 ? ", turned" : ""}`), factorWords(ours, theirs, pair)),
+    el("div", {}, el("b", {}, `z${pair.left} · z${pair.right}`), el("small", {}, `|r| ${fixed(pair.agreement, 2)}${pair.sign < 0 ? ", reversed" : ""}`), factorWords(ours, theirs, pair)),
     strip(answer, ours, "left", pair.left, 1),
     strip(answer, theirs, "right", pair.right, pair.sign),
   ]);
@@ -67,7 +67,7 @@ function factorWords(ours, theirs, pair) {
 
 /** @param {any} answer */
 function restWords(answer) {
-  const words = (/** @type {number[]} */ some, /** @type {string} */ side) => (some.length ? ` Without a partner on the ${side}: ${some.map((latent) => `z${latent}`).join(", ")}.` : "");
+  const words = (/** @type {number[]} */ some, /** @type {string} */ side) => (some.length ? ` Unmatched on the ${side}: ${some.map((latent) => `z${latent}`).join(", ")}.` : "");
   return words(answer.rest_left, "left") + words(answer.rest_right, "right");
 }
 

@@ -41,7 +41,7 @@ export async function show(context) {
   const { state, root, signal } = context;
   const { sets, run } = await dataSets(context);
   if (!run) {
-    fill(root, el("h1", {}, "Data"), el("p", {}, "There is no run in this folder whose data set could be shown."));
+    fill(root, el("h1", {}, "Data"), el("p", {}, "This folder has no run whose data set can be shown."));
     return;
   }
   /** @type {About} */
@@ -70,7 +70,7 @@ async function dataSets({ state, index, signal }) {
   });
   const sets = [...found].map(([name, run]) => ({ name, run }));
   if (state.run && has("data", { run: state.run })) return { sets, run: state.run };
-  // An export has the page of a data set for one run on it.
+  // An export has the page of each data set for one of its runs.
   return { sets, run: found.get(nameOf(rows.id.indexOf(state.run))) ?? sets[0]?.run };
 }
 
@@ -89,7 +89,7 @@ function heading(context, run, about, sets) {
       el("h1", {}, about.name),
       sets.length > 1 ? select("Data set", chosen ? options_ : [{ value: "", label: about.name }, ...options_], chosen, (value) => value && context.go("data", { study: context.state.study, run: value })) : null,
     ),
-    el("p", { class: "note" }, `${number(about.images)} ${what}${options ? `, ${options}` : ""}; ${about.labelled ? counted(about.factors.length, "factor") : "its factors are not known"}. As seen by the loss ${about.loss}${about.standardise ? " on standardised values" : ""} of `, el("a", { href: `#/run?run=${encodeURIComponent(run)}` }, run), "."),
+    el("p", { class: "note" }, `${number(about.images)} ${what}${options ? `, ${options}` : ""}; ${about.labelled ? counted(about.factors.length, "factor") : "its factors are unknown"}. As seen by the loss ${about.loss}${about.standardise ? " on standardised values" : ""} of `, el("a", { href: `#/run?run=${encodeURIComponent(run)}` }, run), "."),
   );
 }
 
@@ -119,7 +119,7 @@ function verdict(found) {
   const head = ["factor", "values", "mean", "relative", "rank", "order", "signal", "verdict"];
   const rows = found.table.map((/** @type {any} */ row) => [row.factor, number(row.size), number(row.mean, 3), fixed(row.relative, 2), fixed(row.rank, 2), fixed(row.order, 2), number(row.signal, 3), row.verdict ?? "–"]);
   const losses = Object.entries(found.losses).map(([name, rank]) => `${name} ${number(rank, 2)}`);
-  const reading = "mean: perceived distance of images that differ in the factor alone; relative: over that of random pairs; rank: correlation with ground-truth distances; order: how often, of three images, the one nearer in the factor is nearer to the loss as well (chance: 0.5); signal: a VAE learns more of it first.";
+  const reading = "mean: perceived distance of images that differ only in the factor; relative: that distance divided by the distance of random pairs; rank: rank correlation with ground-truth distances; order: how often, of three images, the one nearer in the factor is also nearer for the loss (chance: 0.5); signal: a VAE learns factors with a larger signal first.";
   return el(
     "div",
     {},
@@ -140,7 +140,7 @@ function traversals(context, run, about) {
   };
   const another = el("button", { type: "button", onclick: () => (context.set({ seed: Number(context.state.seed ?? 0) + 1 }), draw()) }, "Another image");
   draw();
-  const note = isStatic() ? "The others are those of one random image." : "The others are those of one random image; at most 16 values are shown.";
+  const note = isStatic() ? "The other factors are those of one random image." : "The other factors are those of one random image; at most 16 values are shown.";
   return section("Factors, one at a time", note, isStatic() ? null : el("div", { class: "controls" }, another), strips);
 }
 
@@ -149,7 +149,7 @@ function strip(run, factor, seed) {
   const source = address("data/traversal", { run, factor: factor.name, seed: isStatic() ? 0 : seed });
   return [
     el("div", { class: "label" }, factor.name, el("small", {}, counted(factor.size, "value"))),
-    el("img", { class: "pixels", src: source, alt: `Images in which ${factor.name} alone changes`, loading: "lazy", style: `width:${CELL * Math.min(factor.size, COLUMNS)}px;max-width:100%` }),
+    el("img", { class: "pixels", src: source, alt: `Images in which only ${factor.name} changes`, loading: "lazy", style: `width:${CELL * Math.min(factor.size, COLUMNS)}px;max-width:100%` }),
   ];
 }
 
@@ -174,7 +174,7 @@ function distances(context, run, about) {
   };
   void fillRows();
   const cells = rows.flatMap(({ factor, row }) => [el("div", { class: "label" }, factor.name, el("small", {}, counted(factor.size, "value"))), row]);
-  const note = "Mean distances between the values of a factor, from near to far (the stronger the colour), each matrix on its own scale up to the number below it. Images and reconstructions are compared by the loss, codes by Euclidean distance, posteriors by the symmetric KL divergence. Where the loss does not see the order of the values, a VAE cannot learn it.";
+  const note = "Mean distances between the values of a factor: the stronger the colour, the larger the distance, up to the number below each matrix. Images and reconstructions are compared by the loss, codes by Euclidean distance, posteriors by the symmetric KL divergence. Where the loss does not see the order of the values, a VAE cannot learn it.";
   return section("Distances along factors", note, el("div", { class: "strips" }, ...cells));
 }
 

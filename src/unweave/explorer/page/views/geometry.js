@@ -31,7 +31,7 @@ export async function show(context) {
   const { state, index, root, signal } = context;
   const points = state.points ?? index.points[0]?.id;
   if (!points) {
-    fill(root, el("h1", {}, "Geometry"), el("p", {}, "There are no factors of a manifold in this folder. Write some with ", el("code", {}, "unweave geomancer POINTS --out factors.npz"), "."));
+    fill(root, el("h1", {}, "Geometry"), el("p", {}, "This folder has no factors of a manifold. Find some with ", el("code", {}, "unweave geomancer POINTS --out factors.npz"), "."));
     return;
   }
   /** @type {Found} */
@@ -40,7 +40,7 @@ export async function show(context) {
   const colours = Object.keys(found.colours);
   const chosen = () => ({ view: views.includes(state.view) ? state.view : views[0], by: colours.includes(state.colour) ? state.colour : colours[0] });
   const host = el("div", { id: "cloud" });
-  const told = el("p", { class: "note", role: "status" });
+  const note = el("p", { class: "note", role: "status" });
   const options = index.points.map((/** @type {{id: string}} */ each) => ({ value: each.id, label: each.id }));
   const controls = el(
     "div",
@@ -53,22 +53,22 @@ export async function show(context) {
     el("div", { class: "head" }, el("h1", {}, points), options.length > 1 ? select("Points", options, points, (id) => context.go("geometry", { points: id })) : null),
     el("p", { class: "note" }, `${number(found.sampled)} of ${number(found.of)} points in ${number(found.dim)} dimensions${found.sampled < found.of ? ", drawn at random" : ""}.`),
     controls,
-    told,
+    note,
     host,
     el("div", { class: "two" }, section("What was found", "", plainTable("What was found", ["", ""], Object.entries(found.facts), { hideCaption: true })), spectrum(context, found)),
   );
   const specified = () => spec(context, found, chosen());
-  told.textContent = sentence(found, chosen());
+  note.textContent = sentence(found, chosen());
   const drawing = chart(host, specified(), signal);
   const draw = async () => {
-    told.textContent = sentence(found, chosen());
+    note.textContent = sentence(found, chosen());
     await (await drawing).update(specified());
   };
   onChange(() => void draw(), signal);
   drawing.then(() => turned(context, host), (error) => context.fail(error.message));
 }
 
-/** Keep the viewpoint in the address. @param {Context} context @param {HTMLElement} host */
+/** Store the viewpoint in the address. @param {Context} context @param {HTMLElement} host */
 function turned(context, host) {
   const figure = /** @type {any} */ (host.querySelector(".chart"));
   figure?.on?.("plotly_relayout", (/** @type {any} */ change) => {
@@ -92,9 +92,9 @@ function sentence(found, { view, by }) {
   const share = Math.round(100 * found.views[view].explained);
   const along = view.startsWith("factor") ? `the three directions in which ${view} moves most and the others least` : "the first three principal components";
   const flat = hasWebGL() ? "" : " This browser has no WebGL, so only the first two of the three are shown.";
-  const shown = `Shown are ${along}: ${share} % of the variance.${flat}`;
+  const shown = `The plot shows ${along}: ${share} % of the variance.${flat}`;
   if (!by.startsWith("factor")) return `${shown} The colour is the ${by}.`;
-  return `${shown} The colour is the place of a point along ${by}: in the view of that factor it changes smoothly, in that of another it is mixed.`;
+  return `${shown} The colour is the position of a point along ${by}: it changes smoothly in the view of that factor and is mixed in the view of another.`;
 }
 
 /** @param {Context} context @param {Found} found @param {{view: string, by: string}} chosen */
@@ -112,7 +112,7 @@ function spec(context, found, { view, by }) {
   return {
     traces: [deep ? { type: "scatter3d", ...shared, z: at(2) } : { type: "scatter", ...shared }],
     layout: deep ? { scene, margin: { l: 0, r: 0, t: 0, b: 0 } } : { yaxis: { scaleanchor: "x" } },
-    label: `${deep ? "A three-dimensional" : "A"} scatter of ${number(points.length)} points, seen along ${view} and coloured by ${by}`,
+    label: `${deep ? "A three-dimensional" : "A"} scatter plot of ${number(points.length)} points, seen along ${view} and coloured by ${by}`,
     table: { head: ["x", "y", "z", by], rows: points.map((point, i) => [...point, values[i]].map((value) => number(value, 3))) },
     height: 480,
   };
@@ -129,5 +129,5 @@ function spectrum(context, found) {
     { x: values.map((_, i) => i + 1), y: side(false), type: "scatter", mode: "markers", name: "the rest", marker: { size: 8, color: colour("accent") } },
   ];
   void chart(host, { traces, layout: { yaxis: { type: "log", title: "eigenvalue", exponentformat: "power" }, xaxis: { dtick: 1 } }, label: "The smallest eigenvalues of the connection Laplacian", table: { head: ["", "eigenvalue"], rows: values.map((value, i) => [i + 1, number(value, 3)]) }, height: 240 }, context.signal);
-  return section("Spectrum", "There is one factor more than there are eigenvalues below the gap.", host);
+  return section("Spectrum", "The number of factors is one more than the number of eigenvalues below the gap.", host);
 }

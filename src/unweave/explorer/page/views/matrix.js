@@ -1,5 +1,5 @@
 // @ts-check
-/** Codes × factors: how much information each latent has about each factor; point at a cell to see it, press it to keep it. */
+/** Codes × factors: how much information each latent has about each factor. Hover over a cell to see it, click to keep it. */
 import { address, has, isStatic, json } from "#lib/api.js";
 import { chart } from "#lib/charts.js";
 import { oneOf } from "#lib/controls.js";
@@ -9,11 +9,11 @@ import { link } from "#lib/router.js";
 import { chosenRun, pickerLater } from "#lib/runs.js";
 
 /** @typedef {{kind: string, factors: string[], latents: number[], values: (number | null)[][], matched: (number | null)[], order: number[], floor?: number | null, sampled: number, of: number}} Matrix */
-/** @typedef {[number, number]} Cell a latent and the place of a factor */
+/** @typedef {[number, number]} Cell a latent and the index of a factor */
 
 export const title = "Matrix";
 const KINDS = [
-  { value: "mi", label: "Mutual information", note: "Share of a factor's entropy that is known from the latent alone, from 0 to 1." },
+  { value: "mi", label: "Mutual information", note: "Share of a factor's entropy that the latent alone determines, from 0 to 1." },
   { value: "importance", label: "Importance", note: "How much boosted trees use this latent to predict the factor from all latents, as in DCI." },
   { value: "correlation", label: "Correlation", note: "Pearson's correlation of code and factor, from −1 (orange) to 1 (blue)." },
 ];
@@ -31,7 +31,7 @@ export async function show(context) {
   const kind = () => KINDS.find((one) => one.value === state.kind) ?? KINDS[0];
   const draw = async () => {
     const wanted = kind();
-    host.setAttribute("aria-busy", "true"); // the numbers are still those of another kind
+    host.setAttribute("aria-busy", "true"); // the table still has the numbers of another kind
     fill(note, el("span", { class: "waiting" }, `Computing ${wanted.label.toLowerCase()} …`));
     const answer = await json("matrix", { run, kind: wanted.value }, signal).catch((error) => {
       if (wanted === kind()) fill(host);
@@ -61,7 +61,7 @@ export async function show(context) {
     note,
     el("div", { class: "map-and-detail" }, host, detail.element),
   );
-  if (!about.labelled) throw new Error(about.warning ?? `The factors of ${about.name} are not known, so its codes cannot be compared with them.`);
+  if (!about.labelled) throw new Error(about.warning ?? `The factors of ${about.name} are unknown, so its codes cannot be compared with them.`);
   await draw();
 }
 
@@ -76,8 +76,8 @@ function wordsOf(answer, what) {
 
 /** What a latent must exceed to be matched. @param {Matrix} answer */
 function floorWords(answer) {
-  if (typeof answer.floor === "number") return ` Below ${fixed(answer.floor, 2)} is what shuffled factors give.`;
-  return answer.floor === null && answer.kind === "importance" ? " Latents are matched only where their mutual information with a factor is above what shuffled factors give." : "";
+  if (typeof answer.floor === "number") return ` Shuffled factors give up to ${fixed(answer.floor, 2)}.`;
+  return answer.floor === null && answer.kind === "importance" ? " A latent is matched to a factor only if their mutual information exceeds that of shuffled factors." : "";
 }
 
 /** @param {string | undefined} text @returns {Cell | null} */
@@ -98,7 +98,7 @@ function first(answer) {
   return best;
 }
 
-/** The table of cells: arrow keys go from one to the next, as in a grid. */
+/** The table of cells; the arrow keys move between them. */
 class Grid {
   /** @param {Matrix} answer @param {Cell | null} kept @param {any} context @param {Detail} detail */
   constructor(answer, kept, context, detail) {
@@ -149,7 +149,7 @@ class Grid {
     this.context.say(same ? "Cell released" : "Cell kept");
   }
 
-  /** Show what is kept when nothing is pointed at. */
+  /** Show the kept cell again when the pointer leaves the table. */
   rest() {
     if (this.kept) this.detail.show(this.kept);
   }
@@ -170,13 +170,13 @@ class Grid {
   }
 }
 
-/** The scatter and the traversal of a cell. */
+/** The scatter plot and the traversal of a cell. */
 class Detail {
-  /** @param {any} context @param {string} run @param {any} about what is known of the run */
+  /** @param {any} context @param {string} run @param {any} about the answer of `/api/run` */
   constructor(context, run, about) {
     this.context = context;
     this.run = run;
-    /** Whether there are images to draw as a latent moves. */
+    /** Whether traversals can be shown. */
     this.drawable = about.kind === "images";
     /** @type {string[]} */
     this.factors = [];
@@ -213,7 +213,7 @@ class Detail {
     const answer = await json("scatter", { run: this.run, latent, factor }, this.context.signal);
     if (asked !== this.now) return;
     this.heading.textContent = `z${latent} and ${name}`;
-    this.words.textContent = `Each point is an image, ${number(answer.sampled)} of ${number(answer.of)}; factor values are spread a little to show how many there are.${this.drawable ? ` Below, the images as z${latent} moves from the 1 % to the 99 % quantile of its codes.` : ""}`;
+    this.words.textContent = `Each point is an image, ${number(answer.sampled)} of ${number(answer.of)}; factor values are jittered to show how many there are.${this.drawable ? ` Below, the images as z${latent} moves from the 1 % to the 99 % quantile of its codes.` : ""}`;
     if (this.drawable && has("run/traversal", params)) this.strip.src = address("run/traversal", params);
     this.strip.alt = `Traversal of z${latent}`;
     const spec = scatter(answer, latent, name);

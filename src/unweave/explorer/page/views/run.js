@@ -14,7 +14,7 @@ import { Stage } from "#views/run_stage.js";
 
 export const title = "Run";
 const ROUNDED = 1.1e-4;
-/** Pixels that an image has in a saved picture, about. */
+/** Approximate width in pixels of each image in a saved picture. */
 const SAVED = 128;
 const STEPS = ["5", "7", "9", "11", "15"];
 
@@ -44,7 +44,7 @@ function heading(context, run) {
   return el("div", { class: "head" }, el("div", {}, el("h1", {}, run.name), el("span", { class: "quiet" }, words)), el("div", { class: "push" }, picker));
 }
 
-/** Whether the data set is there: a model of one's own has none, nor has a run whose files are gone. @param {RunAnswer} run */
+/** Whether the data set is available: not for a custom model, nor for a run whose data files are missing. @param {RunAnswer} run */
 function hasData(run) {
   return run.of > 0 && Boolean(run.method);
 }
@@ -54,14 +54,14 @@ function moves(run) {
   return run.kind === "images" || run.kind === "vectors";
 }
 
-/** What at the address cannot be shown. @param {Record<string, string>} state @param {RunAnswer} run @returns {string[]} */
+/** Messages on values in the address that cannot be shown. @param {Record<string, string>} state @param {RunAnswer} run @returns {string[]} */
 function wrongEntries(state, run) {
   const found = [];
-  if (state.image !== undefined && !run.of) found.push(`Image ${state.image} cannot be shown: the data set is not there.`);
-  else if (state.image !== undefined && !inRange(state.image, run)) found.push(`There is no image ${state.image}: images are numbered from 0 to ${number(run.of - 1)}. Shown is the code of image ${run.start_image ?? run.image ?? 0}.`);
+  if (state.image !== undefined && !run.of) found.push(`Image ${state.image} cannot be shown: the data set is missing.`);
+  else if (state.image !== undefined && !inRange(state.image, run)) found.push(`There is no image ${state.image}: images are numbered from 0 to ${number(run.of - 1)}. The page shows the code of image ${run.start_image ?? run.image ?? 0} instead.`);
   const given = (state.z ?? "").split(",");
-  if (state.z && given.length !== run.latents.length) found.push(`The link has a code of ${counted(given.length, "number")}, and this run has ${counted(run.latents.length, "latent")}: it is left out.`);
-  else if (state.z && !codeOf(state.z, run.latents.length)) found.push("The codes in the link are not numbers and are ignored.");
+  if (state.z && given.length !== run.latents.length) found.push(`The link has a code of ${counted(given.length, "number")}, but this run has ${counted(run.latents.length, "latent")}: the code is ignored.`);
+  else if (state.z && !codeOf(state.z, run.latents.length)) found.push("The code in the link contains something other than numbers: it is ignored.");
   return moves(run) ? found : [];
 }
 
@@ -70,7 +70,7 @@ function inRange(image, run) {
   return /^\d+$/.test(image) && Number(image) < run.of;
 }
 
-/** The code that Reset returns to: of the image at the address, or of the first sampled one. @param {Context} context @param {RunAnswer} run */
+/** The code that Reset returns to: that of the image in the address, or of the first sampled image. @param {Context} context @param {RunAnswer} run */
 async function startingCode(context, run) {
   const image = context.state.image;
   const first = { image: run.start_image ?? run.image ?? null, code: run.start ?? [], factors: null };
@@ -91,7 +91,8 @@ function codeOf(text, count) {
 }
 
 /**
- * The latent that is farthest from where it began, in steps of its slider; -1 where none has moved. A link rounds to four digits.
+ * The latent that has moved farthest, in steps of its slider; -1 if none has moved. Links round codes to four decimals,
+ * so smaller changes do not count.
  * @param {RunAnswer} run
  * @param {number[]} code
  * @param {number[]} start
@@ -120,7 +121,7 @@ function desk(context, run, base) {
     remember([...sliders.code]);
   };
   const turned = wanted && isStatic() ? mostMoved(run, wanted, base.code) : -1;
-  // An export has images of one moved latent: the others stand where these images were made.
+  // An export has images in which one latent moves: the others stay at the start code.
   const shown = wanted && isStatic() ? base.code.map((value, i) => (i === turned ? wanted[i] : value)) : (wanted ?? base.code);
   const sliders = new Sliders(run.latents, run.order, shown, carriedBy(run).unit, moved);
   const reset = () => {
@@ -131,10 +132,10 @@ function desk(context, run, base) {
   stage.controls(hasData(run) ? base : { ...base, image: null }, reset, (number) => context.go("run", { ...state, image: number, z: null }));
   stage.show(sliders.code, turned);
   below.follow(wanted || state.image !== undefined ? sliders.code : null);
-  const carry = `Latents by what they carry (${carriedBy(run).name}${carriedBy(run).unit ? ", in nats" : ""}), most first, and the factor each follows.`;
-  const spans = `A slider spans the codes of ${number(run.sampled)} of ${counted(run.of, "image")}, drawn at random; above it their histogram.`;
+  const carry = `Latents are sorted by what they carry (${carriedBy(run).name}${carriedBy(run).unit ? ", in nats" : ""}), each with the factor it follows.`;
+  const spans = `A slider spans the codes of ${number(run.sampled)} of ${counted(run.of, "image")}, drawn at random; their histogram is above it.`;
   const note = run.sampled ? `${carry} ${spans}` : "The data set is missing, so there are no codes: each slider spans 98 % of the prior.";
-  const alone = isStatic() ? " In this export a slider shows the nearest of the images computed beforehand, one latent at a time." : "";
+  const alone = isStatic() ? " In this export a slider shows the nearest image that was computed in advance, one latent at a time." : "";
   const side = el("div", {}, el("h2", {}, "Latents"), el("p", { class: "note" }, note + alone), sliders.element);
   return [el("div", { class: "desk" }, stage.element, side), below.element];
 }
@@ -150,7 +151,7 @@ function pictures(context, run) {
   let at = null;
   const draw = () => {
     const params = isStatic() ? { run: run.id } : { run: run.id, z: at?.map((value) => value.toFixed(4)).join(","), steps: state.steps ?? "9" };
-    // What is saved stands alone: with names, and without what is not shown.
+    // A saved picture has names, and only the rows that are shown.
     const named = { labels: 1, rows: state.rows === "all" ? "all" : "used" };
     const given = isStatic() ? { ...named, rows: "used" } : { ...named, download: 1, scale: Math.min(8, Math.max(2, Math.round(SAVED / run.shape[1]))) };
     grid.src = address("run/traversals", params);
@@ -164,11 +165,11 @@ function pictures(context, run) {
   const used = run.order.filter((/** @type {number} */ i) => run.latents[i].active !== false).length;
   const frame = el("div", { class: "crop" }, grid);
   const labels = el("div", { class: "row-labels" });
-  const unused = check(`Unused latents too (${run.order.length - used})`, state.rows === "all", (on) => (context.set({ rows: on ? "all" : null }, { push: true }), draw(), crop()));
+  const unused = check(`Show unused latents (${run.order.length - used})`, state.rows === "all", (on) => (context.set({ rows: on ? "all" : null }, { push: true }), draw(), crop()));
   const crop = () => {
     const rows = state.rows === "all" || !used ? run.order : run.order.slice(0, used);
     fill(labels, rows.map((/** @type {number} */ i) => el("div", {}, el("b", {}, `z${i}`), run.latents[i].active !== false && run.latents[i].factor ? el("small", {}, run.latents[i].factor) : null)));
-    // The picture has a row for each latent, those in use first: the rest is cut off.
+    // The picture has a row for each latent, those in use first: crop the rest.
     frame.style.aspectRatio = grid.naturalWidth ? `${grid.naturalWidth} / ${(rows.length * (grid.naturalHeight + 1)) / run.order.length - 1}` : "auto";
   };
   grid.addEventListener("load", crop);
@@ -176,7 +177,7 @@ function pictures(context, run) {
   const element = el(
     "div",
     { class: "two wide-left" },
-    section("Traversals", "Each row moves one latent from the 1 % to the 99 % quantile of its codes, or through its categories; the others stay as the sliders are.", controls, el("div", { class: "grid-picture" }, labels, frame)),
+    section("Traversals", "Each row moves one latent from the 1 % to the 99 % quantile of its codes, or through its categories; the others stay at the values of the sliders.", controls, el("div", { class: "grid-picture" }, labels, frame)),
     reconstructions(context, run),
   );
   const follow = (/** @type {number[] | null} */ code) => {

@@ -1,5 +1,5 @@
 // @ts-check
-/** What is known of a run: what each latent carries, its scores, curves and settings. */
+/** Parts of the page of a run: what each latent carries, its scores, curves and settings. */
 import { json } from "#lib/api.js";
 import { chart } from "#lib/charts.js";
 import { check } from "#lib/controls.js";
@@ -59,14 +59,14 @@ export function scoresPart(run) {
     ...(limits ? [decimals(score.floor), decimals(score.ceiling)] : []),
     score.current === false ? `${setting(score.step)} (of earlier weights)` : setting(score.step),
   ]);
-  const note = ["Scores at the steps they were computed.", intervals ? "Intervals are over half-samples of the images." : "", limits ? "Floor: shuffled factors; ceiling: the factors themselves as codes." : ""];
+  const note = ["Each score is of the step in the last column.", intervals ? "Intervals are over half-samples of the images." : "", limits ? "Floor: the score with shuffled factors; ceiling: the score with the factors themselves as codes." : ""];
   return section("Scores", note.filter(Boolean).join(" "), plainTable("Scores of the run", head, rows, { hideCaption: true }));
 }
 
 /** @param {any} context @param {any} run */
 export function curves(context, run) {
   const host = el("div", { class: "charts" });
-  if (!run.state && !run.method) return null; // codes, or a model of one's own: nothing was trained here
+  if (!run.state && !run.method) return null; // codes or a custom model: there is no training log
   const weights = el("p", { class: "note", hidden: true }, "Terms are shown as they are optimised, already multiplied by their weights: for β-VAE, kl is β × KL.");
   const part = section("Training", "Terms of the loss as they were logged: sums over pixels and latents, means over the batch, in nats.", host, weights);
   const draw = (/** @type {any} */ answer, /** @type {boolean} */ logarithmic) => {

@@ -1,5 +1,5 @@
 // @ts-check
-/** The image of the code that the sliders show, or its vector; beside it the true image the code began from. */
+/** The image or vector that is decoded from the sliders, and the true image of the start code. */
 import { address, has, isStatic, json, picture } from "#lib/api.js";
 import { el, svg } from "#lib/dom.js";
 import { fixed, number, setting } from "#lib/format.js";
@@ -30,7 +30,7 @@ export class Stage {
 
   /**
    * @param {number[]} code
-   * @param {number} latent the one that was moved, or -1
+   * @param {number} latent the latent that has moved, or -1
    */
   show(code, latent) {
     if (isStatic()) this.nearest([...code], latent === -1 ? this.run.order[0] : latent).catch(() => this.context.fail(`This export has no images of z${latent}.`));
@@ -65,7 +65,7 @@ export class Stage {
     brush.drawImage(source, left, 0, width, height, 0, 0, width, height);
   }
 
-  /** The image of a traversal computed beforehand that is nearest to a latent's value. @param {number[]} code @param {number} latent */
+  /** Show the image, of a traversal computed in advance, that is nearest to a latent's value. @param {number[]} code @param {number} latent */
   async nearest(code, latent) {
     const asked = (this.asked = {});
     const strip = await this.strip(latent);
@@ -101,7 +101,7 @@ export class Stage {
     const buttons = [el("button", { type: "button", onclick: reset }, "Reset")];
     if (run.kind === "images") buttons.push(el("button", { type: "button", onclick: () => this.save() }, "Save PNG"));
     const canChoose = !isStatic() && base.image !== null && run.of > 1;
-    const starts = (isStatic() && run.starts) || []; // those that an export has traversals from
+    const starts = (isStatic() && run.starts) || []; // the start images of the traversals in an export
     if (starts.length > 1) buttons.push(el("button", { type: "button", onclick: () => choose(starts[(starts.indexOf(base.image) + 1) % starts.length]) }, "Another image"));
     if (canChoose) buttons.push(el("button", { type: "button", "aria-label": "Random image", onclick: () => choose(Math.floor(Math.random() * run.of)) }, "Random"));
     const parts = [el("div", { class: "controls tight" }, buttons)];
@@ -117,7 +117,7 @@ export class Stage {
       const value = field.valueAsNumber;
       if (Number.isInteger(value) && value >= 0 && value < run.of) choose(value);
       else {
-        wrong.textContent = `There is no image ${field.value || "without a number"}: they are numbered from 0 to ${number(run.of - 1)}.`;
+        wrong.textContent = `${field.value ? `There is no image ${field.value}` : "Enter a number"}: images are numbered from 0 to ${number(run.of - 1)}.`;
         field.value = String(base.image);
       }
     });

@@ -17,7 +17,8 @@ import { drawTable } from "#views/study_table.js";
 /** @typedef {{key: Record<string, any>, name: string, runs: string[], scores: Record<string, GroupScore>}} Group */
 /** @typedef {{by: string[], groups: Group[], interval: string}} Groups */
 /**
- * What the parts of the page are drawn from: `rows` are those that the filter lets through.
+ * The data of all parts of the page. `rows` pass the filter; of each group, `members` are the rows that pass and `sizes`
+ * counts all rows.
  * @typedef {{frame: Frame, groups: Groups, rows: number[], members: number[][], sizes: number[]}} Model
  */
 /** @typedef {(panel: HTMLElement, model: Model, context: Context, signal: AbortSignal) => ((model: Model) => void)} Part */
@@ -58,7 +59,7 @@ export async function show(context) {
   const count = el("span", { class: "quiet", role: "status", id: "shown-runs" });
   const reason = el("p", { class: "warning", role: "status", id: "filter-reason", hidden: true });
   let drawn = false;
-  const { list, panel } = tabs("Ways to see the study", PARTS, part.value, (value) => {
+  const { list, panel } = tabs("Views of the study", PARTS, part.value, (value) => {
     part = PARTS.find((one) => one.value === value) ?? PARTS[0];
     context.set({ show: value === "table" ? null : value }, { push: true });
     refresh(true);
@@ -119,7 +120,7 @@ function filterField(context, onchange) {
   return el("label", { class: "field" }, el("span", { id }, `Filter. ${help}`), input);
 }
 
-/** Groups with the score of each run beside the mean: the table has them. @param {Groups} groups @param {Frame} frame @returns {Groups} */
+/** Add the score of each run, from the table, to the groups. @param {Groups} groups @param {Frame} frame @returns {Groups} */
 function withValues(groups, frame) {
   const places = placesOf(frame);
   for (const group of groups.groups) {
@@ -129,19 +130,19 @@ function withValues(groups, frame) {
   return groups;
 }
 
-/** The row of each run. @param {Frame} frame */
+/** A map from the id of each run to its row. @param {Frame} frame */
 function placesOf(frame) {
   return new Map(frame.rows.id.map((id, row) => [id, row]));
 }
 
-/** Groups by their settings, numbers by size, so that a table without a sort is in a sensible order. @param {Groups} groups @returns {Groups} */
+/** Sort groups by their settings, numbers by size: the order of the table until the user sorts it. @param {Groups} groups @returns {Groups} */
 function inOrder(groups) {
   const places = groups.by.reduceRight((order, name) => ordered(order, (place) => groups.groups[place].key[name], false, true), groups.groups.map((_, place) => place));
   return { ...groups, groups: places.map((place) => groups.groups[place]) };
 }
 
 /**
- * The model of what a filter lets through.
+ * The model of the rows that pass a filter.
  * @param {Frame} frame
  * @param {Groups} groups
  * @param {string} filter
@@ -159,7 +160,7 @@ export function modelOf(frame, groups, filter) {
 }
 
 /**
- * Ask for changes while runs are still being trained, or come and go.
+ * Poll the server for changes, such as runs that start or finish.
  * @param {Context} context
  * @param {string} study
  * @param {string} stamp

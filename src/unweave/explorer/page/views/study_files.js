@@ -1,5 +1,5 @@
 // @ts-check
-/** What lies in the folder beside runs: files of codes and of points; and what to do where there is nothing. */
+/** Files of codes and of points in the folder, and what to do in a folder without runs. */
 import { has } from "#lib/api.js";
 import { el, plainTable, section } from "#lib/dom.js";
 import { number } from "#lib/format.js";
@@ -7,14 +7,14 @@ import { link } from "#lib/router.js";
 
 /** @typedef {{id: string, rows?: number, latents?: number, dim?: number}} File */
 
-const DOING = [
+const COMMANDS = [
   ["train a model", "unweave train beta-vae --data shapes2d --out runs/first"],
-  ["encode images by a pretrained model", "unweave encode efficientnet-lite0 --data rooms3d --out codes.npz"],
+  ["encode images with a pretrained model", "unweave encode efficientnet-lite0 --data rooms3d --out codes.npz"],
   ["find the factors of a manifold", "unweave geomancer points.npy --out factors.npz"],
 ];
 
 /**
- * The files of codes and points, each with the pages that show it; null where there are none.
+ * A table of the files of codes and points, each with links to the pages that show it; null if there are none.
  * @param {{codes: File[], points: File[]}} index
  */
 export function filesPart(index) {
@@ -40,7 +40,7 @@ function pages(links, file) {
 
 /** What to do in a folder without runs. @param {boolean} files whether it has other files */
 export function withoutRuns(files) {
-  if (files) return el("p", {}, "There is no run in this folder, but there are files that can be shown.");
-  const ways = DOING.map(([what, command]) => el("li", {}, `${what}: `, el("code", {}, command)));
-  return el("div", {}, el("p", {}, "There is nothing to show in this folder yet: no run, no codes, no points. In the folder that is explored,"), el("ul", {}, ways), el("p", {}, "and load this page again; or explore another folder: ", el("code", {}, "unweave explore FOLDER"), "."));
+  if (files) return el("p", {}, "This folder has no runs, but it has files that can be shown.");
+  const ways = COMMANDS.map(([what, command]) => el("li", {}, `${what}: `, el("code", {}, command)));
+  return el("div", {}, el("p", {}, "This folder has no runs, codes or points yet. In this folder, run one of these commands:"), el("ul", {}, ways), el("p", {}, "Then reload this page. To explore another folder: ", el("code", {}, "unweave explore FOLDER"), "."));
 }

@@ -1,5 +1,5 @@
 // @ts-check
-/** One metric against another: each run a point. */
+/** One metric against another: each run is a point. */
 import { chart } from "#lib/charts.js";
 import { select } from "#lib/controls.js";
 import { el, fill } from "#lib/dom.js";
@@ -17,7 +17,7 @@ export function drawPairs(panel, model, context, signal) {
   const { state } = context;
   const metrics = metricsOf(model.frame);
   if (metrics.length < 2) {
-    panel.append(el("p", {}, "This needs scores of two metrics."));
+    panel.append(el("p", {}, "This chart needs scores of at least two metrics. Score the runs with ", el("code", {}, "unweave evaluate"), "."));
     return () => {};
   }
   const colours = columnsOf(model.frame, ["text", "number", "seed", "state"]).map((column) => column.name).filter((name) => name !== "name");
@@ -42,7 +42,7 @@ export function drawPairs(panel, model, context, signal) {
   };
   const named = metrics.map((name) => ({ value: name, label: name + arrow(model.frame, name) }));
   const now = choice();
-  const fields = [select("Across", named, now.x, chosen("x")), select("Up", named, now.y, chosen("y")), select("Colour", ["none", ...colours], now.colour, chosen("colour"))];
+  const fields = [select("Horizontal axis", named, now.x, chosen("x")), select("Vertical axis", named, now.y, chosen("y")), select("Colour", ["none", ...colours], now.colour, chosen("colour"))];
   fill(panel, el("div", { class: "controls" }, fields), note, host);
   draw();
   return (next) => {
@@ -58,14 +58,14 @@ function scatter(model, { x, y, colour }, context) {
   const shown = sampled(both, MOST_POINTS);
   const correlation = rankCorrelation(both.map((row) => rows[x][row]), both.map((row) => rows[y][row]));
   const count = shown.length < both.length ? ` ${number(shown.length)} of ${counted(both.length, "run")} are shown, drawn at random.` : "";
-  const words = `Each point is a run (press it to open the run). Spearman's rank correlation over ${counted(both.length, "run")}: ${fixed(correlation, 2)}.${count}`;
+  const words = `Each point is a run; click it to open the run. Spearman's rank correlation over ${counted(both.length, "run")}: ${fixed(correlation, 2)}.${count}`;
   const [px, py] = [placesOf(rows[x]), placesOf(rows[y])];
   return {
     words,
     spec: {
       traces: tracesOf(shown, rows, x, y, colour),
       height: 480,
-      label: `${y} against ${x}, one point for each run. Rank correlation ${fixed(correlation, 2)}.`,
+      label: `${y} against ${x}, one point per run. Rank correlation ${fixed(correlation, 2)}.`,
       layout: { xaxis: { title: x + arrow(model.frame, x) }, yaxis: { title: y + arrow(model.frame, y) }, showlegend: colour !== "none", legend: { title: { text: colour }, orientation: "v", x: 1.01, y: 1, yanchor: "top" } },
       table: {
         head: ["run", ...(colour === "none" ? [] : [colour]), x, y],

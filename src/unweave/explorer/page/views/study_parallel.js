@@ -1,6 +1,6 @@
 // @ts-check
-/** Parallel coordinates: each run a line through its settings and scores; a range on an axis keeps what passes it. */
-import { chart, hasWebGL, words } from "#lib/charts.js";
+/** Parallel coordinates: each run is a line through its settings and scores; a range on an axis selects runs. */
+import { chart, hasWebGL, numbersOf } from "#lib/charts.js";
 import { check, select } from "#lib/controls.js";
 import { el, fill } from "#lib/dom.js";
 import { counted, fixed, number, placesOf, setting, shortName } from "#lib/format.js";
@@ -38,16 +38,16 @@ export function drawParallel(panel, model, context, signal) {
     const lost = model.rows.length - whole.length;
     const without = lost ? ` ${counted(lost, "run")} without all of these scores ${lost > 1 ? "are" : "is"} left out.` : "";
     const count = (shown.length < whole.length ? ` ${number(shown.length)} of ${counted(whole.length, "run")} are shown, drawn at random.` : "") + without;
-    note.textContent = `Each line is a run, coloured by ${colour()}. Drag along an axis to keep the runs that pass there; press the axis to let go.${count}`;
+    note.textContent = `Each line is a run, coloured by ${colour()}. Drag along an axis to select the runs in a range; click the axis to clear the range.${count}`;
     if (!shown.length) {
-      note.textContent = "No run has all of these scores.";
+      note.textContent = "No run has all of these scores. Select fewer axes.";
       fill(host);
       return;
     }
     const spec = parallel(model, shown, names, colour(), rangesOf(state.ranges));
     if (!hasWebGL()) {
       note.textContent = `Lines cannot be drawn: this browser has no WebGL. Their numbers are below.${count}`;
-      fill(host, words(spec));
+      fill(host, numbersOf(spec));
       return;
     }
     spec.onrestyle = (values) => remember(values, names, context);
@@ -73,7 +73,7 @@ export function drawParallel(panel, model, context, signal) {
   };
 }
 
-/** Whether an axis can hold the values of a column. @param {Model} model @param {string} name */
+/** Whether an axis can show the values of a column. @param {Model} model @param {string} name */
 function fits(model, name) {
   const values = model.frame.rows[name];
   return values.every((value) => value === null || typeof value === "number") || new Set(values).size <= MOST_NAMES;
@@ -113,7 +113,7 @@ function parallel(model, shown, names, colour, ranges) {
   };
 }
 
-/** The room that the labels of the first axis need. @param {any} axis */
+/** The left margin that the labels of the first axis need. @param {any} axis */
 function firstWidth(axis) {
   const longest = Math.max(0, ...(axis?.ticktext ?? []).map((/** @type {string} */ text) => text.length));
   return Math.min(260, Math.max(70, 7 * longest + 20));
@@ -142,7 +142,7 @@ function dimension(values, label) {
 }
 
 /**
- * Ranges of axes as the address has them: `mig:0.1:0.4,beta:0:1`.
+ * The ranges of axes in the address: `mig:0.1:0.4,beta:0:1`.
  * @param {string | undefined} text
  * @returns {Record<string, [number, number]>}
  */

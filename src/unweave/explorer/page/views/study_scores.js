@@ -1,15 +1,15 @@
 // @ts-check
-/** Scores by method and strength: each seed a point, each cell its mean and interval. */
+/** Scores by method and strength: each run is a point, each cell a mean with its interval. */
 import { select } from "#lib/controls.js";
 import { chart } from "#lib/charts.js";
 import { el, fill } from "#lib/dom.js";
 import { fixed, number, placesOf, setting } from "#lib/format.js";
 import { arrow, metricsOf } from "#lib/frame.js";
 import { COLOURS, MARKERS } from "#lib/theme.js";
-import { keptGroups, lostNote } from "#views/study_kept.js";
+import { filteredGroups, partialNote } from "#views/study_filtered.js";
 
 /** @typedef {import("#views/study.js").Model} Model */
-/** @typedef {import("#views/study.js").Group & {lost: string}} Group */
+/** @typedef {import("#views/study.js").Group & {partial: string}} Group */
 
 const CELLS = "(cells)";
 const MOST_CELLS = 80;
@@ -19,7 +19,7 @@ export function drawScores(panel, model, context, signal) {
   const { state } = context;
   const metrics = metricsOf(model.frame);
   if (!metrics.length) {
-    panel.append(el("p", {}, "No run has a score yet. Score them with ", el("code", {}, "unweave evaluate"), "."));
+    panel.append(el("p", {}, "No run has a score yet. Score the runs with ", el("code", {}, "unweave evaluate"), "."));
     return () => {};
   }
   const metric = () => (metrics.includes(state.metric) ? state.metric : metrics[0]);
@@ -33,7 +33,7 @@ export function drawScores(panel, model, context, signal) {
     leaving = new AbortController();
     const inner = AbortSignal.any([signal, leaving.signal]);
     const shown = axis() === CELLS ? [byCell(model, metric(), context)] : byStrength(model, metric(), axis(), context);
-    note.textContent = `Small points are single runs; large ones the mean over seeds, bars the interval: ${model.groups.interval}${axis() === CELLS ? cellsLeft(model) : ""}`.replace(/([^.])$/, "$1.") + lostNote(model);
+    note.textContent = `Small points are runs, large points are means over seeds, bars are the interval: ${model.groups.interval}${axis() === CELLS ? cellsLeft(model) : ""}`.replace(/([^.])$/, "$1.") + partialNote(model);
     fill(charts, shown.map(({ name, spec }) => {
       const host = el("div");
       void chart(host, spec, inner).catch((error) => context.fail(error.message));
@@ -56,7 +56,7 @@ export function drawScores(panel, model, context, signal) {
   };
 }
 
-/** Settings with several numbers, those with most values first. @param {Model} model */
+/** Numeric settings with several values, those with the most values first. @param {Model} model */
 export function strengths(model) {
   const distinct = model.groups.by.map((name) => ({ name, values: new Set(model.groups.groups.map((group) => group.key[name])) }));
   const numeric = distinct.filter(({ values }) => values.size > 1 && [...values].every((value) => value === null || typeof value === "number"));
@@ -65,7 +65,7 @@ export function strengths(model) {
 
 /** @param {Model} model @param {string} metric @param {string} axis @param {any} context */
 function byStrength(model, metric, axis, context) {
-  const groups = keptGroups(model, metric).filter((group) => typeof group.key[axis] === "number");
+  const groups = filteredGroups(model, metric).filter((group) => typeof group.key[axis] === "number");
   const panels = distinct(groups.map((group) => setting(group.key.data ?? "")));
   const others = model.groups.by.filter((name) => name !== axis && name !== "data");
   const series = distinct(groups.map((group) => seriesName(group, others)));
@@ -96,7 +96,7 @@ function byStrength(model, metric, axis, context) {
 }
 
 /**
- * Series are slightly offset, so that their bars do not overlap.
+ * The offset of a series, so that bars do not overlap.
  * @param {number[]} xs
  * @param {number} place
  * @param {number} count
@@ -116,13 +116,13 @@ function tracesOf(groups, name, metric, axis, { place, at }) {
   const scores = sorted.map((group) => group.scores[metric]);
   return [
     { type: "scatter", mode: "markers", name, showlegend: false, x: points.map((p) => p.x), y: points.map((p) => p.y), customdata: points.map((p) => p.run), marker: { color: colour, size: 6, opacity: 0.45, symbol: MARKERS[place % MARKERS.length] }, hovertemplate: "%{customdata}<br>%{y:.4g}<extra></extra>" },
-    { type: "scatter", mode: "lines+markers", name, x: sorted.map((group) => at(group.key[axis])), text: sorted.map((group) => number(group.key[axis])), customdata: sorted.map(lostLine), y: scores.map((s) => s.mean), error_y: bars(scores), line: { color: colour, width: 1.5 }, marker: { color: colour, size: 10, symbol: MARKERS[place % MARKERS.length] }, hovertemplate: `${name}<br>${axis} %{text}<br>mean %{y:.4g}%{customdata}<extra></extra>`, meta: "mean" },
+    { type: "scatter", mode: "lines+markers", name, x: sorted.map((group) => at(group.key[axis])), text: sorted.map((group) => number(group.key[axis])), customdata: sorted.map(partialLine), y: scores.map((s) => s.mean), error_y: bars(scores), line: { color: colour, width: 1.5 }, marker: { color: colour, size: 10, symbol: MARKERS[place % MARKERS.length] }, hovertemplate: `${name}<br>${axis} %{text}<br>mean %{y:.4g}%{customdata}<extra></extra>`, meta: "mean" },
   ];
 }
 
 /** @param {Group} group */
-function lostLine(group) {
-  return group.lost ? `<br>${group.lost}` : "";
+function partialLine(group) {
+  return group.partial ? `<br>${group.partial}` : "";
 }
 
 /** @param {any} point @param {any} context */
@@ -139,7 +139,7 @@ function bars(scores) {
 
 /** @param {Model} model @param {string} metric @param {any} context */
 function byCell(model, metric, context) {
-  const groups = keptGroups(model, metric).slice(0, MOST_CELLS);
+  const groups = filteredGroups(model, metric).slice(0, MOST_CELLS);
   const names = groups.map((group) => group.name);
   const points = groups.flatMap((group) => group.scores[metric].values.map((value, i) => ({ x: value, y: group.name, run: group.runs[i] })));
   const scores = groups.map((group) => group.scores[metric]);
@@ -151,7 +151,7 @@ function byCell(model, metric, context) {
       label: `${metric} of each cell, mean and interval over seeds`,
       traces: [
         { type: "scatter", mode: "markers", x: points.map((p) => p.x), y: points.map((p) => p.y), customdata: points.map((p) => p.run), marker: { color: COLOURS[0], size: 6, opacity: 0.45 }, hovertemplate: "%{customdata}<br>%{x:.4g}<extra></extra>" },
-        { type: "scatter", mode: "markers", x: scores.map((s) => s.mean), y: names, error_x: bars(scores), customdata: groups.map(lostLine), meta: "mean", marker: { color: COLOURS[0], size: 10 }, hovertemplate: "%{y}<br>mean %{x:.4g}%{customdata}<extra></extra>" },
+        { type: "scatter", mode: "markers", x: scores.map((s) => s.mean), y: names, error_x: bars(scores), customdata: groups.map(partialLine), meta: "mean", marker: { color: COLOURS[0], size: 10 }, hovertemplate: "%{y}<br>mean %{x:.4g}%{customdata}<extra></extra>" },
       ],
       layout: { showlegend: false, xaxis: { title: metric + arrow(model.frame, metric) }, yaxis: { range: [groups.length - 0.4, -0.6], type: "category" } },
       table: { head: ["cell", "mean", "low", "high", "seeds"], rows: groups.map((group) => [group.name, ...scoreWords(group, metric, places)]) },
@@ -169,13 +169,13 @@ function cellsLeft(model) {
 /** @param {Group} group @param {string} metric @param {number} places */
 function scoreWords(group, metric, places) {
   const score = group.scores[metric];
-  return [fixed(score.mean, places), fixed(score.low, places), fixed(score.high, places), group.lost || String(score.n)];
+  return [fixed(score.mean, places), fixed(score.low, places), fixed(score.high, places), group.partial || String(score.n)];
 }
 
 /** @param {Group} group @param {string[]} names */
 function seriesName(group, names) {
-  const told = names.filter((name) => group.key[name] !== null && group.key[name] !== undefined);
-  return told.map((name) => (name === "method" ? setting(group.key[name]) : `${name}=${setting(group.key[name])}`)).join(" ") || "all runs";
+  const given = names.filter((name) => group.key[name] !== null && group.key[name] !== undefined);
+  return given.map((name) => (name === "method" ? setting(group.key[name]) : `${name}=${setting(group.key[name])}`)).join(" ") || "all runs";
 }
 
 /** @param {Group[]} groups @param {string} metric */

@@ -1,11 +1,11 @@
 // @ts-check
-/** Cells × seeds: how much of a score is the setting and how much the seed; also what is done. */
+/** Cells × seeds: whether a score depends on the setting or on the seed; or the state of each run. */
 import { select } from "#lib/controls.js";
 import { el, fill } from "#lib/dom.js";
 import { fixed, number, placesOf, setting } from "#lib/format.js";
 import { arrow, metricsOf } from "#lib/frame.js";
 import { link } from "#lib/router.js";
-import { lostWords } from "#views/study_kept.js";
+import { partialWords } from "#views/study_filtered.js";
 
 /** @typedef {import("#views/study.js").Model} Model */
 
@@ -44,13 +44,13 @@ function map(model, what, note) {
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const places = what === STATE ? 0 : placesOf(values);
   const left = all.length > cells.length ? ` The first ${number(MOST_CELLS)} of ${number(all.length)} cells are shown; filter to see others.` : "";
-  note.textContent = what === STATE ? `Each field is a run, with its state. Press one to open the run.${left}` : `Each field is a run; the stronger its colour, the higher: ${fixed(low, places)} has no colour, ${fixed(high, places)} the full one. Press one to open the run.${left}`;
+  note.textContent = what === STATE ? `Each field is a run, with its state. Click a field to open the run.${left}` : `Each field is a run. The stronger its colour, the higher its score: from ${fixed(low, places)} (no colour) to ${fixed(high, places)} (full colour). Click a field to open the run.${left}`;
   const strength = (/** @type {number} */ value) => (high > low ? (value - low) / (high - low) : 0.5);
   const body = cells.map((group) => {
     const bySeed = new Map(model.members[group].map((row) => [seedOf(row), row]));
     const name = model.groups.groups[group].name;
-    const lost = lostWords(model, group);
-    return el("tr", {}, el("th", { scope: "row" }, name, lost ? el("small", { class: "quiet" }, ` ${lost}`) : null), seeds.map((seed) => field(bySeed.get(seed), rows, what, strength, places, `${name}, seed ${seed}`)));
+    const partial = partialWords(model, group);
+    return el("tr", {}, el("th", { scope: "row" }, name, partial ? el("small", { class: "quiet" }, ` ${partial}`) : null), seeds.map((seed) => field(bySeed.get(seed), rows, what, strength, places, `${name}, seed ${seed}`)));
   });
   const head = el("tr", {}, el("th", { scope: "col" }, "cell"), seeds.map((seed) => el("th", { scope: "col" }, `seed ${setting(seed)}`)));
   const caption = `${what === STATE ? "State" : what} of each cell and seed`;
@@ -66,7 +66,7 @@ function map(model, what, note) {
  * @param {string} name
  */
 function field(row, rows, what, strength, places, name) {
-  if (row === undefined) return el("td", {}, el("span", { class: "unseen" }, "no run in sight"));
+  if (row === undefined) return el("td", {}, el("span", { class: "unseen" }, "no run"));
   const value = rows[what]?.[row];
   const words = what === STATE ? setting(value) : fixed(value, places);
   const shade = typeof value === "number" ? `background: rgb(var(--heat) / ${(strength(value) * 0.55).toFixed(3)})` : null;

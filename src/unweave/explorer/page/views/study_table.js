@@ -6,7 +6,7 @@ import { fixed, placesOf, setting, shortName } from "#lib/format.js";
 import { columnsOf, ordered } from "#lib/frame.js";
 import { link } from "#lib/router.js";
 import { VirtualTable, widthOf } from "#lib/table.js";
-import { keptScore, lostNote, lostWords } from "#views/study_kept.js";
+import { filteredScore, partialNote, partialWords } from "#views/study_filtered.js";
 
 /** @typedef {import("#views/study.js").Model} Model */
 /** @typedef {import("#lib/frame.js").Column} Column */
@@ -15,7 +15,7 @@ import { keptScore, lostNote, lostWords } from "#views/study_kept.js";
 
 const SAMPLE = 300;
 const NAMES = ["id", "name"];
-/** Columns that are not settings: a cell has no single value of them. */
+/** Columns that are not settings: a cell has no single value for them. */
 const OUTCOMES = ["state", "step", "seconds"];
 
 /** @type {import("#views/study.js").Part} */
@@ -27,7 +27,7 @@ export function drawTable(panel, model, context, signal) {
     view = new View(model, state);
     table.setColumns(view.columns(), view.sort);
     table.setRows(view.lines.length, (place) => view.row(view.lines[place], toggle));
-    note.textContent = view.grouped ? `A row is a cell: runs that differ in the seed alone. Scores are means over seeds ± half the interval: ${model.groups.interval}.${lostNote(model)}` : "Each row is a run, with the scores of its last step.";
+    note.textContent = view.grouped ? `Each row is a cell: runs that differ only in the seed. Scores are means over seeds ± half the interval: ${model.groups.interval}.${partialNote(model)}` : "Each row is a run, with the scores at its last step.";
   };
   const toggle = (/** @type {number} */ group) => {
     const open = new Set(view.open);
@@ -50,7 +50,7 @@ export function drawTable(panel, model, context, signal) {
   };
 }
 
-/** What the table shows: its columns, and its lines in order. */
+/** The columns and the sorted lines of the table. */
 class View {
   /** @param {Model} model @param {Record<string, string>} state */
   constructor(model, state) {
@@ -97,9 +97,9 @@ class View {
     return name in one.key ? one.key[name] : frame.rows[name]?.[members[group][0]];
   }
 
-  /** The mean of a score over the seeds in sight, and half its interval where there is one. @param {number} group @param {string} name */
+  /** The mean of a score over the seeds that pass the filter, and half its interval or null. @param {number} group @param {string} name */
   score(group, name) {
-    const { mean, low, high } = keptScore(this.model, group, name);
+    const { mean, low, high } = filteredScore(this.model, group, name);
     return { mean, half: low === null || high === null ? null : (high - low) / 2 };
   }
 
@@ -151,7 +151,7 @@ class View {
       kind: "group",
       cells: [
         el("span", { title: name }, opener, this.method(members[group][0])),
-        shown === size ? String(size) : el("span", { title: lostWords(this.model, group) }, `${shown} of ${size}`),
+        shown === size ? String(size) : el("span", { title: partialWords(this.model, group) }, `${shown} of ${size}`),
         ...this.settings.map((column) => setting(this.groupValue(group, column.name))),
         ...this.scores.map((column) => this.scoreCell(group, column.name)),
       ],
