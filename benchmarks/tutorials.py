@@ -6,11 +6,12 @@
 What a page holds, from top to bottom:
 
 - a block whose first line is a comment with a file's name (`# sweep.toml`) is that file;
-- another block of Python is run, and a block of text right after it is what it prints;
+- another block of Python is run, and a block of text right after it is what it prints; without one it prints nothing;
 - in a block `console`, lines that begin with $ are commands, and those below a command are what it prints; a line of
   dots stands for any others.
 
-Numbers may differ a little, as they do between machines, and times by any amount.
+Decimal numbers and percentages may differ a little, as they do between machines, whole numbers not at all, and times by
+any amount.
 """
 
 from __future__ import annotations
@@ -25,14 +26,16 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 
 BLOCK = re.compile(r"^```(python|console|toml|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"# ([\w-]+\.\w+)\n")
-TIME = re.compile(r"[\d.,]+ ?(s|ms|min|minutes|seconds|steps/s|steps|MB|GB|KB)\b")
-NUMBER = re.compile(r"(?<![\w.])[-+−]?\d[\d,]*(?:\.\d+)?(?![\w])")
-NEAR, SHARE = 0.08, 0.25
-"""Two numbers are the same if they differ by at most this, or by this share."""
+TIME = re.compile(r"[\d.,]+ ?(s|ms|min|minutes|seconds|steps/s|MB|GB|KB)\b")
+NUMBER = re.compile(r"(?<![\w.])[-+−]?\d[\d,]*(?:\.\d+)?(?![\w])(?: %)?")
+NEAR, SHARE, POINTS = 0.005, 0.1, 5.0
+"""Two decimal numbers are the same if they differ by at most this, by this share, or by one in the last digit shown;
+two percentages, if they differ by at most so many points."""
 
 
 class Differs(AssertionError):
@@ -44,12 +47,14 @@ def walk(page: str) -> Iterator[tuple[str, str]]:
     names: dict[str, object] = {"__name__": "__tutorial__"}
     printed = ""
     with imports_from_here():
-        for kind, body in BLOCK.findall(page):
+        for (kind, body), (then, _) in pairwise([*BLOCK.findall(page), ("", "")]):
             file = FILE.match(body)
             if file:
                 Path(file[1]).write_text(body[file.end() :], encoding="utf-8")
             elif kind == "python":
                 printed = run_python(body, names)
+                if printed.strip() and then != "text":
+                    raise Differs(f"the page does not show that this was printed:\n{printed}")
             elif kind == "text":
                 yield body, printed
             elif kind == "console":
@@ -115,6 +120,8 @@ def compare(expected: str, printed: str, same: Callable[[str, str], bool] | None
         if other is None or not same(line, other):
             raise Differs(f"the page shows\n  {line}\nand this was printed:\n{printed}")
         skips = False
+    if expected.strip() and not skips and (other := next(found, None)) is not None:
+        raise Differs(f"the page ends before\n  {other}\nof what was printed:\n{printed}")
 
 
 def plain_lines(text: str) -> list[str]:
@@ -130,17 +137,29 @@ def alike(line: str, other: str) -> bool:
     """Are two lines the same words, with numbers that are nearly the same?"""
     if not same_words(line, other):
         return False
-    pairs = zip(*([number(found) for found in NUMBER.findall(text)] for text in (line, other)), strict=True)
-    return all(abs(a - b) <= max(NEAR, SHARE * abs(a)) for a, b in pairs)
+    return all(map(near, NUMBER.findall(line), NUMBER.findall(other)))
+
+
+def near(shown: str, printed: str) -> bool:
+    """Are two numbers, as they are written, nearly the same?"""
+    a, b = number(shown), number(printed)
+    if shown.endswith("%"):
+        return abs(a - b) <= max(POINTS, SHARE * abs(a))
+    digits = len(shown.partition(".")[2])
+    return abs(a - b) <= 1.001 * max(NEAR, SHARE * abs(a), 10.0**-digits) if digits else a == b
 
 
 def same_words(line: str, other: str) -> bool:
     """Are two lines the same words, whatever their numbers?"""
-    return NUMBER.sub("#", line) == NUMBER.sub("#", other)
+    return NUMBER.sub(_mark, line) == NUMBER.sub(_mark, other)
+
+
+def _mark(found: re.Match[str]) -> str:
+    return "# %" if found[0].endswith("%") else "#"
 
 
 def number(text: str) -> float:
-    return float(text.replace(",", "").replace("−", "-"))
+    return float(text.removesuffix(" %").replace(",", "").replace("−", "-"))
 
 
 def rewritten(page: str) -> str:

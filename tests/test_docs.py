@@ -8,6 +8,7 @@ import doctest
 import inspect
 import io
 import re
+import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +29,14 @@ SCORES = [
 """The public functions of `unweave.metrics`."""
 UNUSUAL = re.compile(r"foret(ell|old)|judge|\banew\b|gone on with|a column a factor")
 LONGEST = 120
-BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\nprints\n\n((?:    [^\n]*\n)+))?", re.MULTILINE | re.DOTALL)
+"""A block of Python, and below it what it prints, if the page shows that."""
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+VALUE = re.compile(r"'[^']*'|True|False|None|-?\d+(?:\.\d+)?")
+LIKE_A_VALUE = re.compile(r"[-(\[{'\d]|True|False|None")
+"""How comments begin that give values alone; in others only decimal fractions are compared."""
+END_OF_VALUES = re.compile(r": |; |, not ")
+SHAPE = re.compile(r"\(\d+(?:, \d+)*,?\)")
 
 
 @pytest.mark.filterwarnings("ignore::unweave.scoring.Collapsed")  # which a model of 20 steps may well be
@@ -40,8 +48,11 @@ def test_the_examples_of_a_page_run(page, tmp_path, monkeypatch):
     train = unweave.training.train
 
     def brief(method, **options):
+        short = options.get("steps", 20_000) <= 10
         options["steps"] = min(options.get("steps", 20), 20)
-        narrow = {"width": 0.1} if isinstance(options.get("net", ""), str) else {}  # modules have their own width
+        narrow = (
+            {} if short or not isinstance(options.get("net", ""), str) else {"width": 0.1}
+        )  # modules have their own
         return train(method, **{**options, "batch": 4, **narrow})
 
     score = unweave.Run.evaluate
@@ -53,40 +64,104 @@ def test_the_examples_of_a_page_run(page, tmp_path, monkeypatch):
     monkeypatch.setattr(unweave.Run, "evaluate", glance)
     monkeypatch.setattr("unweave.training.train", brief)
     names: dict[str, object] = {}
-    for block in blocks:
-        run_and_compare(block, names)
-    assert all(link_is_there(page, target) for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()))
+    for block, shown in blocks:
+        printed = run_and_compare(block, names)
+        assert not shown or textwrap.dedent(shown) == printed
 
 
-def run_and_compare(block: str, names: dict[str, object]) -> None:
-    """Run a block; the numbers that a statement gives or prints must be those in the comment behind it, if any."""
+def run_and_compare(block: str, names: dict[str, object]) -> str:
+    """Run a block and return what it prints.
+
+    What a statement gives or prints must be what the comment behind it says, and arrays that it assigns must have the
+    shape there.
+    """
+    everything = ""
     for statement in ast.parse(block).body:
-        if not isinstance(statement, ast.Expr):
-            exec(compile(ast.Module([statement], []), "example", "exec", dont_inherit=True), names)
-            continue
-        printed = io.StringIO()
-        with contextlib.redirect_stdout(printed):
-            value = eval(compile(ast.Expression(statement.value), "example", "eval", dont_inherit=True), names)
         line = block.splitlines()[(statement.end_lineno or 0) - 1]
-        comment = line[statement.end_col_offset :].partition("#")[2]
-        said = re.findall(r"-?\d+\.\d+", comment.partition(":")[0])
-        found = numbers_in(printed.getvalue() if value is None else value)
-        assert found or not said, f"the comment has numbers that nothing is compared with: {line}"
-        for number, expected in zip(found, said, strict=False):
-            assert round(number, len(expected.partition(".")[2])) == float(expected), line
+        comment = line.encode()[statement.end_col_offset :].decode().partition("#")[2].strip()
+        value = None
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            if isinstance(statement, ast.Expr):
+                value = eval(compile(ast.Expression(statement.value), "example", "eval", dont_inherit=True), names)
+            else:
+                exec(compile(ast.Module([statement], []), "example", "exec", dont_inherit=True), names)
+        everything += printed.getvalue()
+        if isinstance(statement, ast.Assign):
+            compare_shapes(statement.targets[0], comment, names, line)
+        else:
+            compare(printed.getvalue() if value is None else value, comment, line)
+    return everything
 
 
-def numbers_in(value: object) -> list[float]:
-    """Return the decimal fractions in a text, or those that a number, an array, a sequence or a dict is made of."""
+def compare(found: object, comment: str, line: str) -> None:
+    """Compare a value or a printed text with the values that a comment begins with, or with its decimal fractions."""
+    told = END_OF_VALUES.split(comment)[0]
+    said = VALUE.findall(told) if LIKE_A_VALUE.match(told) else re.findall(r"-?\d+\.\d+", told)
+    parts = parts_of(found)
+    if not LIKE_A_VALUE.match(told):
+        parts = [part for part in parts if "." in part]
+    assert len(parts) >= len(said), f"the comment has values that nothing is compared with: {line}"
+    for part, expected in zip(parts, said, strict=False):
+        assert part == expected or same_number(part, expected), f"{part}, not {expected}: {line}"
+
+
+def same_number(part: str, expected: str) -> bool:
+    """Is a number the expected one, rounded to as many digits?"""
+    if not (NUMBER.fullmatch(part) and NUMBER.fullmatch(expected)):
+        return False
+    return round(float(part), len(expected.partition(".")[2])) == float(expected)
+
+
+def parts_of(value: object) -> list[str]:
+    """Return the numbers, quoted words, truths and Nones of a printed text, or those that a value is made of."""
     if isinstance(value, str):
-        return [float(number) for number in re.findall(r"-?\d+\.\d+", value)]
-    if isinstance(value, float):
-        return [value]
+        return VALUE.findall(value) or [repr(value)]
+    if isinstance(value, float | np.floating):
+        return [f"{float(value):.12f}"]
+    if isinstance(value, bool | np.bool | int | np.integer | None):
+        return [str(value)]
     if isinstance(value, dict):
-        return numbers_in([*value.values()])
-    if isinstance(value, np.ndarray | list | tuple):
-        return [number for part in value for number in numbers_in(part)]
+        return parts_of([*value.values()])
+    if isinstance(value, np.ndarray | list | tuple | set | frozenset):
+        return [part for each in value for part in ([repr(each)] if isinstance(each, str) else parts_of(each))]
     return []
+
+
+def compare_shapes(target: ast.expr, comment: str, names: dict[str, object], line: str) -> None:
+    """Compare the shapes in the comment behind an assignment with those of the arrays that it names."""
+    said = [tuple(map(int, re.findall(r"\d+", shape))) for shape in SHAPE.findall(comment)]
+    assigned = target.elts if isinstance(target, ast.Tuple) else [target]
+    values = [names[each.id] for each in assigned if isinstance(each, ast.Name)]
+    found = [tuple(getattr(value, "shape", ())) for value in values]
+    if said and all(found):
+        assert found == (said if len(said) > 1 else said * len(found)), line
+
+
+@pytest.mark.parametrize(
+    ("block", "holds"),
+    [
+        ("1 / 3                # 0.333: a third", True),
+        ("1 / 3                # 0.334", False),
+        ("(2, (2, 2))          # (2, (2, 2))", True),
+        ("(2, (2, 3))          # (2, (2, 2))", False),
+        ("print(12, [3])       # 12 [3]", True),
+        ("print(12, [4])       # 12 [3]", False),
+        ("1                    # 1, 2", False),
+        ("['a', None]          # ['a', None]: a word", True),
+        ("['a', None]          # ['b', None]", False),
+        ("1 < 2, 1 > 2         # (True, False)", True),
+        ("1 < 2, 1 > 2         # (True, True)", False),
+        ("for n in (1, 2):\n    print(n / 4)     # 0.25, then 0.50", True),
+        ("for n in (1, 2):\n    print(n / 4)     # 0.25, then 0.75", False),
+        ("import numpy\na = numpy.zeros((2, 3))     # zeros (2, 3)", True),
+        ("import numpy\na = numpy.zeros((2, 3))     # zeros (3, 2)", False),
+        ("import numpy\na, b = numpy.zeros((2, 2, 3))     # each (2, 3)", True),
+        ("'β' + str(1.5)       # 1.5", True),
+    ],
+)
+def test_what_a_comment_says_is_compared(block, holds):
+    with contextlib.nullcontext() if holds else pytest.raises(AssertionError):
+        run_and_compare(block, {})
 
 
 @pytest.mark.parametrize("name", SCORES)
@@ -143,7 +218,3 @@ def test_every_reference_is_in_the_bibliography():
     files = [*PAGES, *(TOP / "src").rglob("*.py")]
     cited = {key for file in files for key in re.findall(r"\[([A-Z]\w+\d{4}[a-z]?)[\],]", file.read_text())}
     assert cited - known == set()
-
-
-def link_is_there(page: Path, target: str) -> bool:
-    return (page.parent / target).exists()

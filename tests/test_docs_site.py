@@ -24,7 +24,10 @@ TOP = Path(__file__).parents[1]
 PAGES = [*sorted(TOP.glob("*.md")), *sorted((TOP / "docs").rglob("*.md"))]
 NOTEBOOKS = sorted((TOP / "examples" / "notebooks").glob("*.ipynb"))
 FENCE = re.compile(r"^(`{3,}|:{3,}).*?^\1", re.MULTILINE | re.DOTALL)
-LINK = re.compile(r"(?<!\\)\]\((?!https?:|mailto:)([^)\s#]*)(?:#([^)\s]*))?\)")
+LINK = re.compile(r"(?<!\\)\]\(<?(?!https?:|mailto:)([^)\s#>]*)(?:#([^)\s>]*))?>?(?:\s+[\"'][^)]*)?\)")
+DEFINED = re.compile(r"^ {0,3}\[[^]\n]+\]: +(?!https?:|mailto:)([^\s#]*[./][^\s#]*)(?:#(\S*))?$", re.MULTILINE)
+"""The target of a link that is given apart from it: [name]: page.md"""
+TAG = re.compile(r"""<(?:a|img)\b[^>]*?\b(?:href|src)=["'](?!https?:|mailto:|data:)([^"'#]*)(?:#([^"']*))?["']""")
 
 
 def name_of(page: Path) -> str:
@@ -44,15 +47,48 @@ def anchors(page: Path) -> set[str]:
     return set(found)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_no_link_or_anchor_of_a_page_is_dead(page):
-    text = re.sub(r"`[^`\n]*`", "", FENCE.sub("", page.read_text(encoding="utf-8")))
-    for target, anchor in LINK.findall(text):
+def prose(page: Path) -> str:
+    """Return the text of a page or of a notebook, without code."""
+    text = page.read_text(encoding="utf-8")
+    if page.suffix == ".ipynb":
+        cells = [cell for cell in json.loads(text)["cells"] if cell["cell_type"] == "markdown"]
+        text = "\n\n".join("".join(cell["source"]) for cell in cells)
+    return re.sub(r"`[^`\n]*`", "", FENCE.sub("", text))
+
+
+def dead(page: Path, text: str) -> list[str]:
+    """Return the links of a text on a page that lead nowhere, or out of the repository."""
+    found = []
+    for target, anchor in [*LINK.findall(text), *DEFINED.findall(text), *TAG.findall(text)]:
         path = (page.parent / target).resolve() if target else page
-        assert path.exists(), target
-        assert path.is_relative_to(TOP), target
-        if anchor:
-            assert anchor in anchors(path), f"{target}#{anchor}"
+        there = path.exists() and path.is_relative_to(TOP)
+        if not there or (anchor and anchor not in anchors(path)):
+            found.append(f"{target}#{anchor}")
+    return found
+
+
+@pytest.mark.parametrize("page", [*PAGES, *sorted((TOP / ".github").rglob("*.md")), *NOTEBOOKS], ids=name_of)
+def test_no_link_or_anchor_of_a_page_is_dead(page):
+    assert dead(page, prose(page)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[here](docs/index.md), [there](https://x.org/nothing.md), ![picture](docs/images/guide-seeds.png)", []),
+        ("[dead](docs/nothing.md)", ["docs/nothing.md#"]),
+        ("[dead](docs/index.md#nothing)", ["docs/index.md#nothing"]),
+        ("[dead](#nothing)", ["#nothing"]),
+        ("![dead](docs/images/nothing.png)", ["docs/images/nothing.png#"]),
+        ('[dead](docs/nothing.md "a title")', ["docs/nothing.md#"]),
+        ("[dead](<docs/nothing.md>)", ["docs/nothing.md#"]),
+        ("[dead][name]\n\n[name]: docs/nothing.md\n", ["docs/nothing.md#"]),
+        ('<img width="100" src="docs/images/nothing.png">', ["docs/images/nothing.png#"]),
+        ("[outside](../nothing.md)", ["../nothing.md#"]),
+    ],
+)
+def test_dead_links_are_found(text, expected):
+    assert dead(TOP / "README.md", text) == expected
 
 
 def test_anchors_are_those_of_github(tmp_path):

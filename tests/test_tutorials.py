@@ -33,6 +33,13 @@ def test_links_lead_somewhere_and_lines_are_short(page):
     assert [line for line in prose if len(line) > 120] == []
 
 
+def test_what_python_prints_must_be_shown(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert list(tutorials.walk("```python\nprint(1)\n```\n\n```text\n1\n```\n")) == [("1\n", "1\n")]
+    with pytest.raises(tutorials.Differs):
+        list(tutorials.walk("```python\nprint(1)\n```\n\n```python\nx = 1\n```\n"))
+
+
 def test_the_index_names_every_tutorial():
     index = (FOLDER / "README.md").read_text(encoding="utf-8")
     assert set(re.findall(r"\]\(([\w-]+\.md)\)", index)) == {page.name for page in PAGES}
@@ -42,13 +49,28 @@ def test_the_index_names_every_tutorial():
     ("expected", "printed", "same"),
     [
         ("mig  0.50\n", "mig   0.52\n", True),
-        ("mig  0.50\n", "mig   0.70\n", False),
+        ("mig  0.50\n", "mig   0.56\n", False),
+        ("mig  0.018\n", "mig   0.022\n", True),
+        ("mig  0.018\n", "mig   0.060\n", False),
+        ("mig  0.000\n", "mig   0.070\n", False),
+        ("mig  0.0\n", "mig   0.1\n", True),
+        ("elbo  -73.8\n", "elbo  -75.1\n", True),
+        ("elbo  -73.8\n", "elbo  73.8\n", False),
+        ("rank 1, 10 runs\n", "rank 2, 10 runs\n", False),
+        ("1,024 pairs\n", "1,025 pairs\n", False),
+        ("a chance of 55 %\n", "a chance of 58 %\n", True),
+        ("a chance of 55 %\n", "a chance of 75 %\n", False),
+        ("60 steps in 2 s\n", "60 steps in 3 s\n", True),
+        ("60 steps in 2 s\n", "61 steps in 2 s\n", False),
         ("mig  0.50\n", "sap   0.50\n", False),
         ("a 1\n…\nb 2\n", "a 1\nx\ny\nb 2\n", True),
         ("a 1\n…\nb 2\n", "a 1\nx\ny\n", False),
         ("done in 3.1 s\n", "done in 88.2 s\n", True),
         ("metric  value  seconds\nmig  0.5  1.2\n", "metric  value  seconds\nmig  0.5  9.9\n", True),
         ("a\nb\n", "a\n", False),
+        ("a\n", "a\nb\n", False),
+        ("a\n…\n", "a\nb\n", True),
+        ("", "a\n", True),
     ],
 )
 def test_what_counts_as_the_same_output(expected, printed, same):

@@ -1,4 +1,7 @@
-"""docs/cli.md shows what its commands print: quick ones as they are, long ones cut short, with the same words."""
+"""Transcripts show what their commands print: quick ones as they are, long ones cut short, with the same words.
+
+They are on docs/cli.md and docs/geomancer.md. Those of tutorials are compared by tests/test_tutorials.py.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +20,24 @@ from unweave import plugins
 from unweave.cli import main
 from unweave.geometry import sample
 
-PAGE = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "cli.md").read_text(encoding="utf-8")
+TRANSCRIPT = re.compile(r"^```(?:console)?\n(\$ .*?)^```$", re.MULTILINE | re.DOTALL)
 SHOWN = [
     shown
-    for block in re.findall(r"^```(?:console)?\n(\$ .*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    for text in (PAGE, (DOCS / "geomancer.md").read_text(encoding="utf-8"))
+    for block in TRANSCRIPT.findall(text)
     for shown in tutorials.commands(block)
     if shown[1].strip()
 ]
-"""The commands of the page, each with the text below it."""
+"""The commands of the pages, each with the text below it."""
+PAGES = {
+    "cli.md": "here",
+    "geomancer.md": "here",
+    "install.md": "without torch: tests/test_without_torch.py",
+    "explorer.md": "an answer of the server: tests/explorer",
+}
+"""The pages with transcripts, and where these are run."""
 TINY = "--net mlp --width 0.1 --threads 1"
 CUT = {"--beta 4 ": "--beta 0 ", "--steps 2000": "--steps 20", "--steps 300": "--steps 30"}
 """What the trainings of the page become here."""
@@ -92,3 +105,9 @@ def test_a_command_prints_what_the_page_shows(command, expected, printed):
 
 def same_words(line: str, other: str) -> bool:
     return tutorials.same_words(VERDICT.sub("", line), VERDICT.sub("", other))
+
+
+def test_all_transcripts_with_an_output_are_compared():
+    pages = [page for page in DOCS.rglob("*.md") if page.parent.name != "tutorials"]
+    blocks = [(page, block) for page in pages for block in TRANSCRIPT.findall(page.read_text(encoding="utf-8"))]
+    assert {str(page.relative_to(DOCS)) for page, block in blocks if block.count("\n") > 1} == set(PAGES)

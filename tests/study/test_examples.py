@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 import warnings
 from collections import Counter
 from functools import cache
@@ -114,3 +115,9 @@ def test_the_table_of_the_docs_is_read_off_the_folder_of_a_study(tmp_path: Path,
     assert polars.read_csv(path).filter(method="Tripod")["mig"].to_list() == [0.1]
     methods.main([str(tmp_path)])
     assert f"| {SUPERVISED} | 0.200 |" in capsys.readouterr().out
+
+
+def test_the_page_about_studies_shows_the_file():
+    text = (STUDIES.parents[1] / "docs" / "study.md").read_text(encoding="utf-8")
+    shown = text.partition("```toml\n")[2].partition("```")[0]
+    assert tomllib.loads(shown) == tomllib.loads((STUDIES / "beta-sweep.toml").read_text(encoding="utf-8"))

@@ -58,6 +58,6 @@ def _plane(figure: Figure, axes: Axes, study: Study) -> None:
     )
     figure.colorbar(points, ax=axes, label="γ", shrink=0.6)
     axes.set(xlabel="I(X; Y), nats", ylabel="I(X; V), nats", xlim=(0, None), ylim=(0, None))
-    axes.set_title("information plane: each dot a cell", loc="left", fontsize=10)
+    axes.set_title("information plane: one dot for each cell", loc="left", fontsize=10)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)

@@ -204,7 +204,7 @@ def learnt_scatter(rows: polars.DataFrame, predicted: str, learnt: str, ax: Axes
     if predicted in BETAS:
         axes.set_xscale("symlog", linthresh=1)
     axes.set_xlabel(f"{predicted}, before training", color=LIGHT["muted"], fontsize=9)
-    axes.set_ylabel(f"{learnt}, after it", color=LIGHT["muted"], fontsize=9)
+    axes.set_ylabel(f"{learnt}, after training", color=LIGHT["muted"], fontsize=9)
     legend = axes.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
     for text in legend.get_texts():
         text.set_parse_math(False)

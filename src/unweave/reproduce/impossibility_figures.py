@@ -32,7 +32,7 @@ def grid_figure(priors: Mapping[str, Entangler]) -> Figure:
             left.plot(*_joined(lines), color=colour, linewidth=0.9)
             right.plot(*_joined(prior(lines)), color=colour, linewidth=0.9)
         ends = [each.ppf([0.001, 0.999]) for each in prior.marginals]
-        for place, title, symbol in ((left, f"{name} z", "z"), (right, "f(z), of the same distribution", "f(z)")):
+        for place, title, symbol in ((left, f"{name} z", "z"), (right, "f(z), with the same distribution", "f(z)")):
             _dress(place, title)
             place.grid(visible=False)
             place.set(xlim=ends[0], ylim=ends[1], aspect="equal")

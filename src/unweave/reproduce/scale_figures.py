@@ -6,12 +6,15 @@ import numpy as np
 import polars
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
 
 from unweave.report.style import LIGHT
 from unweave.reproduce.scale_table import curve_of
 
 COLOURS = ("#2a78d6", "#eb6834", "#1baf7a", "#9466c9", "#c23b55", "#7a6a2f")
 COLUMNS = 3
+NARROW = 30
+"""Sizes whose largest is less than so many times the smallest are all labelled."""
 
 
 def growth_figure(points: polars.DataFrame, growths: polars.DataFrame) -> Figure:
@@ -41,6 +44,26 @@ def _panel(axes: Axes, points: polars.DataFrame, growths: polars.DataFrame) -> N
             between = np.geomspace(sizes.min(), sizes.max(), 100)
             axes.plot(between, curves[str(of)](between), color=colour, linewidth=1, alpha=0.6)
     axes.set_xscale("log")
+    _ticks(axes, sorted(set(points["size"])))
     axes.set_xlabel(str(points["axis"][0]), color=LIGHT["ink"], fontsize=9)
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(labelsize=8)
+
+
+def _ticks(axes: Axes, sizes: list[float]) -> None:
+    """Label the sizes themselves where powers of ten are too far apart to read them."""
+    if sizes[-1] < NARROW * sizes[0]:
+        axes.set_xticks(sizes, [_short(size) for size in sizes])
+        axes.xaxis.set_minor_locator(NullLocator())
+
+
+def _short(size: float) -> str:
+    """Return a size in a few characters.
+
+    >>> _short(20.0), _short(229_481.0), _short(2_163_081.0)
+    ('20', '229 k', '2.16 M')
+    """
+    for unit, sign in ((1e6, " M"), (1e3, " k")):
+        if size >= unit:
+            return f"{size / unit:.3g}{sign}"
+    return f"{size:.3g}"
