@@ -19,7 +19,7 @@ import polars
 from unweave.report.style import number
 from unweave.reproduce.parts import finished
 from unweave.reproduce.scale import conclusions, published
-from unweave.reproduce.scale_encoders import SCHEMA, ScaleEncoders, as_table, encodings, in_order
+from unweave.reproduce.scale_encoders import NOTES, PUBLISHED, SCHEMA, ScaleEncoders, as_table, encodings, in_order
 from unweave.reproduce.scale_encoders import conclusions as encoder_conclusions
 from unweave.reproduce.scale_encoders_figure import encoders_figure
 from unweave.reproduce.scale_figures import growth_figure
@@ -64,10 +64,22 @@ def encoders_text() -> str:
     if not ENCODERS.is_file():
         return NOTHING
     table = _read_csv(ENCODERS)
-    notes = "\n".join(f"- {note}" for note in (*encoder_conclusions(table), *missing(table)))
+    notes = "\n".join(f"- {note}" for note in (*encoder_conclusions(table), *NOTES, *missing(table)))
     tables = [f"### {data}\n\n{encoders_table(part)}" for (data,), part in table.group_by("data", maintain_order=True)]
     picture = f"![MIG of pretrained encoders against parameters](../images/{ENCODERS_FIGURE.name})"
-    return "\n\n".join([notes, picture, *tables])
+    return "\n\n".join([notes, picture, printed_table(), *tables])
+
+
+def printed_table() -> str:
+    """Return the published numbers."""
+    lines = [
+        "### The report, dsprites",
+        "",
+        "| encoder | parameters | mig, first 1,000 images, nearly black |",
+        "|---|--:|--:|",
+    ]
+    lines += [f"| {name} | {count:,} | {mig:.3f} |" for name, (count, mig) in PUBLISHED.items()]
+    return "\n".join(lines)
 
 
 def encoders_table(table: polars.DataFrame) -> str:

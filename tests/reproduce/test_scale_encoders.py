@@ -59,9 +59,10 @@ def planted() -> polars.DataFrame:
 
 def test_planted_answers_are_said():
     ranking, size, training = conclusions(planted())
-    assert f"6 networks by MIG on the {AS_PUBLISHED} has a rank correlation of −1.00" in ranking
-    assert size == f"one: over 3 trained networks, the rank correlation of parameters with MIG ({RANDOM}) is 1.00."
-    assert training == f"one: training raises MIG ({RANDOM}) for 3 of 3 networks."
+    assert ranking.startswith("one: 6 networks, trained and random ones, ranked by MIG")
+    assert ranking.endswith("rank correlation −1.00.")
+    assert size == f"one: 3 trained networks, parameters and MIG ({RANDOM}): rank correlation 1.00."
+    assert training.startswith(f"one: training raises MIG ({RANDOM}) for 3 of 3 networks, beyond both intervals for 3;")
 
 
 def test_networks_of_unknown_size_count_as_networks_and_constant_scores_are_no_ranking():
@@ -69,9 +70,21 @@ def test_networks_of_unknown_size_count_as_networks_and_constant_scores_are_no_r
         parameters=polars.when(polars.col("encoder") == "net3").then(None).otherwise(polars.col("parameters")),
         value=polars.when(polars.col("images") == RANDOM).then(0.2).otherwise(polars.col("value")),
     )
-    assert conclusions(unknown) == [f"one: training raises MIG ({RANDOM}) for 0 of 3 networks."]
+    assert [sentence.partition(",")[0] for sentence in conclusions(unknown)] == [
+        f"one: training raises MIG ({RANDOM}) for 0 of 3 networks"
+    ]
     alone = planted().filter(~((polars.col("encoder") == "net3") & (polars.col("weights") == "trained")))
-    assert conclusions(alone)[-1] == f"one: training raises MIG ({RANDOM}) for 2 of 2 networks."
+    assert conclusions(alone)[-1].startswith(f"one: training raises MIG ({RANDOM}) for 2 of 2 networks,")
+
+
+def test_a_difference_within_the_intervals_is_no_clear_one():
+    wide = planted().with_columns(low=polars.col("value") - 0.06, high=polars.col("value") + 0.06)
+    said = "for 3 of 3 networks, beyond both intervals for 0; it lowers MIG beyond both intervals for 0."
+    assert conclusions(wide)[-1].endswith(said)
+    swapped = planted().with_columns(weights=polars.col("weights").replace({"trained": "random", "random": "trained"}))
+    assert conclusions(swapped)[-1].endswith(
+        "for 0 of 3 networks, beyond both intervals for 0; it lowers MIG beyond both intervals for 3."
+    )
 
 
 def test_the_documents_numbers_come_first():

@@ -53,7 +53,11 @@ SCHEMA = {
 }
 """`weights`: trained or random; `codes`: the number of latents; `low`, `high`: a 95 % interval over images."""
 NOTES = (
-    "Intervals are over images: there is one network of each kind. Random weights are one draw.",
+    "Intervals are over images: there is one network of each kind, and random weights are one draw. So few networks "
+    "cannot show whether MIG follows size.",
+    "Factors that do not vary among the images are left out of MIG; among the first 1,000 only the last ones vary.",
+    "Compare networks with their controls, and with each other, at ten principal components: SSCD's controls have "
+    "other widths. The ten components of `pixels` are the baseline PCA.",
     "The report uses CLIP's encoders. No package ships their weights, so they are not computed here; with network "
     "access, `unweave encode open-clip:NAME:pretrained=TAG` does. Its parameters include the text encoder's.",
 )
@@ -163,7 +167,7 @@ def scored(data: str, name: str, random_weights: bool, samples: int, seed: int) 
         *_scores(AS_PUBLISHED if grey else FIRST_ONLY, dark.codes, dark.factors, ("mig",), seed),
         *_scores(RANDOM, found.codes, found.factors, ("mig",), seed),
     ]
-    if min(found.codes.shape) > WIDTH:
+    if min(found.codes.shape) > WIDTH and ENCODERS[name].projection is None:
         narrow = project(found.codes, "pca", WIDTH, seed=seed)[0]
         rows += _scores(PROJECTED, narrow, found.factors, ("mig", "sap", "dci"), seed)
     parameters = open_encoder(name, random_weights=random_weights, seed=seed).parameters
@@ -234,13 +238,14 @@ def conclusions(table: polars.DataFrame) -> list[str]:
 
 def _ranking(networks: polars.DataFrame) -> Iterator[str]:
     wide = networks.pivot(on="images", index=["encoder", "weights"], values="value", aggregate_function="first")
-    if {AS_PUBLISHED, RANDOM} <= set(wide.columns):
-        rho = _spearman(wide[AS_PUBLISHED], wide[RANDOM])
-        if rho is not None:
-            yield (
-                f"the ranking of {len(wide)} networks by MIG on the {AS_PUBLISHED} has a rank correlation of {rho} "
-                f"with that on {RANDOM}."
-            )
+    for first in (AS_PUBLISHED, FIRST_ONLY):
+        if {first, RANDOM} <= set(wide.columns):
+            rho = _spearman(wide[first], wide[RANDOM])
+            if rho is not None:
+                yield (
+                    f"{len(wide)} networks, trained and random ones, ranked by MIG ({first}) and ranked by MIG "
+                    f"({RANDOM}): rank correlation {rho}."
+                )
 
 
 def _size(networks: polars.DataFrame) -> Iterator[str]:
@@ -249,19 +254,22 @@ def _size(networks: polars.DataFrame) -> Iterator[str]:
         scores = trained.filter(polars.col("images") == images)
         rho = _spearman(scores["parameters"], scores["value"])
         if rho is not None:
-            yield (
-                f"over {len(scores)} trained networks, the rank correlation of parameters with MIG ({images}) is {rho}."
-            )
+            yield f"{len(scores)} trained networks, parameters and MIG ({images}): rank correlation {rho}."
 
 
 def _training(networks: polars.DataFrame) -> Iterator[str]:
+    """Yield sentences about networks in both versions; a difference is clear if the intervals do not overlap."""
     for images in (RANDOM, PROJECTED):
         scores = networks.filter(polars.col("images") == images)
-        both = scores.pivot(on="weights", index="encoder", values="value")
-        if {"trained", "random"} <= set(both.columns):
-            both = both.drop_nulls(["trained", "random"])
-            better = int((both["trained"] > both["random"]).sum())
-            yield f"training raises MIG ({images}) for {better} of {len(both)} networks."
+        trained, random = (scores.filter(polars.col("weights") == weights) for weights in ("trained", "random"))
+        both = trained.join(random, on="encoder", suffix="_random")
+        if len(both):
+            higher, clearly = both["value"] > both["value_random"], both["low"] > both["high_random"]
+            lower = both["high"] < both["low_random"]
+            yield (
+                f"training raises MIG ({images}) for {higher.sum()} of {len(both)} networks, beyond both intervals for "
+                f"{clearly.sum()}; it lowers MIG beyond both intervals for {lower.sum()}."
+            )
 
 
 def _spearman(first: polars.Series, second: polars.Series) -> str | None:
