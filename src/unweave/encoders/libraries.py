@@ -167,7 +167,8 @@ def _library(name: str) -> Any:
             raise UsageError(f"{name} is not installed; {how_to_install('encoders')}") from error
         raise UsageError(f"{name} cannot be imported: {_first_line(error)}; {how_to_install('encoders')}") from error
     except RuntimeError as error:  # from a torchvision that belongs to another build of torch
-        raise UsageError(f"{name} cannot be imported with torch {torch.__version__}: {_first_line(error)}") from error
+        reason = f"{name} cannot be imported with torch {torch.__version__}: {_first_line(error)}"
+        raise UsageError(f"{reason}; install the torchvision that belongs to this torch") from error
 
 
 def _no_weights(name: str, instead: str, error: Exception) -> str:

@@ -208,10 +208,10 @@ def as_table(parts: list[Scored]) -> polars.DataFrame:
 
 
 def in_order(table: polars.DataFrame) -> polars.DataFrame:
-    """Return scores by data set, then by encoder in the order of `ALL`."""
+    """Return scores by data set, then by encoder in the order of `ALL`, trained weights first."""
     names = dict.fromkeys((*ALL, *table["encoder"]))
     place = polars.col("encoder").replace_strict({name: place for place, name in enumerate(names)})
-    return table.sort("data", place, maintain_order=True)
+    return table.sort("data", place, polars.col("weights") != "trained", maintain_order=True)
 
 
 def rows_of(table: polars.DataFrame) -> Iterator[Row]:
