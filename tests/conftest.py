@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterator
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -38,6 +41,7 @@ def _libraries() -> Iterator[None]:
     import torch
 
     pytest.importorskip("huggingface_hub")
+    _load_operators("torchvision")
     library = torch.library.Library("torchvision", "FRAGMENT")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
@@ -45,3 +49,13 @@ def _libraries() -> Iterator[None]:
             if not hasattr(torch.ops.torchvision, name):
                 library.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
         yield
+
+
+def _load_operators(package: str) -> None:
+    """Load the compiled part of a package, if it fits this torch: its operators must not be defined twice."""
+    import torch
+
+    spec = find_spec(package)
+    for file in Path((spec and spec.origin) or "").parent.glob("_C.*"):
+        with suppress(OSError):
+            torch.ops.load_library(str(file))
