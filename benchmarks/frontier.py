@@ -146,7 +146,7 @@ def text_of(table: polars.DataFrame, page: str) -> str:
     study = PAGES[page].study
     names = NAMES[study][PAGES[page].cells]
     cells = {name: (study, cells_by_name(study)[name]) for name in names}
-    if study != "decoders":
+    if study != "decoders" and len(table.filter(study=BASELINE[0])):
         cells = {BASELINE[1]: (BASELINE[0], cells_by_name(BASELINE[0])[BASELINE[1]]), **cells}
     if not len(table.filter(study=study)):
         return "No run is stored."
