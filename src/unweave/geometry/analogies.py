@@ -93,7 +93,7 @@ def _ways(points: np.ndarray, neighbours: int, start: int, ends: tuple[int, ...]
 
     graph = symmetric(nearest(points, neighbours))
     lengths = np.linalg.norm(points[graph.sources] - points[graph.targets], axis=1)
-    places = (np.maximum(lengths, 1e-12), graph.targets, graph.starts.astype(np.int32))  # of one kind, for old versions of scipy
+    places = (np.maximum(lengths, 1e-12), graph.targets, graph.starts.astype(np.int32))  # one kind, for old scipy
     matrix = csr_array(places, shape=(len(points), len(points)))
     _, before = dijkstra(matrix, indices=start, return_predecessors=True)
     ways = []
