@@ -15,6 +15,8 @@ COLOURS = ("#2a78d6", "#eb6834", "#1baf7a", "#9466c9", "#c23b55", "#7a6a2f")
 COLUMNS = 3
 NARROW = 30
 """Sizes whose largest is less than so many times the smallest are all labelled."""
+APART = 0.012
+"""Distance between intervals of the same size, as a part of the axis, so that none hides another."""
 
 
 def growth_figure(points: polars.DataFrame, growths: polars.DataFrame) -> Figure:
@@ -35,11 +37,13 @@ def growth_figure(points: polars.DataFrame, growths: polars.DataFrame) -> Figure
 
 def _panel(axes: Axes, points: polars.DataFrame, growths: polars.DataFrame) -> None:
     curves = {row["of"]: curve_of(row) for row in growths.iter_rows(named=True)}
-    for colour, ((of,), part) in zip(COLOURS, points.group_by("of", maintain_order=True), strict=False):
+    groups = list(points.group_by("of", maintain_order=True))
+    shifts = _shifts(len(groups), points["size"].to_numpy())
+    for colour, shift, ((of,), part) in zip(COLOURS, shifts, groups, strict=False):
         sizes, values = part["size"].to_numpy(), part["value"].to_numpy()
-        axes.plot(sizes, values, "o", color=colour, markersize=4, label=of)
+        axes.plot(shift * sizes, values, "o", color=colour, markersize=4, label=of)
         for row in part.drop_nulls("low").iter_rows(named=True):
-            axes.plot([row["size"]] * 2, [row["low"], row["high"]], color=colour, linewidth=1.4)
+            axes.plot([shift * row["size"]] * 2, [row["low"], row["high"]], color=colour, linewidth=1.4)
         if of in curves:
             between = np.geomspace(sizes.min(), sizes.max(), 100)
             axes.plot(between, curves[str(of)](between), color=colour, linewidth=1, alpha=0.6)
@@ -48,6 +52,12 @@ def _panel(axes: Axes, points: polars.DataFrame, growths: polars.DataFrame) -> N
     axes.set_xlabel(str(points["axis"][0]), color=LIGHT["ink"], fontsize=9)
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(labelsize=8)
+
+
+def _shifts(groups: int, sizes: np.ndarray) -> np.ndarray:
+    """Return the factor by which the sizes of each group are multiplied, so that its marks stand beside the others'."""
+    places = np.arange(groups) - (groups - 1) / 2
+    return (sizes.max() / sizes.min()) ** (APART * places)
 
 
 def _ticks(axes: Axes, sizes: list[float]) -> None:
