@@ -126,6 +126,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("docs/images"))
     parser.add_argument("--only", nargs="+", choices=list(READY), default=list(READY))
     options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
         browser = playwright.chromium.launch(executable_path=browser_path(), args=ARGUMENTS)
         if pages := [(view, state) for view, state in states(options.study).items() if view in options.only]:
