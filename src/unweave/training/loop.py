@@ -16,7 +16,7 @@ import torch
 from unweave.config import Config, Training
 from unweave.data import Data, Dataset, as_dataset, load
 from unweave.data.labels import Labels
-from unweave.devices import choose_device, torch_threads
+from unweave.devices import choose_device, denormals_as_zero, torch_threads
 from unweave.errors import UsageError
 from unweave.memory import keep_freed_memory
 from unweave.methods import Method, OrthogonalJacobian, method_name
@@ -165,6 +165,7 @@ def train(
     with (
         claimed(folder, config_at, steps, resume=resume, overwrite=overwrite, origins=origins) as run,
         torch_threads(threads),
+        denormals_as_zero(),
         seeded_torch(seed, place),
         Bar("training", unit=" steps", shown=progress) as bar,
     ):
