@@ -1,12 +1,13 @@
 """Write docs/choose-a-method.md from the stored scores of the comparison; `comparison.py store` calls this.
 
 The text between the page's marks comes from docs/results/comparison.parquet and the plan; cells without runs are shown
-as such. `ABOUT` says what each method needs and assumes; a test checks that it has every method of the plan.
+as such. The table of the Jacobian term is also on its own page. `ABOUT` says what each method needs and assumes; a test
+checks that it has every method of the plan. `comparison_figure.py` draws the page's picture.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,10 +20,15 @@ from unweave.study.analysis import over_seeds
 from unweave.study.plan import Plan
 from unweave.study.task import Task, settings_of
 
-PAGE = Path(__file__).parents[1] / "docs" / "choose-a-method.md"
-FIRST = "dci-disentanglement"
-"""The score of the short table."""
+DOCS = Path(__file__).parents[1] / "docs"
+PAGE = DOCS / "choose-a-method.md"
+JACOBIAN_PAGE = DOCS / "methods" / "orthogonal-jacobian.md"
+DISENTANGLEMENT, INFORMATIVENESS = "dci-disentanglement", "dci-informativeness"
+"""The scores of the short table."""
+UNTRAINED = "untrained"
 LABELLED = "beta-vae + labels"
+JACOBIAN = "beta-vae + jacobian"
+HFS_TC = "hfs + tc"
 NOT_RUN = "not run"
 UNDEFINED = "–"
 """A score that does not apply to a method."""
@@ -30,10 +36,12 @@ ASKS = ("nothing", "pairs", "pairs, known", "triplets", "one factor", "labels")
 """What methods need, in the order of the page."""
 
 ABOUT: dict[str, tuple[str, str]] = {
+    UNTRAINED: ("nothing", "nothing; a VAE with its first, random weights: what scores are without learning"),
     "vae": ("nothing", "nothing; the baseline"),
     "ae": ("nothing", "nothing; codes without noise or prior"),
     "beta-vae": ("nothing", "factors cost different numbers of nats, so that noise aligns latents with them"),
-    "annealed-vae": ("nothing", "the same, learnt one after the other as the capacity grows"),
+    JACOBIAN: ("nothing", "the same, and factors change images in different directions"),
+    "annealed-vae": ("nothing", "as beta-vae, and factors are learnt one after the other as the capacity grows"),
     "factor-vae": ("nothing", "factors are independent"),
     "beta-tcvae": ("nothing", "factors are independent"),
     "alpha-tcvae": ("nothing", "factors are independent, and each is worth knowing given the others"),
@@ -41,6 +49,7 @@ ABOUT: dict[str, tuple[str, str]] = {
     "dip-vae II": ("nothing", "factors are uncorrelated; samples are decorrelated"),
     "info-vae": ("nothing", "the codes of all images together are normal"),
     "hfs": ("nothing", "every combination of factors can occur, correlated or not"),
+    HFS_TC: ("nothing", "factors are independent, and every combination of them can occur"),
     "qlae": ("nothing", "few values per latent suffice, and each means one thing"),
     "tripod": ("nothing", "few values per latent, independent, with effects that add up"),
     "joint-vae": ("nothing", "some factors are categories, the others numbers"),
@@ -63,7 +72,15 @@ ABOUT: dict[str, tuple[str, str]] = {
     LABELLED: ("labels", "the factors of 1,000 images are known"),
 }
 """What each method needs besides images, and what it assumes."""
-PAGES = {"dip-vae I": "dip-vae", "dip-vae II": "dip-vae", LABELLED: "semi-supervised"}
+PAGES = {
+    UNTRAINED: "vae",
+    "dip-vae I": "dip-vae",
+    "dip-vae II": "dip-vae",
+    LABELLED: "semi-supervised",
+    JACOBIAN: "orthogonal-jacobian",
+    HFS_TC: "hfs",
+}
+"""The pages of methods whose name is not that of their page."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +98,12 @@ def method_of(settings: Mapping[str, Any]) -> str:
     """Return a method's name on the page."""
     if settings.get("count"):
         return LABELLED
+    if settings.get("jacobian.weight"):
+        return JACOBIAN
+    if settings.get("tc"):
+        return HFS_TC
+    if settings["steps"] == 1:
+        return UNTRAINED
     return f"dip-vae {settings['kind']}" if settings["method"] == "dip-vae" else settings["method"]
 
 
@@ -98,7 +121,7 @@ def cells_of(plan: Plan) -> list[Cell]:
 
 def _cell(settings: Mapping[str, Any], alike: list[dict[str, Any]], tasks: list[Task]) -> Cell:
     moving = [name for name in settings if len({repr(other.get(name)) for other in alike}) > 1]
-    text = ", ".join(f"{name} {_short(settings[name])}" for name in moving)
+    text = ", ".join(f"{name.rpartition('.')[2]} {_short(settings[name])}" for name in moving)
     return Cell(settings["data"].partition(":")[0], method_of(settings), text, tuple(task.name for task in tasks))
 
 
@@ -108,7 +131,7 @@ def _short(value: object) -> str:
 
 def shown(table: polars.DataFrame, cell: Cell, metric: str) -> str:
     """Return the mean over the seeds of a cell with its interval, or that it was not run."""
-    values = table.filter(polars.col("run").is_in(cell.runs), metric=metric)["value"]
+    values = scores_of_cell(table, cell, metric)
     if not len(values):
         return NOT_RUN
     if values.null_count() == len(values):
@@ -117,6 +140,11 @@ def shown(table: polars.DataFrame, cell: Cell, metric: str) -> str:
     if found.low is None or found.high is None:
         return f"{found.value:.2f} ({found.seeds} of {len(cell.runs)} seeds)"
     return f"{found.value:.2f} [{found.low:.2f}, {found.high:.2f}]"
+
+
+def scores_of_cell(table: polars.DataFrame, cell: Cell, metric: str) -> polars.Series:
+    """Return a score of a cell's runs."""
+    return table.filter(polars.col("run").is_in(cell.runs), metric=metric)["value"]
 
 
 def seconds_of(table: polars.DataFrame, cells: list[Cell]) -> float | None:
@@ -130,19 +158,37 @@ def cells_like(cells: list[Cell], method: str) -> list[Cell]:
     return [cell for cell in cells if cell.method == method]
 
 
+def usual(cells: list[Cell], method: str, data: str) -> Cell:
+    """Return a method's cell at its usual strength on a data set."""
+    own = [cell for cell in cells_like(cells, method) if cell.data == data]
+    return own[len(own) // 2]  # the second of three, or the only one
+
+
+def by_need() -> Iterator[tuple[str, str]]:
+    """Return each kind of supervision with each method that needs it, in the order of the page."""
+    return ((asks, method) for asks in ASKS for method, (wanted, _) in ABOUT.items() if wanted == asks)
+
+
+def sets_of(cells: list[Cell]) -> list[str]:
+    """Return the data sets in the order of the plan."""
+    return list(dict.fromkeys(cell.data for cell in cells))
+
+
 def short_table(table: polars.DataFrame, cells: list[Cell]) -> str:
-    """Return one line per method: what it needs and assumes, its cost, and D at the usual strength."""
-    sets = list(dict.fromkeys(cell.data for cell in cells))
-    head = ["method", "asks for", "assumes", "time", *(f"D on {data}" for data in sets)]
+    """Return one line per method: what it needs and assumes, its cost, and D and I at the usual strength."""
+    columns = [
+        (title, metric, data)
+        for data in sets_of(cells)
+        for title, metric in (("D", DISENTANGLEMENT), ("I", INFORMATIVENESS))
+    ]
+    columns = [column for column in columns if column[0] == "D" or column[2] == "rooms3d"]
+    head = ["method", "asks for", "assumes", "time", *(f"{title} on {data}" for title, _, data in columns)]
     lines = [row(head), "|---" * len(head) + "|"]
-    for asks in ASKS:
-        for method in (name for name, (wanted, _) in ABOUT.items() if wanted == asks):
-            own = cells_like(cells, method)
-            by_data = [[cell for cell in own if cell.data == data] for data in sets]
-            usual = [some[len(some) // 2] for some in by_data]  # the second of three, or the only one
-            times = relative_time(table, cells, own)
-            link = f"[{method}](methods/{PAGES.get(method, method)}.md)"
-            lines.append(row([link, asks, ABOUT[method][1], times, *(shown(table, cell, FIRST) for cell in usual)]))
+    for asks, method in by_need():
+        times = relative_time(table, cells, cells_like(cells, method))
+        link = f"[{method}](methods/{PAGES.get(method, method)}.md)"
+        scores = [shown(table, usual(cells, method, data), metric) for _, metric, data in columns]
+        lines.append(row([link, asks, ABOUT[method][1], times, *scores]))
     return "\n".join(lines)
 
 
@@ -180,9 +226,7 @@ def blocks(table: polars.DataFrame, plan: Plan) -> dict[str, str]:
     names = [task.name for task in plan.tasks]
     done = table.filter(polars.col("run").is_in(names))["run"].n_unique()
     state = f"{done} of {len(names)} runs are stored."
-    by_data = {
-        data: [cell for cell in cells if cell.data == data] for data in dict.fromkeys(cell.data for cell in cells)
-    }
+    by_data = {data: [cell for cell in cells if cell.data == data] for data in sets_of(cells)}
     return {
         "state": state,
         "methods": short_table(table, cells),
@@ -190,6 +234,18 @@ def blocks(table: polars.DataFrame, plan: Plan) -> dict[str, str]:
     }
 
 
-def write(table: polars.DataFrame, plan: Plan, page: Path = PAGE) -> None:
-    """Write the page's tables."""
+def jacobian_table(table: polars.DataFrame, cells: list[Cell]) -> str:
+    """Return the scores of a β-VAE without and with the Jacobian term, on every data set."""
+    lines = [row(["data", "weight", *TITLES.values()]), "|---" * (len(TITLES) + 2) + "|"]
+    for data in sets_of(cells):
+        with_term = [cell for cell in cells_like(cells, JACOBIAN) if cell.data == data]
+        for cell in (usual(cells, "beta-vae", data), *with_term):
+            weight = cell.strength.removeprefix("weight ") if cell in with_term else "0"
+            lines.append(row([data, weight, *(shown(table, cell, metric) for metric in TITLES)]))
+    return "\n".join(lines)
+
+
+def write(table: polars.DataFrame, plan: Plan, page: Path = PAGE, jacobian_page: Path = JACOBIAN_PAGE) -> None:
+    """Write the tables of both pages."""
     pages.put_all(page, blocks(table, plan))
+    pages.put(jacobian_page, "result", jacobian_table(table, cells_of(plan)))

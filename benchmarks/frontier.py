@@ -33,7 +33,7 @@ DIGITS = 6
 """Decimals of a score in the file."""
 
 NAMES = {
-    "decoders": ["conv", "additive", "broadcast", "conv, Jacobian term of weight 100"],
+    "decoders": ["conv", "additive", "broadcast"],
     "discrete": ["JointVAE, γ_c = 0", "JointVAE, γ_c = 30", "VQ-VAE", "FSQ", "FactorQVAE"],
     "identifiable": [
         "iVAE, u is the shape",
@@ -84,7 +84,6 @@ class Shown(NamedTuple):
 
 PAGES = {
     "nets": Shown("decoders"),
-    "methods/orthogonal-jacobian": Shown("decoders"),
     "methods/joint-vae": Shown("discrete"),
     "methods/vq-vae": Shown("discrete"),
     "methods/fsq": Shown("discrete"),

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import comparison
 import comparison_docs
+import comparison_figure
 import numpy as np
 import polars
 import pytest
-from comparison_docs import ABOUT, LABELLED, TITLES, cells_of, shown
+from comparison_docs import ABOUT, HFS_TC, JACOBIAN, LABELLED, TITLES, UNTRAINED, cells_of, shown
 from scipy import stats
 
 from unweave.methods import METHODS
@@ -18,7 +19,7 @@ from unweave.study.plan import Plan
 
 from .test_table import write_run
 
-ONCE = {"vae", "ae", "fsq", "pcl"}
+ONCE = {UNTRAINED, "vae", "ae", "fsq", "pcl"}
 """Methods without a strength."""
 
 
@@ -36,7 +37,8 @@ def test_every_method_is_there_on_three_data_sets_at_three_strengths_with_five_s
     """A method that is new: a line in comparison.toml, and one in `comparison_docs.ABOUT`."""
     cells = cells_of(plan)
     assert {cell.method for cell in cells} == set(ABOUT)
-    assert {"dip-vae" if name.startswith("dip-vae") else name for name in ABOUT} - {LABELLED} == set(METHODS)
+    names = {"dip-vae" if name.startswith("dip-vae") else name for name in ABOUT}
+    assert names - {UNTRAINED, LABELLED, JACOBIAN, HFS_TC} == set(METHODS)
     for method in ABOUT:
         own = [cell for cell in cells if cell.method == method]
         assert {cell.data for cell in own} == {"rooms3d", "shapes2d", "xyobject"}
@@ -114,11 +116,32 @@ def test_time_is_told_against_the_vae_on_the_same_data(plan):
 def test_the_page_says_what_is_stored(plan, tmp_path: Path):
     """If not: `python benchmarks/comparison.py store` writes it."""
     text = comparison_docs.PAGE.read_text(encoding="utf-8")
-    copy = tmp_path / "page.md"
+    jacobian = comparison_docs.JACOBIAN_PAGE.read_text(encoding="utf-8")
+    copy, other = tmp_path / "page.md", tmp_path / "jacobian.md"
     copy.write_text(text, encoding="utf-8")
-    comparison_docs.write(comparison.read(), plan, copy)
+    other.write_text(jacobian, encoding="utf-8")
+    comparison_docs.write(comparison.read(), plan, copy, other)
     assert copy.read_text(encoding="utf-8") == text
+    assert other.read_text(encoding="utf-8") == jacobian
     cell = next(cell for cell in cells_of(plan) if cell.method == "qlae")
-    comparison_docs.write(scores(cell.runs[0], 0.4321), plan, copy)
+    comparison_docs.write(scores(cell.runs[0], 0.4321), plan, copy, other)
     assert f"| qlae | {cell.strength} | 0.43 (1 of 5 seeds) |" in copy.read_text(encoding="utf-8")
-    assert "1 of 1275 runs are stored." in copy.read_text(encoding="utf-8")
+    assert "1 of 1380 runs are stored." in copy.read_text(encoding="utf-8")
+
+
+def test_the_picture_draws_the_mean_of_every_method_over_its_seeds(plan):
+    cells = cells_of(plan)
+    stored = [
+        scores(run, number / 10)
+        for cell in (comparison_docs.usual(cells, "fsq", "rooms3d"), comparison_docs.usual(cells, UNTRAINED, "rooms3d"))
+        for number, run in enumerate(cell.runs)
+    ]
+    figure = comparison_figure.comparison_figure(comparison.merged(*stored), cells)
+    panel, *others = figure.axes
+    names = [label.get_text() for label in panel.get_yticklabels()]
+    assert set(names) == set(ABOUT) - {UNTRAINED}
+    drawn = {line.get_marker(): np.asarray(line.get_xydata()) for line in panel.get_lines()}
+    np.testing.assert_allclose(drawn["o"], [[0.2, names.index("fsq")]])
+    np.testing.assert_allclose(drawn["."][:, 0], [0, 0.1, 0.2, 0.3, 0.4])
+    assert [line.get_xdata()[0] for line in panel.get_lines() if line.get_linestyle() == "--"] == pytest.approx([0.2])
+    assert not any(line.get_marker() == "o" for axes in others for line in axes.get_lines())

@@ -26,8 +26,8 @@ from .test_table import write_run
 STUDIES = Path(__file__).parents[2] / "examples" / "studies"
 COUNTS = {
     "beta-sweep": (12, 4),
-    "comparison": (1275, 255),
-    "frontier-decoders": (20, 4),
+    "comparison": (1380, 276),
+    "frontier-decoders": (15, 3),
     "frontier-discrete": (25, 5),
     "frontier-identifiable": (30, 6),
     "frontier-supervision": (60, 12),

@@ -36,7 +36,7 @@ def test_names_belong_to_their_cells():
     assert told["supervision"]["embed, permuted"] == "term embed, kind permuted"
     assert told["supervision"]["SlowVAE, small steps"].startswith("rule laplace")
     assert told["decoders"]["broadcast"] == "net broadcast"
-    assert told["tc"]["HFS on a β-TCVAE"] == "tc 5"
+    assert frontier.cells_by_name("tc")["HFS on a β-TCVAE"].method == "hfs + tc"
     assert frontier.cells_by_name("tc")["β-VAE, β = 4"].method == "beta-vae"
 
 

@@ -1,0 +1,59 @@
+"""Draw the comparison of methods: disentanglement at the usual strength, with its interval over seeds."""
+
+from __future__ import annotations
+
+import polars
+from comparison_docs import ASKS, DISENTANGLEMENT, UNTRAINED, Cell, by_need, scores_of_cell, sets_of, usual
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from unweave.report.style import LIGHT
+from unweave.study.analysis import over_seeds
+
+COLOURS = dict(zip(ASKS, ("#2a78d6", "#eb6834", "#c2255c", "#2b8a3e", "#7048e8", "#b08900"), strict=True))
+"""A colour for each kind of supervision."""
+
+
+def comparison_figure(table: polars.DataFrame, cells: list[Cell]) -> Figure:
+    """Draw one panel per data set and one line per method; a dot is a run, the mark is the mean over seeds."""
+    names = [(asks, method) for asks, method in by_need() if method != UNTRAINED]
+    figure = Figure(figsize=(11, 0.9 + 0.24 * len(names)), layout="constrained")
+    panels = figure.subplots(1, len(sets_of(cells)), sharey=True, squeeze=False)[0]
+    for axes, data in zip(panels, sets_of(cells), strict=True):
+        for place, (asks, method) in enumerate(names):
+            _draw(axes, table, usual(cells, method, data), place, COLOURS[asks])
+        _floor(axes, table, usual(cells, UNTRAINED, data))
+        _finish(axes, data)
+    panels[0].set_yticks(range(len(names)), [method for _, method in names], fontsize=8)
+    panels[0].set_ylim(len(names) - 0.4, -0.6)
+    labels = [Line2D([], [], marker="o", color=colour, linestyle="", label=asks) for asks, colour in COLOURS.items()]
+    figure.legend(handles=labels, loc="outside lower center", ncols=len(labels), fontsize=8, frameon=False)
+    return figure
+
+
+def _draw(axes: Axes, table: polars.DataFrame, cell: Cell, place: int, colour: str) -> None:
+    values = scores_of_cell(table, cell, DISENTANGLEMENT).drop_nulls().to_numpy()
+    if not len(values):
+        return
+    axes.plot(values, [place] * len(values), ".", color=colour, markersize=3, alpha=0.45)
+    found = over_seeds(values)
+    if found.low is not None and found.high is not None:
+        axes.plot([found.low, found.high], [place, place], color=colour, linewidth=1.4)
+    axes.plot(found.value, place, "o", color=colour, markersize=4.5)
+
+
+def _floor(axes: Axes, table: polars.DataFrame, cell: Cell) -> None:
+    values = scores_of_cell(table, cell, DISENTANGLEMENT).drop_nulls()
+    if len(values):
+        axes.axvline(float(values.to_numpy().mean()), color=LIGHT["muted"], linewidth=0.8, linestyle="--")
+
+
+def _finish(axes: Axes, data: str) -> None:
+    axes.set_title(data, loc="left", fontsize=9, color=LIGHT["ink"])
+    axes.set_xlabel("D (DCI disentanglement)", fontsize=8, color=LIGHT["ink"])
+    axes.set_xlim(0, 1)
+    axes.tick_params(labelsize=8, length=0)
+    axes.grid(axis="both", color=LIGHT["line"], linewidth=0.5)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right", "left"]].set_visible(False)
