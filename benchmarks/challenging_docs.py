@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from textwrap import fill
 
 import pages
 import polars
@@ -33,12 +32,7 @@ def blocks(table: polars.DataFrame) -> dict[str, str]:
     """Return the texts between the marks of the page, by name."""
     found = answers(table)
     parts = {name: as_table([row for row in found.rows if row.what[0] == digit]) for digit, name in QUESTIONS.items()}
-    return {"setting": setting(table), "notes": "\n".join(map(bullet, found.notes)), **parts}
-
-
-def bullet(note: str) -> str:
-    """Return a note as an item of a list, in short lines."""
-    return fill(note, 118, initial_indent="- ", subsequent_indent="  ", break_on_hyphens=False)
+    return {"setting": setting(table), "notes": "\n".join(map(pages.bullet, found.notes)), **parts}
 
 
 def setting(table: polars.DataFrame) -> str:

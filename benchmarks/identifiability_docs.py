@@ -32,7 +32,7 @@ def blocks(trials: Sequence[Trial]) -> dict[str, str]:
     """Return the texts between the marks of the page, by name."""
     if not trials:
         return {"notes": "No run is stored.", "table": "No run is stored."}
-    notes = "\n".join(f"- {note}" for note in conclusions(trials))
+    notes = "\n".join(map(pages.bullet, conclusions(trials)))
     picture = f"![How much of the latents is found in each world, a dot for each seed](images/{FIGURE.name})"
     source = f"Every trial is in [{STORED.name}](results/{STORED.name})."
     return {"notes": f"{notes}\n\n{picture}", "table": f"{table(trials)}\n\n{source}"}

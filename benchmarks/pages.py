@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from textwrap import fill
 
 
 def block(name: str, text: str) -> str:
@@ -23,6 +24,11 @@ def put_all(page: Path, texts: Mapping[str, str]) -> None:
     """Put texts, given by the names of their marks, into a page."""
     for name, text in texts.items():
         put(page, name, text)
+
+
+def bullet(note: str) -> str:
+    """Return a note as an item of a list, in lines of at most 118 characters."""
+    return fill(note, 118, initial_indent="- ", subsequent_indent="  ", break_on_hyphens=False)
 
 
 def to_store(words: Sequence[str] | None, about: str | None, option: str, what: str) -> Path | None:
