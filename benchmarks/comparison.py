@@ -22,7 +22,6 @@ from pathlib import Path
 
 import comparison_docs
 import polars
-from comparison_figure import comparison_figure
 
 from unweave.study import Study
 from unweave.study.folder import StudyFolder
@@ -34,7 +33,6 @@ from unweave.tables import read_table, write_table
 TOP = Path(__file__).parents[1]
 FILE = TOP / "examples" / "studies" / "comparison.toml"
 STORE = TOP / "docs" / "results" / "comparison.parquet"
-FIGURE = TOP / "docs" / "images" / "comparison.png"
 COLUMNS = {
     "run": polars.String,
     "metric": polars.String,
@@ -149,8 +147,6 @@ def main(words: Sequence[str] | None = None) -> None:
         return run(options.part, options.out, options.workers)
     table = store(options.sources)
     comparison_docs.write(table, plan_of())
-    drawn = comparison_figure(table, comparison_docs.cells_of(plan_of()))
-    drawn.savefig(FIGURE, dpi=110, facecolor="white", metadata={"Software": None})
     print(f"{table['run'].n_unique()} runs are stored, of {len(plan_of().tasks)}")
     return None
 

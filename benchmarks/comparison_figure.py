@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import polars
-from comparison_docs import ASKS, DISENTANGLEMENT, UNTRAINED, Cell, by_need, scores_of_cell, sets_of, usual
+from comparison_cells import ASKS, DISENTANGLEMENT, UNTRAINED, Cell, by_need, scores_of_cell, sets_of, usual
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D

@@ -19,7 +19,8 @@ from typing import NamedTuple
 import comparison
 import pages
 import polars
-from comparison_docs import NOT_RUN, Cell, cells_of, row, shown
+from comparison_cells import Cell, cells_of
+from comparison_docs import NOT_RUN, row, shown
 from methods_docs import TITLES
 
 from unweave.study.grid import read_grid

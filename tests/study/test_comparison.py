@@ -7,10 +7,12 @@ from pathlib import Path
 import comparison
 import comparison_docs
 import comparison_figure
+import comparison_findings
 import numpy as np
 import polars
 import pytest
-from comparison_docs import ABOUT, HFS_TC, JACOBIAN, LABELLED, TITLES, UNTRAINED, cells_of, shown
+from comparison_cells import ABOUT, ASKS, HFS_TC, JACOBIAN, LABELLED, UNTRAINED, cells_of, usual
+from comparison_docs import TITLES, shown
 from scipy import stats
 
 from unweave.methods import METHODS
@@ -34,7 +36,7 @@ def scores(run: str, value: float, seconds: float = 10.0) -> polars.DataFrame:
 
 
 def test_every_method_is_there_on_three_data_sets_at_three_strengths_with_five_seeds(plan):
-    """A method that is new: a line in comparison.toml, and one in `comparison_docs.ABOUT`."""
+    """A method that is new: a line in comparison.toml, and one in `comparison_cells.ABOUT`."""
     cells = cells_of(plan)
     assert {cell.method for cell in cells} == set(ABOUT)
     names = {"dip-vae" if name.startswith("dip-vae") else name for name in ABOUT}
@@ -47,7 +49,7 @@ def test_every_method_is_there_on_three_data_sets_at_three_strengths_with_five_s
             assert len(strengths) == len(set(strengths)) == (1 if method in ONCE else 3), method
             assert all(strengths) or method in ONCE
     assert {len(cell.runs) for cell in cells} == {5}
-    assert {asks for asks, _ in ABOUT.values()} == set(comparison_docs.ASKS)
+    assert {asks for asks, _ in ABOUT.values()} == set(ASKS)
 
 
 def test_parts_are_all_runs_once_and_leave_out_what_is_stored(plan):
@@ -120,11 +122,11 @@ def test_the_page_says_what_is_stored(plan, tmp_path: Path):
     copy, other = tmp_path / "page.md", tmp_path / "jacobian.md"
     copy.write_text(text, encoding="utf-8")
     other.write_text(jacobian, encoding="utf-8")
-    comparison_docs.write(comparison.read(), plan, copy, other)
+    comparison_docs.write(comparison.read(), plan, copy, other, figure=None)
     assert copy.read_text(encoding="utf-8") == text
     assert other.read_text(encoding="utf-8") == jacobian
     cell = next(cell for cell in cells_of(plan) if cell.method == "qlae")
-    comparison_docs.write(scores(cell.runs[0], 0.4321), plan, copy, other)
+    comparison_docs.write(scores(cell.runs[0], 0.4321), plan, copy, other, tmp_path / "figure.png")
     assert f"| qlae | {cell.strength} | 0.43 (1 of 5 seeds) |" in copy.read_text(encoding="utf-8")
     assert "1 of 1380 runs are stored." in copy.read_text(encoding="utf-8")
 
@@ -133,7 +135,7 @@ def test_the_picture_draws_the_mean_of_every_method_over_its_seeds(plan):
     cells = cells_of(plan)
     stored = [
         scores(run, number / 10)
-        for cell in (comparison_docs.usual(cells, "fsq", "rooms3d"), comparison_docs.usual(cells, UNTRAINED, "rooms3d"))
+        for cell in (usual(cells, "fsq", "rooms3d"), usual(cells, UNTRAINED, "rooms3d"))
         for number, run in enumerate(cell.runs)
     ]
     figure = comparison_figure.comparison_figure(comparison.merged(*stored), cells)
@@ -145,3 +147,44 @@ def test_the_picture_draws_the_mean_of_every_method_over_its_seeds(plan):
     np.testing.assert_allclose(drawn["."][:, 0], [0, 0.1, 0.2, 0.3, 0.4])
     assert [line.get_xdata()[0] for line in panel.get_lines() if line.get_linestyle() == "--"] == pytest.approx([0.2])
     assert not any(line.get_marker() == "o" for axes in others for line in axes.get_lines())
+
+
+def test_methods_above_a_floor_are_those_of_a_test_written_out():
+    floor = np.array([0.10, 0.12, 0.11, 0.09, 0.10])
+    scores = {"far": floor + 0.3, "near": floor + 0.004, "noisy": np.array([0.0, 0.5, 0.1, 0.4, 0.05])}
+
+    def p(values):
+        """Welch's test, one-sided, from its formula."""
+        a, b = values.var(ddof=1) / 5, floor.var(ddof=1) / 5
+        freedom = (a + b) ** 2 / (a**2 / 4 + b**2 / 4)
+        return stats.t.sf((values.mean() - floor.mean()) / np.sqrt(a + b), freedom)
+
+    assert p(scores["far"]) * 3 < 0.05 < min(p(scores["near"]), p(scores["noisy"]))
+    assert comparison_findings.not_above(scores, floor) == ["near", "noisy"]
+    assert comparison_findings.not_above({"far": scores["far"]}, floor) == []
+
+
+def test_the_best_methods_are_said_with_those_that_equal_them():
+    rng = np.random.default_rng(0)
+    base = rng.normal(0, 0.01, 5)
+    scores = {"one": 0.5 + base, "two": 0.5 + base[::-1] - 0.001, "low": 0.2 + base}
+    assert comparison_findings.leaders(scores) == "one has the highest D, 0.50; two does not differ clearly from it"
+    assert comparison_findings.leaders({"one": scores["one"], "low": scores["low"]}).endswith("it is clear")
+
+
+def test_sentences_come_for_every_data_set_once_all_seeds_are_stored(plan):
+    cells = cells_of(plan)
+    rng = np.random.default_rng(0)
+    level = {UNTRAINED: 0.05, "lejepa": 0.05, "hfs": 0.6}
+    tables = [
+        scores(run, level.get(cell.method, 0.4) + rng.normal(0, 0.001))
+        for cell in cells
+        if cell == usual(cells, cell.method, cell.data) and cell.data == "shapes2d"
+        for run in cell.runs
+    ]
+    said = comparison_findings.findings(comparison.merged(*tables), cells)
+    assert all(sentence.startswith("shapes2d. ") for sentence in said)
+    assert "shapes2d. Images alone: hfs has the highest D, 0.60; it is clear." in said
+    assert "shapes2d. D of the untrained network is 0.05; lejepa is not clearly above it." in said
+    assert len(said) == 4 + 2
+    assert comparison_findings.findings(tables[0], cells) == []
