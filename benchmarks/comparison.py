@@ -24,7 +24,7 @@ import comparison_docs
 import polars
 
 from unweave.study import Study
-from unweave.study.folder import StudyFolder
+from unweave.study.folder import StudyFolder, read_scored
 from unweave.study.grid import read_grid
 from unweave.study.plan import Plan
 from unweave.study.table import read_records
@@ -67,18 +67,20 @@ def read(path: Path = STORE) -> polars.DataFrame:
 
 
 def scores_of(folder: Path, plan: Plan, wanted: Collection[str] = tuple(comparison_docs.TITLES)) -> polars.DataFrame:
-    """Return the scores of the finished runs of a plan in a study's folder.
-
-    A run counts once it has every wanted score; a score that does not apply to it is null.
-    """
+    """Return the wanted scores of the runs that a study has scored; null if a score does not apply to a run."""
+    keys = plan.wanted().items()
+    scored = [
+        task.name
+        for task in plan.tasks
+        if keys <= read_scored(folder / "runs" / task.name).get(str(task.config["training"]["steps"]), {}).items()
+    ]
     records = read_records(folder / "runs", cache=False)
-    runs = records.runs.filter(polars.col("state") == "finished", polars.col("run").is_in(names_of(plan)))
+    runs = records.runs.filter(polars.col("run").is_in(scored))
     if not len(runs) or not len(records.scores):
         return polars.DataFrame(schema=COLUMNS)
-    scores = records.scores.filter(polars.col("metric").is_in(wanted))
-    scores = scores.unique(["run", "metric"], keep="last", maintain_order=True)
-    whole = scores.group_by("run").len().filter(len=len(wanted)).select("run")
-    found = scores.join(whole, on="run").join(runs, on="run")
+    every = runs.join(polars.DataFrame({"metric": list(wanted)}), how="cross")
+    scores = records.scores.unique(["run", "metric"], keep="last", maintain_order=True)
+    found = every.join(scores.select("run", "metric", "value"), on=["run", "metric"], how="left")
     return found.select(polars.col(name).cast(kind) for name, kind in COLUMNS.items())
 
 

@@ -159,14 +159,20 @@ def _check_named(run: Run, names: Sequence[str]) -> None:
             require_factors(run.data, f"the metric '{name}'")
         if "encode" in metric_of(name).needs:
             require_grid(run.data, "a metric that intervenes on factors")
-        if not run.has_decoder and not {"jacobians", "reconstruction"}.isdisjoint(metric_of(name).needs):
-            raise UsageError(f"the metric '{name}' needs a decoder, but this model has none: it learns only codes")
-        if not run.has_posterior and (
-            metric_of(name).representation == "sampled" or "log_variances" in metric_of(name).needs
-        ):
-            raise UsageError(f"the metric '{name}' needs posteriors, but the codes of this model are points")
-        if any(run.categories) and ("jacobians" in metric_of(name).needs or metric_of(name).categories == "none"):
-            raise UsageError(f"the metric '{name}' needs numeric codes, but some latents are categorical")
+        if what := lacking_model(run, name):
+            raise UsageError(f"the metric '{name}' needs {what}")
+
+
+def lacking_model(run: Run, name: str) -> str:
+    """Return in words what a metric needs and the run's model does not have, or nothing."""
+    metric = metric_of(name)
+    if not run.has_decoder and not {"jacobians", "reconstruction"}.isdisjoint(metric.needs):
+        return "a decoder, but this model has none: it learns only codes"
+    if not run.has_posterior and (metric.representation == "sampled" or "log_variances" in metric.needs):
+        return "posteriors, but the codes of this model are points"
+    if any(run.categories) and ("jacobians" in metric.needs or metric.categories == "none"):
+        return "numeric codes, but some latents are categorical"
+    return ""
 
 
 def _warn_of_left_out(run: Run, request: Request) -> None:

@@ -19,7 +19,7 @@ from unweave.methods import METHODS
 from unweave.study.folder import StudyFolder
 from unweave.study.plan import Plan
 
-from .test_table import write_run
+from .test_table import write_run, write_scored
 
 ONCE = {UNTRAINED, "vae", "ae", "fsq", "pcl"}
 """Methods without a strength."""
@@ -77,21 +77,27 @@ def test_merging_is_the_same_in_any_order_and_keeps_what_is_there():
 
 def test_finished_runs_of_the_plan_are_read_off_a_study(plan, tmp_path: Path):
     StudyFolder(tmp_path).write_plan(plan)
-    whole, unfinished, partly = plan.tasks[:3]
+    whole, unfinished, discrete = plan.tasks[:3]
     every = dict.fromkeys(TITLES, 0.25)
     write_run(tmp_path / "runs" / whole.name, dict(whole.config), {**every, "sap": 0.5})
-    write_run(tmp_path / "runs" / unfinished.name, dict(unfinished.config), every, "unfinished")
-    write_run(tmp_path / "runs" / partly.name, dict(partly.config), {"mig": 0.25})
+    write_run(tmp_path / "runs" / unfinished.name, dict(unfinished.config), every)
+    write_run(tmp_path / "runs" / discrete.name, dict(discrete.config), {"mig": 0.25})
     write_run(tmp_path / "runs" / "another", dict(whole.config), every)
+    for task in (whole, discrete):
+        write_scored(tmp_path, task, plan)
     path = tmp_path / "stored.parquet"
     found = comparison.store([tmp_path], path)
-    assert set(found["run"]) == {whole.name}
-    assert sorted(found["metric"]) == sorted(TITLES)
-    assert found["seconds"].to_list() == [1.5] * len(TITLES)
+    assert set(found["run"]) == {whole.name, discrete.name}
+    assert found.filter(run=whole.name)["value"].to_list() == [0.25] * len(TITLES)
+    lacking = found.filter(polars.col("value").is_null())
+    assert set(lacking["run"]) == {discrete.name}
+    assert set(lacking["metric"]) == set(TITLES) - {"mig"}
+    assert sorted(found["metric"]) == sorted([*TITLES, *TITLES])
+    assert found["seconds"].to_list() == [1.5] * 2 * len(TITLES)
     assert found.equals(comparison.read(path))
     other = tmp_path / "other.parquet"
     comparison.write_table(other, comparison.merged(polars.DataFrame(schema=comparison.COLUMNS), scores("far", 0.5)))
-    assert set(comparison.store([other], path)["run"]) == {whole.name, "far"}
+    assert set(comparison.store([other], path)["run"]) == {whole.name, discrete.name, "far"}
 
 
 def test_a_cell_shows_its_mean_and_interval_over_seeds_or_that_it_is_not_run(plan):

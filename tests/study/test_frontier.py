@@ -13,7 +13,7 @@ from scipy import stats
 
 from unweave.study.folder import StudyFolder
 
-from .test_table import write_run
+from .test_table import write_run, write_scored
 
 
 @pytest.mark.parametrize("study", frontier.NAMES)
@@ -45,9 +45,11 @@ def test_scores_are_read_off_the_folder_of_a_study_and_shown_with_their_interval
     study = tmp_path / "study"
     StudyFolder(study).write_plan(plan)
     cell = frontier.cells_by_name("discrete")["FSQ"]
-    configs = {task.name: dict(task.config) for task in plan.tasks}
+    tasks = {task.name: task for task in plan.tasks}
+    configs = {name: dict(task.config) for name, task in tasks.items()}
     for run, value in zip(cell.runs, values, strict=True):
         write_run(study / "runs" / run, configs[run], dict.fromkeys(frontier.scores_in("discrete"), value))
+        write_scored(study, tasks[run], plan)
     partly = frontier.cells_by_name("discrete")["VQ-VAE"].runs[0]
     write_run(study / "runs" / partly, configs[partly], {"mig": 0.5})
     path = tmp_path / "frontier.csv"

@@ -65,6 +65,25 @@ def test_only_what_is_missing_is_scored(tmp_path: Path, here, monkeypatch: pytes
     assert set(more.scores()["metric"]) == {"mig", "modularity"}
 
 
+def test_metrics_that_do_not_apply_to_a_model_are_left_out_for_it_alone(tmp_path: Path, here):
+    methods = ["beta-vae", "vq-vae", "lejepa"]
+    options = {"methods": methods, "metrics": ["linearity", "mig", "elbo"]}
+    study = tiny(tmp_path / "study", **options)
+    assert study.run().counts == {"done": 3, "failed": 0, "running": 0, "todo": 0}
+    found = {(row["method"], row["metric"]) for row in study.scores().iter_rows(named=True)}
+    assert found == {
+        *(("beta-vae", name) for name in ("linearity", "mig", "elbo-bound", "elbo-distortion", "elbo-rate")),
+        ("vq-vae", "mig"), ("lejepa", "linearity"), ("lejepa", "mig"),
+    }  # fmt: skip
+    here.performed.clear()
+    assert study.run().counts["done"] == 3
+    assert not here.performed
+    alone = tiny(tmp_path / "alone", methods=["lejepa"], metrics=["elbo"])
+    assert alone.run().counts["failed"] == 1
+    said = "no metric of the study applies to this run: 'elbo' needs posteriors, but the codes of this model are points"
+    assert alone.folder.failure(alone.plan.tasks[0]) == said
+
+
 def test_a_failure_keeps_its_traceback_and_is_tried_again_when_asked(tmp_path: Path, here):
     def fail(job: Job) -> Outcome:
         def broken(job: Job) -> None:

@@ -14,8 +14,9 @@ from unweave.config import Training
 from unweave.fields import earlier_values
 from unweave.nets import Net
 from unweave.study import run_files, table
+from unweave.study.plan import Plan
 from unweave.study.table import LeftOut, read_records, score_table
-from unweave.study.task import UNWRITTEN, differing, settings_of
+from unweave.study.task import UNWRITTEN, Task, differing, settings_of
 from unweave.tables import write_table
 
 from .conftest import config
@@ -28,6 +29,12 @@ def write_run(folder: Path, values: dict[str, Any], scores: dict[str, float], st
     (folder / "status.json").write_text(json.dumps({"state": state, "step": 10, "seconds": 1.5}))
     rows = [{"metric": name, "value": value, "low": value - 0.1, "high": value + 0.1} for name, value in scores.items()]
     write_table(folder / "scores.parquet", polars.DataFrame(rows).with_columns(step=polars.lit(10)))
+
+
+def write_scored(study: Path, task: Task, plan: Plan) -> None:
+    """Record that a run of a study has the scores of its plan."""
+    step = str(task.config["training"]["steps"])
+    (study / "runs" / task.name / "scored.json").write_text(json.dumps({"scores": {step: plan.wanted()}}))
 
 
 @pytest.fixture

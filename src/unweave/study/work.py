@@ -12,6 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from unweave.errors import UsageError
 from unweave.files import is_held, write_json
 from unweave.plugins import load
 from unweave.study.folder import SCORED, read_scored
@@ -136,9 +137,19 @@ def _train(job: Job) -> Run:
 
 
 def _score(run: Run, metrics: list[str], scoring: Scoring) -> None:
-    """Score a run with these metrics, leaving out those that its data cannot support."""
+    """Score a run with these metrics, leaving out those that do not apply to its model.
+
+    A study may compare methods with and without a decoder, posteriors or categorical latents.
+    """
+    from unweave.scoring import lacking_model
+
+    lacks = {name: lacking_model(run, name) for name in metrics}
     counts = {"samples": scoring.samples, "test_samples": scoring.test_samples}
-    run.evaluate(metrics, **counts, progress=False, **_settings(scoring, metrics))
+    if apt := [name for name, what in lacks.items() if not what]:
+        run.evaluate(apt, **counts, progress=False, **_settings(scoring, apt))
+    elif not (run.path / "scores.parquet").is_file():
+        name, what = next(iter(lacks.items()))
+        raise UsageError(f"no metric of the study applies to this run: '{name}' needs {what}")
 
 
 def _settings(scoring: Scoring, metrics: list[str]) -> Mapping[str, Any]:
