@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import comparison_times
 import pages
 import polars
 from comparison_cells import (
@@ -26,6 +27,7 @@ from comparison_cells import (
 )
 from comparison_figure import comparison_figure
 from comparison_findings import findings
+from comparison_times import relative_time
 from methods_docs import TITLES
 
 from unweave.study.analysis import over_seeds
@@ -53,13 +55,7 @@ def shown(table: polars.DataFrame, cell: Cell, metric: str) -> str:
     return f"{found.value:.2f} [{found.low:.2f}, {found.high:.2f}]"
 
 
-def seconds_of(table: polars.DataFrame, cells: list[Cell]) -> float | None:
-    """Return the median training time of a method's runs."""
-    runs = [run for cell in cells for run in cell.runs]
-    return table.filter(polars.col("run").is_in(runs)).unique("run")["seconds"].median()  # pyright: ignore
-
-
-def short_table(table: polars.DataFrame, cells: list[Cell]) -> str:
+def short_table(table: polars.DataFrame, cells: list[Cell], times: polars.DataFrame) -> str:
     """Return one line per method: what it needs and assumes, its cost, and D and I at the usual strength."""
     columns = [
         (title, metric, data)
@@ -70,23 +66,11 @@ def short_table(table: polars.DataFrame, cells: list[Cell]) -> str:
     head = ["method", "asks for", "assumes", "time", *(f"{title} on {data}" for title, _, data in columns)]
     lines = [row(head), "|---" * len(head) + "|"]
     for asks, method in by_need():
-        times = relative_time(table, cells, cells_like(cells, method))
+        time = relative_time(times, method)
         link = f"[{method}](methods/{PAGES.get(method, method)}.md)"
         scores = [shown(table, usual(cells, method, data), metric) for _, metric, data in columns]
-        lines.append(row([link, asks, ABOUT[method][1], times, *scores]))
+        lines.append(row([link, asks, ABOUT[method][1], f"{time:.1f} ×" if time else NOT_RUN, *scores]))
     return "\n".join(lines)
-
-
-def relative_time(table: polars.DataFrame, cells: list[Cell], own: list[Cell]) -> str:
-    """Return the training time relative to the VAE's, averaged over data sets that have both."""
-    ratios = []
-    for data in dict.fromkeys(cell.data for cell in own):
-        ours, usual = (
-            seconds_of(table, [cell for cell in some if cell.data == data]) for some in (own, cells_like(cells, "vae"))
-        )
-        if ours and usual:
-            ratios.append(ours / usual)
-    return f"{sum(ratios) / len(ratios):.1f} ×" if ratios else NOT_RUN
 
 
 def long_table(table: polars.DataFrame, cells: list[Cell]) -> str:
@@ -115,7 +99,7 @@ def blocks(table: polars.DataFrame, plan: Plan) -> dict[str, str]:
     return {
         "state": state,
         "findings": "\n".join(map(pages.bullet, findings(table, cells))) or "Too few runs are stored.",
-        "methods": short_table(table, cells),
+        "methods": short_table(table, cells, comparison_times.read()),
         **{data: long_table(table, some) for data, some in by_data.items()},
     }
 

@@ -20,21 +20,23 @@ FEW, MORE = 5, 25
 def training_seconds(plan: Plan, *, few: int = FEW, more: int = MORE) -> dict[str, float]:
     """Return, by the name of each task, the estimated training time here in seconds, on one thread.
 
-    Tasks that differ only in seed and strength take the same time, so one of each method and net is measured: with
-    `few` steps and with `more`.
+    Tasks that differ only in seed and strength take the same time, so one of each method, net and added term is
+    measured: with `few` steps and with `more`.
     """
     found: dict[str, float] = {}
     measured: dict[str, float] = {}
     with TemporaryDirectory() as folder:
         for task in plan.tasks:
-            method = f"{task.config['method']['name']} {task.config['data']} {task.config['net']}"
+            terms = [part for part in ("labels", "jacobian") if task.config.get(part)]
+            method = f"{task.config['method']['name']} {task.config['data']} {task.config['net']} {terms}"
             if method not in measured:
-                measured[method] = _seconds_of_a_step(task.config, Path(folder, str(len(measured))), few, more)
+                measured[method] = seconds_of_a_step(task.config, Path(folder, str(len(measured))), few, more)
             found[task.name] = measured[method] * task.config["training"]["steps"]
     return found
 
 
-def _seconds_of_a_step(config: Mapping[str, Any], folder: Path, few: int, more: int) -> float:
+def seconds_of_a_step(config: Mapping[str, Any], folder: Path, few: int, more: int) -> float:
+    """Return the CPU time of a training step, from the difference between runs of `few` and of `more` steps."""
     short, longer = (_seconds(config, steps, folder / str(steps)) for steps in (few, more))
     return max(longer - short, 0.0) / (more - few)
 
