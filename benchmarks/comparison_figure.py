@@ -11,7 +11,8 @@ from matplotlib.lines import Line2D
 from unweave.report.style import LIGHT
 from unweave.study.analysis import over_seeds
 
-COLOURS = dict(zip(ASKS, ("#2a78d6", "#eb6834", "#c2255c", "#2b8a3e", "#7048e8", "#b08900"), strict=True))
+PALETTE = ("#2a78d6", "#eb6834", "#c2255c", "#2b8a3e", "#7048e8", "#b08900")
+COLOURS: dict[str, str] = dict(zip(ASKS, PALETTE, strict=True))
 """A colour for each kind of supervision."""
 
 

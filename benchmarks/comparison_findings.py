@@ -85,5 +85,6 @@ def _floor(table: polars.DataFrame, cells: list[Cell], data: str) -> Iterator[st
 
 def not_above(scores: Mapping[str, np.ndarray], floor: np.ndarray) -> list[str]:
     """Return the methods that are not above a floor, by Welch's test with Holm's correction for all methods."""
-    p = [float(ttest_ind(values, floor, equal_var=False, alternative="greater").pvalue) for values in scores.values()]
+    tests = (ttest_ind(values, floor, equal_var=False, alternative="greater") for values in scores.values())
+    p = [float(np.asarray(test)[1]) for test in tests]
     return [method for method, corrected in zip(scores, holm(p), strict=True) if not corrected <= LEVEL]

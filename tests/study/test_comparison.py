@@ -162,7 +162,8 @@ def test_the_picture_draws_the_mean_of_every_method_over_its_seeds(plan):
     drawn = {line.get_marker(): np.asarray(line.get_xydata()) for line in panel.get_lines()}
     np.testing.assert_allclose(drawn["o"], [[0.2, names.index("fsq")]])
     np.testing.assert_allclose(drawn["."][:, 0], [0, 0.1, 0.2, 0.3, 0.4])
-    assert [line.get_xdata()[0] for line in panel.get_lines() if line.get_linestyle() == "--"] == pytest.approx([0.2])
+    floors = [np.asarray(line.get_xdata())[0] for line in panel.get_lines() if line.get_linestyle() == "--"]
+    assert floors == pytest.approx([0.2])
     assert not any(line.get_marker() == "o" for axes in others for line in axes.get_lines())
 
 
