@@ -55,6 +55,43 @@ def test_a_file_is_a_grid_with_seeds_outermost(tmp_path: Path):
     assert [len(tasks) for tasks in plan.cells().values()] == [2] * 7
 
 
+def test_a_data_set_may_have_training_options_which_a_method_overrides(tmp_path: Path):
+    text = """
+data = ["rooms3d:size=32", { name = "xysquares:size=32", standardise = true, lr = 0.01, batch = 16 }]
+seeds = 1
+batch = 8
+methods = [{ name = "vae" }, { name = "ae", lr = 0.1 }, { name = "beta-vae", data = "xysquares:size=32", beta = 2 }]
+"""
+    found = {
+        (task.config["data"]["name"], task.config["method"]["name"]): task.config["training"]
+        for task in read_grid(written(tmp_path, text)).plan().tasks
+    }
+    assert {key: (value["standardise"], value["lr"], value["batch"]) for key, value in found.items()} == {
+        ("rooms3d", "vae"): (False, 1e-3, 8),
+        ("rooms3d", "ae"): (False, 0.1, 8),
+        ("xysquares", "vae"): (True, 0.01, 16),
+        ("xysquares", "ae"): (True, 0.1, 16),
+        ("xysquares", "beta-vae"): (True, 0.01, 16),
+    }
+    plain = unweave.Study(data={"name": "xysquares:size=32", "standardise": True}, methods=["vae"], steps=3, batch=4)
+    assert plain.plan.tasks[0].config["training"]["standardise"]
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ("{ standardise = true }", "a data set of a study needs a name, not None"),
+        ('{ name = "xysquares", standardize = true }', "no training option of xysquares is called 'standardize'"),
+        ('{ name = "xysquares", seed = 3 }', "no training option of xysquares is called 'seed'"),
+        ('{ name = "xysquare" }', "no data set is called 'xysquare'"),
+        ("3", "data must be a list of data sets by name, not 3"),
+    ],
+)
+def test_a_wrong_data_set_says_what_is_wrong(tmp_path: Path, data: str, said: str):
+    with pytest.raises(unweave.UsageError, match=said):
+        read_grid(written(tmp_path, f"data = [{data}]\nseeds = 1\nmethods = ['vae']\n")).plan()
+
+
 def test_a_run_has_the_identity_that_training_gives_it(tmp_path: Path):
     study = unweave.Study(
         data="xysquares:size=32", methods=[BetaVAE(beta=2)], steps=3, batch=4, net="mlp", width=0.02, latents=3

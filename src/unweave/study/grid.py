@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import product
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from unweave.config import Config, Training
 from unweave.data import Dataset, Labels, load
@@ -35,12 +35,20 @@ OPTIONS = (*TRAINING, "net", "latents", "width", "depth", "labels", "jacobian", 
 SCORING = ("samples", "test_samples", "preset", "options", "label_noise", "bin_factors", "seed", "intervals", "floors")
 
 
+class Source(NamedTuple):
+    """A data set of a study: its name there, the set, and training options for it alone."""
+
+    name: str
+    data: Dataset
+    options: Settings
+
+
 @dataclass(frozen=True)
 class Grid:
     """A study as written in Python or in a TOML file."""
 
-    data: Sequence[str | Dataset]
-    """Data sets by name, with options after a colon."""
+    data: Sequence[str | Dataset | Settings]
+    """Data sets by name, with options after a colon; or tables with such a name and options of `unweave.train`."""
     methods: Sequence[Method | str | Settings]
     """Methods; or their names with settings, where a list is a dimension of the grid."""
     seeds: Sequence[int]
@@ -62,7 +70,7 @@ class Grid:
         for name, values in (("data", self.data), ("methods", self.methods), ("seeds", self.seeds)):
             if isinstance(values, str | Mapping) or not isinstance(values, Sequence | range) or not len(values):
                 raise UsageError(f"a study needs a list of {name}, not {values!r}")
-        check_list("data", self.data, (str, Dataset), "data sets by name")
+        check_list("data", self.data, (str, Dataset, Mapping), "data sets by name")
         check_list("methods", self.methods, (Method, str, Mapping), "methods")
         check_list("metrics", self.metrics, str, "metrics by name")
         check_list("snapshots", self.snapshots, int, "steps")
@@ -102,13 +110,13 @@ class Grid:
         scoring.keys()  # raises for a misspelt metric or option before anything is trained
         return scoring
 
-    def _configs(self, loaded: Sequence[tuple[str, Dataset]], seed: int) -> Iterator[Config]:
-        for text, data in loaded:
+    def _configs(self, loaded: Sequence[Source], seed: int) -> Iterator[Config]:
+        for source in loaded:
             for method in self.methods:
                 entry = _entry(method)
-                if text in _names_of(entry.pop("data", text), loaded):
-                    for settings in _choices({**self.options, **entry}):
-                        config = resolved(_config(settings, data, seed), data)
+                if source.name in _names_of(entry.pop("data", source.name), loaded):
+                    for settings in _choices({**self.options, **source.options, **entry}):
+                        config = resolved(_config(settings, source.data, seed), source.data)
                         check_snapshots(self.snapshots, config.training.steps)
                         yield config
 
@@ -137,7 +145,8 @@ def grid_of(written: Mapping[str, Any]) -> Grid:
     values = {name: written[name] for name in own if name in written}
     values["seeds"] = seeds_of(values["seeds"])
     for name in ("data", "metrics"):
-        values[name] = [values[name]] if isinstance(values.get(name, []), str) else values.get(name, [])
+        alone = isinstance(values.get(name, []), str | Mapping)
+        values[name] = [values[name]] if alone else values.get(name, [])
     return Grid(**values, options={name: value for name, value in written.items() if name not in own})
 
 
@@ -165,11 +174,11 @@ def _entry(method: Method | str | Settings) -> dict[str, Any]:
     return entry
 
 
-def _names_of(wanted: str | Sequence[str], loaded: Sequence[tuple[str, Dataset]]) -> Sequence[str]:
+def _names_of(wanted: str | Sequence[str], loaded: Sequence[Source]) -> Sequence[str]:
     """Return the data sets that a method is limited to."""
     names = [wanted] if isinstance(wanted, str) else wanted
     check_list("data of a method", names, str, "data sets of this study")
-    known = [text for text, _ in loaded]
+    known = [source.name for source in loaded]
     for name in names:
         if name not in known:
             raise unknown("data set of this study", name, known)
@@ -234,7 +243,12 @@ def _value(value: Any, types: frozenset[type]) -> Any:
     return Schedule.read(value) if isinstance(value, str) and Schedule in types else value
 
 
-def _loaded(data: str | Dataset) -> tuple[str, Dataset]:
-    if not isinstance(data, Dataset):
-        return str(data), load(str(data))
-    return data.name, data
+def _loaded(entry: str | Dataset | Settings) -> Source:
+    if isinstance(entry, Dataset):
+        return Source(entry.name, entry, {})
+    options = {"name": entry} if isinstance(entry, str) else dict(entry)
+    name = options.pop("name", None)
+    if not isinstance(name, str):
+        raise UsageError(f"a data set of a study needs a name, not {name!r}")
+    check_names(f"training option of {name}", options, OPTIONS)
+    return Source(name, load(name), options)

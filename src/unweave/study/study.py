@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -36,7 +36,7 @@ class Study:
     def __init__(
         self,
         *,
-        data: str | Dataset | Sequence[str | Dataset],
+        data: str | Dataset | Mapping[str, Any] | Sequence[str | Dataset | Mapping[str, Any]],
         methods: Sequence[Method | str | dict[str, Any]],
         seeds: int | Sequence[int] = 1,
         metrics: str | Sequence[str] = (),
@@ -74,7 +74,7 @@ class Study:
         from unweave.study.grid import Grid, seeds_of
 
         grid = Grid(
-            [data] if isinstance(data, str | Dataset) else data,
+            [data] if isinstance(data, str | Dataset | Mapping) else data,
             methods,
             seeds_of(seeds),
             [metrics] if isinstance(metrics, str) else metrics,
