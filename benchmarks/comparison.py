@@ -97,10 +97,10 @@ def merged(old: polars.DataFrame, *more: polars.DataFrame) -> polars.DataFrame:
 
 
 def store(sources: Iterable[Path], path: Path = STORE) -> polars.DataFrame:
-    """Merge the scores of studies and of such files into the stored ones, and return all."""
+    """Merge the scores of studies and of such files into the stored ones, and return those of the plan's runs."""
     plan = plan_of()
     tables = [read_table(source) if source.is_file() else scores_of(source, plan) for source in sources]
-    table = merged(read(path), *tables)
+    table = merged(read(path), *tables).filter(polars.col("run").is_in(names_of(plan)))
     write_table(path, table)
     return table
 

@@ -98,8 +98,9 @@ def test_finished_runs_of_the_plan_are_read_off_a_study(plan, tmp_path: Path):
     assert found["seconds"].to_list() == [1.5] * 2 * len(TITLES)
     assert found.equals(comparison.read(path))
     other = tmp_path / "other.parquet"
-    comparison.write_table(other, comparison.merged(polars.DataFrame(schema=comparison.COLUMNS), scores("far", 0.5)))
-    assert set(comparison.store([other], path)["run"]) == {whole.name, discrete.name, "far"}
+    far = plan.tasks[5].name
+    comparison.write_table(other, comparison.merged(scores(far, 0.5), scores("of another plan", 0.5)))
+    assert set(comparison.store([other], path)["run"]) == {whole.name, discrete.name, far}
 
 
 def test_a_cell_shows_its_mean_and_interval_over_seeds_or_that_it_is_not_run(plan):
