@@ -99,6 +99,11 @@ def load(plugin: str | Path) -> dict[str, list[str]]:
     -------
     dict
         The names that it defines, by kind, such as {"method": ["my-method"]}.
+
+    Examples
+    --------
+    >>> load("my_method.py")  # doctest: +SKIP
+    {'method': ['my-method']}
     """
     before = {id(thing) for kind in KINDS for thing in kind.own.values()}
     module = _import(str(plugin))

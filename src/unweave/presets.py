@@ -79,6 +79,11 @@ def presets_for(method: str) -> dict[str, Preset]:
     -------
     dict
         The presets by name.
+
+    Examples
+    --------
+    >>> list(presets_for("slow-vae"))
+    ['slow-vae']
     """
     return {name: found for name, found in PRESETS.items() if method in found.methods}
 

@@ -172,6 +172,13 @@ def as_dataset(data: Data) -> Dataset:
     -------
     Dataset
         The data set.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> data = as_dataset(np.zeros((5, 32, 32, 3), dtype=np.uint8))
+    >>> len(data), data.shape
+    (5, (32, 32, 3))
     """
     if isinstance(data, Dataset):
         return data

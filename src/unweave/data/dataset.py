@@ -31,6 +31,14 @@ class Dataset(ABC):
     A subclass sets the five attributes and writes `_draw`. The parameters of its constructor are the options of the
     data set. A set that is not a full grid also overrides `__len__` and `values`, and sets `is_grid`. The name of your
     own subclass comes from its class (MyData becomes my-data) unless it sets `name`, and `load` finds it by that name.
+
+    Examples
+    --------
+    >>> data = unweave.load("xysquares:size=32")
+    >>> len(data), data.shape, data.factors.names
+    (262144, (32, 32, 3), ('x_R', 'y_R', 'x_G', 'y_G', 'x_B', 'y_B'))
+    >>> data.images([0, 1]).shape, data.values([1])
+    ((2, 32, 32, 3), array([[0, 0, 0, 0, 0, 1]]))
     """
 
     name: str

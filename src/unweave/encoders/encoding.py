@@ -158,6 +158,12 @@ def encode_layers(
     -------
     dict[str, Codes]
         The codes by layer, of the same images.
+
+    Examples
+    --------
+    >>> found = encode_layers("pixels", "xysquares:size=32", ["pooled"], samples=10)
+    >>> {layer: codes.codes.shape for layer, codes in found.items()}
+    {'pooled': (10, 3072)}
     """
     images = _with_images(as_dataset(data))
     _check(layers, pooling, batch, projection, width)

@@ -58,6 +58,12 @@ def open_encoder(
     -------
     Encoder
         With `codes(images, layers, pooling)` and `shapes(shape)`.
+
+    Examples
+    --------
+    >>> images = unweave.load("xysquares:size=32").images([0, 1])
+    >>> open_encoder("pixels").codes(images, ["pooled"], "mean")["pooled"].shape
+    (2, 3072)
     """
     if isinstance(encoder, Encoder):
         return encoder

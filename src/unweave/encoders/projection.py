@@ -48,6 +48,14 @@ def project(
     tuple[np.ndarray, dict]
         The codes (n, width), float32, and a record of the fit: kind, width, seed, and details such as the share of
         variance kept, or the settings and statistics of a sparse autoencoder.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> codes = np.random.default_rng(0).normal(size=(200, 20))
+    >>> narrow, record = project(codes, "pca", width=5)
+    >>> narrow.shape
+    (200, 5)
     """
     if projection not in PROJECTIONS:
         raise unknown("projection", projection, PROJECTIONS)

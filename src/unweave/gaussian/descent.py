@@ -32,6 +32,12 @@ def descend(
     -------
     tuple of Encoder, Decoder and float
         The encoder, the decoder and their loss.
+
+    Examples
+    --------
+    >>> encoder, decoder, least = descend(SCENARIOS["3-in-2"].world())
+    >>> round(least, 2)
+    2.32
     """
     import torch
 

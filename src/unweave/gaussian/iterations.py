@@ -129,6 +129,13 @@ def blahut_arimoto(
     -------
     Solutions
         Encoder and decoder of each cell, and how it ended.
+
+    Examples
+    --------
+    >>> world = SCENARIOS["3-in-2"].world()
+    >>> found = blahut_arimoto(world, gamma=[1.0, 0.99], lam=0.0)
+    >>> found.encoder.weights.shape                    # cells, latents, observed variables
+    (2, 3, 4)
     """
     g, lam, seeds = _cells(world, gamma, lam, seeds, tolerance, steps)
     if noise not in NOISES:

@@ -118,6 +118,13 @@ def loss(
     -------
     numpy.ndarray
         The loss of each cell.
+
+    Examples
+    --------
+    >>> world = SCENARIOS["3-in-2"].world()
+    >>> found = blahut_arimoto(world, gamma=1.0, lam=0.0)
+    >>> loss(found.encoder, found.decoder, world.sigma_y).round(2)
+    array([2.32])
     """
     (b, w), z, y = encoder, decoder.noise, np.asarray(sigma_y, dtype=np.float64)
     m, n = b.shape[-2:]

@@ -81,6 +81,14 @@ def score(world: World, sigma_x: np.ndarray, sigma_xv: np.ndarray, *, tie: float
     of I(x; v_k), because the entropy of a continuous factor would depend on its unit. DCI [Eastwood2018]_ has the
     absolute standardised regression coefficients as importances, and informativeness is the mean over factors of 1 -
     sqrt(1 - R^2). The total correlation [Watanabe1960]_ is that of the codes, in nats.
+
+    Examples
+    --------
+    >>> world = SCENARIOS["3-in-2"].world()
+    >>> found = blahut_arimoto(world, gamma=[1.0, 0.99], lam=0.0)
+    >>> scores = score(world, *world.seen_by(found.encoder))
+    >>> scores.im.shape, scores.sap.shape              # one entry for each cell
+    ((2,), (2,))
     """
     spread, width = np.sqrt(np.diag(world.sigma_v)), np.sqrt(np.diagonal(sigma_x, axis1=1, axis2=2))
     correlations = sigma_xv / width[:, :, None] / spread  # (cells, m, s)

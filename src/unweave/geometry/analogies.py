@@ -58,6 +58,14 @@ def analogy(points: np.ndarray, found: Factorisation, a: int, b: int, c: int, fa
     -------
     int
         The index of d.
+
+    Examples
+    --------
+    >>> points = sample("S^2 x S^2", n=1000).points
+    >>> found = geomancer(points, dim=4)
+    >>> d = analogy(points, found, a=0, b=1, c=2, factor=0)
+    >>> 0 <= d < 1000
+    True
     """
     points = np.asarray(points, float)
     for name, point in (("a", a), ("b", b), ("c", c)):

@@ -46,6 +46,11 @@ def estimate_dim(points: Any) -> Dimension:
     -------
     Dimension
         The dimension, with the evidence for it.
+
+    Examples
+    --------
+    >>> estimate_dim(sample("S^2 x S^2", n=1000).points).dim
+    4
     """
     x = np.asarray(points, float)
     if x.ndim != 2 or len(x) < 3 or not np.isfinite(x).all():

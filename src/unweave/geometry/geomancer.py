@@ -76,6 +76,13 @@ def geomancer(
     -------
     Factorisation
         The factors at every point, with the spectrum and estimates of the error.
+
+    Examples
+    --------
+    >>> points = sample("S^2 x S^2", n=1000).points
+    >>> found = geomancer(points, dim=4)
+    >>> found.count, found.dims
+    (2, (2, 2))
     """
     x = checked(points)
     dim = several_dims(x).dim if dim is None else dim

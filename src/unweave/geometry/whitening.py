@@ -42,6 +42,13 @@ def whiten(points: Any) -> Whitened:
     -------
     Whitened
         The new points, and the map that made them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> points = np.random.default_rng(0).normal(size=(1000, 2)) * [1, 10]
+    >>> np.cov(whiten(points).points.T).diagonal().round(2)
+    array([1., 1.])
     """
     checked(points)
     x = np.asarray(points, float)

@@ -77,6 +77,11 @@ def with_defaults(name: str) -> Method:
     -------
     Method
         The method. If a field has no default, a `UsageError` names it.
+
+    Examples
+    --------
+    >>> with_defaults("beta-vae")
+    BetaVAE(loss='auto', beta=4.0, normalise_beta=False)
     """
     kind = method_of(name)
     for spec in fields(kind):

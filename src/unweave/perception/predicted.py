@@ -137,6 +137,11 @@ def predicted_and_learned(
     -------
     Predictions
         With `rows`, one per factor and run, `agreement()` and `by_verdict()`.
+
+    Examples
+    --------
+    >>> found = predicted_and_learned("studies/sweep")  # doctest: +SKIP
+    >>> found.agreement()  # doctest: +SKIP
     """
     found = _usable(open_runs(runs))
     samples = whole_number(samples, "samples", 2)

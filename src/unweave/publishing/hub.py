@@ -34,6 +34,12 @@ def upload(folder: str | PathLike[str], repo: str, *, private: bool = False) -> 
     -------
     str
         The address of the repository.
+
+    Examples
+    --------
+    >>> folder = unweave.publish("runs/first", "published/first", repo="ada/first")  # doctest: +SKIP
+    >>> upload(folder, "ada/first")  # doctest: +SKIP
+    'https://huggingface.co/ada/first'
     """
     check_repo(repo)
     if not all(Path(folder, name).is_file() for name in (CONFIG, PUBLISHED)):

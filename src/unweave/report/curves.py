@@ -76,6 +76,10 @@ def training_figure(log: polars.DataFrame, *, columns: int = 3) -> Chart:
     -------
     Chart
         A matplotlib figure.
+
+    Examples
+    --------
+    >>> training_figure(unweave.Run.open("runs/first").log()).savefig("curves.png")
     """
     names = terms(log)
     if not names:

@@ -29,6 +29,10 @@ def factor_grid(data: Dataset, *, columns: int = 10, seed: int = 0) -> Image.Ima
     -------
     PIL.Image.Image
         The picture.
+
+    Examples
+    --------
+    >>> factor_grid(unweave.load("xysquares:size=32"), columns=4).save("factors.png")
     """
     return draw(_factor_rows(data, columns, seed))
 
@@ -49,6 +53,10 @@ def samples_grid(data: Dataset, *, rows: int = 3, columns: int = 10, seed: int =
     -------
     PIL.Image.Image
         The picture.
+
+    Examples
+    --------
+    >>> samples_grid(unweave.load("xysquares:size=32"), rows=2, columns=3).save("samples.png")
     """
     return draw(_sample_rows(data, rows, columns, seed))
 
@@ -72,6 +80,10 @@ def show(data: Dataset, *, rows: int = 3, columns: int = 10, seed: int = 0) -> I
     -------
     PIL.Image.Image
         The picture.
+
+    Examples
+    --------
+    >>> show(unweave.load("xysquares:size=32")).save("data.png")
     """
     if not data.has_images:
         from unweave.report.lines import picture, sample_figure

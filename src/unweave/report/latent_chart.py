@@ -35,6 +35,10 @@ def latents_figure(run: RunLike, *, samples: int = 2000, seed: int = 0) -> Chart
         Above, the mean KL divergence of each latent from the prior, in nats (for latents without a posterior variance,
         their variance; for categories, their entropy). Below, the share of each factor that it holds, I(z; v) / H(v): a
         disentangled code has one filled cell in each row, each in its own column. Without factors, only the upper part.
+
+    Examples
+    --------
+    >>> latents_figure(unweave.Run.open("runs/first"), samples=100).savefig("latents.png")
     """
     seen = survey(run, samples=samples, seed=seed)
     if len(seen.codes) < 2:

@@ -39,6 +39,10 @@ def traversals(
     -------
     PIL.Image.Image
         The picture.
+
+    Examples
+    --------
+    >>> traversals(unweave.Run.open("runs/first"), rows=3, span=3.0).save("traversals.png")
     """
     if not run.data.has_images:
         from unweave.report.lines import picture, traversal_figure
@@ -98,6 +102,10 @@ def reconstructions(run: RunLike, n: int = 10, seed: int = 0) -> Image.Image:
     -------
     PIL.Image.Image
         The picture.
+
+    Examples
+    --------
+    >>> reconstructions(unweave.Run.open("runs/first"), n=5).save("reconstructions.png")
     """
     if not run.data.has_images:
         from unweave.report.lines import picture, reconstruction_figure

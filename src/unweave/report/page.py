@@ -58,6 +58,11 @@ def write_page(run: RunLike, out: Path | None = None) -> Path:
     -------
     Path
         The page. The same run gives the same bytes.
+
+    Examples
+    --------
+    >>> write_page(unweave.Run.open("runs/first")).name
+    'report.html'
     """
     path = run.path / "report.html" if out is None else Path(out)
     page = render(run)

@@ -85,6 +85,11 @@ def survey(run: RunLike, *, samples: int = 512, seed: int = 0) -> Survey:
     Survey
         The codes, the factors, and what each latent carries: its mean KL in nats; without a posterior, its variance;
         for categories, the entropy.
+
+    Examples
+    --------
+    >>> survey(unweave.Run.open("runs/first"), samples=100).codes.shape
+    (100, 10)
     """
     rng = np.random.default_rng(seed)
     indices = rng.choice(len(run.data), size=min(samples, len(run.data)), replace=False)

@@ -66,6 +66,11 @@ def find(name: str) -> type[Reproduction]:
     -------
     type
         A subclass of `Reproduction`.
+
+    Examples
+    --------
+    >>> find("impossibility").__name__
+    'Impossibility'
     """
     if name not in RESULTS:
         raise unknown("published result", name, RESULTS)
@@ -87,6 +92,11 @@ def preset_of(kind: type[Reproduction], preset: str) -> Any:
     -------
     object
         The settings, a dataclass.
+
+    Examples
+    --------
+    >>> preset_of(find("impossibility"), "smoke").samples
+    800
     """
     if preset not in kind.presets:
         raise unknown("preset", preset, kind.presets)
@@ -127,6 +137,12 @@ def reproduce(
     -------
     Outcome
         Published and reproduced numbers, notes, figures and tables.
+
+    Examples
+    --------
+    >>> outcome = reproduce("impossibility", preset="smoke")
+    >>> outcome.findings.rows[0].difference
+    0.0
     """
     kind = find(name)
     settings = preset_of(kind, preset)

@@ -32,7 +32,19 @@ if TYPE_CHECKING:
 
 
 class Run:
-    """A trained or partly trained model in its folder."""
+    """A trained or partly trained model in its folder.
+
+    Examples
+    --------
+    >>> run = Run.open("runs/first")
+    >>> images = run.data.images([0, 1, 2])
+    >>> codes = run.encode(images)
+    >>> codes.shape, run.decode(codes).shape
+    ((3, 10), (3, 32, 32, 3))
+    >>> run.traversals(rows=3).save("traversals.png")
+    >>> run.log().columns
+    ['step', 'loss', 'reconstruction', 'kl']
+    """
 
     def __init__(self, path: Path, values: dict[str, Any], device: str = "auto", net: Modules | None = None) -> None:
         self.path = path
@@ -66,6 +78,11 @@ class Run:
         -------
         Run
             The run. Your own method, net or data set must be defined before, or loaded as a plugin.
+
+        Examples
+        --------
+        >>> Run.open("runs/first").state
+        'finished'
         """
         path = Path(path)
         values = read_config(path)
@@ -450,6 +467,12 @@ class Run:
         -------
         polars.DataFrame
             The table of `unweave.evaluate`. The saved table has no times, so that equal runs have equal files.
+
+        Examples
+        --------
+        >>> run = Run.open("runs/first")
+        >>> run.evaluate("mig", samples=1000, test_samples=500)["metric"].to_list()
+        ['mig', 'encoding']
         """
         from unweave.metrics.evaluate import whole_scores
         from unweave.metrics.request import Request

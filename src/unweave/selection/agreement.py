@@ -78,6 +78,16 @@ def agreement_pairs(
     -------
     array
         Symmetric (R, R), in [0, 1]; the diagonal is NaN.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unweave.selection import agreement_pairs
+    >>> codes = np.random.default_rng(0).normal(size=(1000, 2))
+    >>> agreement_pairs([codes, -codes[:, ::-1], codes @ [[0.8, 0.6], [-0.6, 0.8]]]).round(2)
+    array([[nan, 1. , 0.8],
+           [1. , nan, 0.8],
+           [0.8, 0.8, nan]])
     """
     if kind not in ("linear", "rank"):
         raise unknown("kind of agreement", str(kind), ("linear", "rank"))

@@ -157,6 +157,14 @@ def dynamics_pairs(
     -------
     array
         Symmetric (R, R), NaN on the diagonal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unweave.selection import dynamics_pairs
+    >>> trace = np.random.default_rng(0).normal(size=(4, 30, 6)).cumsum(axis=0)
+    >>> bool(abs(dynamics_pairs([trace, -trace])[0, 1]) < 1e-6)
+    True
     """
     chosen = _options(options)
     points = dynamics_embedding(traces, seed=seed, threads=threads, on_progress=on_progress, **options)

@@ -75,6 +75,13 @@ def select(
     -------
     Selection
         Tables of specifications, of runs and of correlations, and the choices as sentences.
+
+    Examples
+    --------
+    >>> from unweave.selection import select
+    >>> found = select("runs", "elbo", samples=200)
+    >>> found.specifications.select("score", "rank", "seeds").rows()
+    [('elbo', 1, 2)]
     """
     names = scores_named(scores)
     by_name = [scores] if isinstance(scores, str) else list(scores)

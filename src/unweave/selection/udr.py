@@ -112,6 +112,15 @@ def udr_pairs(
     -------
     array
         Scores (R, R) in [0, 1]; the diagonal is NaN. Entry (i, j) predicts the latents of j from those of i.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unweave.selection import udr_pairs
+    >>> codes = np.random.default_rng(0).normal(size=(1000, 2))
+    >>> udr_pairs([codes, codes[:, ::-1]]).round(2)
+    array([[nan, 0.9],
+           [0.9, nan]])
     """
     check_choice("kind", kind, Kind)
     check_choice("averaging", averaging, Averaging)
