@@ -4,12 +4,12 @@
     python benchmarks/comparison.py run --part 1/4 --out studies/comparison-1
     python benchmarks/comparison.py store studies/comparison-1 others.parquet
 
-examples/studies/comparison.toml defines every run. Part 1/4 is every fourth run, from the first on, so each machine can
-take another part. After an interruption the same command continues from the checkpoints. Runs whose scores are in
+examples/studies/comparison.toml defines every run. A part is every fourth run, so each machine can take another one.
+After an interruption the same command continues from the checkpoints. Runs whose scores are in
 docs/results/comparison.parquet are not run again. `store` merges the scores of finished runs into that file, from
 folders of studies and from such files of other machines, in any order, and writes docs/choose-a-method.md
-(`comparison_docs.py`); stored runs do not change. `cost` estimates the training time here from a few steps of each
-method.
+(`comparison_docs.py`). Stored runs do not change; those that the plan no longer has are dropped. `cost` estimates the
+training time here from a few steps of each method.
 """
 
 from __future__ import annotations
@@ -51,14 +51,16 @@ def plan_of(file: Path = FILE) -> Plan:
 
 
 def part_of(plan: Plan, part: str, stored: Iterable[str] = ()) -> Plan:
-    """Return the runs of a part, such as "2/4", without those that are stored."""
+    """Return the runs of a part, such as "2/4", without those that are stored.
+
+    Parts take turns, and with each seed another one begins: a part would otherwise get the same cells for every seed.
+    """
     number, _, parts = part.partition("/")
     if not (number.isdigit() and parts.isdigit() and 1 <= int(number) <= int(parts)):
         raise SystemExit(f"a part is written 1/4, not {part!r}")
     known = set(stored)
-    return replace(
-        plan, tasks=tuple(task for task in plan.tasks[int(number) - 1 :: int(parts)] if task.name not in known)
-    )
+    ours = [task for place, task in enumerate(plan.tasks) if (place + task.seed) % int(parts) == int(number) - 1]
+    return replace(plan, tasks=tuple(task for task in ours if task.name not in known))
 
 
 def read(path: Path = STORE) -> polars.DataFrame:
@@ -99,6 +101,9 @@ def merged(old: polars.DataFrame, *more: polars.DataFrame) -> polars.DataFrame:
 def store(sources: Iterable[Path], path: Path = STORE) -> polars.DataFrame:
     """Merge the scores of studies and of such files into the stored ones, and return those of the plan's runs."""
     plan = plan_of()
+    sources = list(sources)
+    if absent := [str(source) for source in sources if not source.exists()]:
+        raise SystemExit(f"there is no file or folder {', '.join(absent)}")
     tables = [read_table(source) if source.is_file() else scores_of(source, plan) for source in sources]
     table = merged(read(path), *tables).filter(polars.col("run").is_in(names_of(plan)))
     write_table(path, table)
@@ -113,7 +118,11 @@ def run(part: str, out: Path, workers: int | None) -> None:
     StudyFolder(out).write_plan(todo)
     study = Study.open(out)
     print(f"{len(todo.tasks)} runs of part {part} are not stored: {study.status().counts}", flush=True)
-    print(study.run(workers=workers, on_result=lambda outcome: print(outcome.name, outcome.kind, flush=True)).counts)
+    print(
+        study.run(
+            workers=workers, on_result=lambda outcome: print(outcome.name, outcome.kind, outcome.summary, flush=True)
+        ).counts
+    )
     return None
 
 
