@@ -15,27 +15,37 @@ from unweave.study.plan import Plan
 from unweave.study.task import Task, settings_of
 
 DISENTANGLEMENT, INFORMATIVENESS = "dci-disentanglement", "dci-informativeness"
-"""The scores of the short table."""
+"""D and I on the page."""
 UNTRAINED = "untrained"
 LABELLED = "beta-vae + labels"
 JACOBIAN = "beta-vae + jacobian"
 HFS_TC = "hfs + tc"
-ASKS = ("nothing", "pairs", "pairs, known", "triplets", "one factor", "labels")
-"""What methods need, in the order of the page."""
+ASKS = {
+    "nothing": "Images alone",
+    "pairs": "Pairs of images",
+    "pairs, known": "Pairs whose shared factors are known",
+    "triplets": "Triplets of images",
+    "one factor": "One factor of every image",
+    "labels": "All factors of some images",
+}
+"""What methods need, in the order of the page, and how the page says it."""
 
 ABOUT: dict[str, tuple[str, str]] = {
-    UNTRAINED: ("nothing", "nothing; a VAE with its first, random weights: what scores are without learning"),
+    UNTRAINED: ("nothing", "nothing; a VAE with its first, random weights: the scores without learning"),
     "vae": ("nothing", "nothing; the baseline"),
     "ae": ("nothing", "nothing; codes without noise or prior"),
-    "beta-vae": ("nothing", "factors cost different numbers of nats, so that noise aligns latents with them"),
-    JACOBIAN: ("nothing", "the same, and factors change images in different directions"),
+    "beta-vae": (
+        "nothing",
+        "factors change images by different amounts, so that the noise of codes aligns latents with them",
+    ),
+    JACOBIAN: ("nothing", "as beta-vae, and factors change images in different directions"),
     "annealed-vae": ("nothing", "as beta-vae, and factors are learnt one after the other as the capacity grows"),
     "factor-vae": ("nothing", "factors are independent"),
     "beta-tcvae": ("nothing", "factors are independent"),
     "alpha-tcvae": ("nothing", "factors are independent, and each is worth knowing given the others"),
     "dip-vae I": ("nothing", "factors are uncorrelated; means are decorrelated"),
     "dip-vae II": ("nothing", "factors are uncorrelated; samples are decorrelated"),
-    "info-vae": ("nothing", "the codes of all images together are normal"),
+    "info-vae": ("nothing", "the codes of all images together are normally distributed"),
     "hfs": ("nothing", "every combination of factors can occur, correlated or not"),
     HFS_TC: ("nothing", "factors are independent, and every combination of them can occur"),
     "qlae": ("nothing", "few values per latent suffice, and each means one thing"),
@@ -46,16 +56,16 @@ ABOUT: dict[str, tuple[str, str]] = {
     "factor-qvae": ("nothing", "a latent is one of a few values, and factors are independent"),
     "ada-tvae-unsupervised": ("nothing", "distances between images follow the factors"),
     "pcl": ("pairs", "one image follows the other in time, and factors move independently; no decoder"),
-    "lejepa": ("pairs", "codes of two images that share factors agree, and factors are normal; no decoder"),
+    "lejepa": ("pairs", "as pcl, but factors are normally distributed, and found up to a rotation; no decoder"),
     "slow-vae": ("pairs", "most factors change little between two images"),
     "ada-gvae": ("pairs", "two images share some factors, and differ much in others"),
-    "ada-ml-vae": ("pairs", "the same"),
+    "ada-ml-vae": ("pairs", "as ada-gvae"),
     "gvae": ("pairs, known", "which factors two images share is known"),
-    "ml-vae": ("pairs, known", "the same"),
+    "ml-vae": ("pairs, known", "as gvae"),
     "beta-tvae": ("triplets", "which of two images is nearer to a third is known"),
-    "ada-tvae": ("triplets", "the same, and few factors differ"),
-    "tae": ("triplets", "as β-TVAE, without noise or prior"),
-    "ada-tae": ("triplets", "as Ada-TVAE, without noise or prior"),
+    "ada-tvae": ("triplets", "as beta-tvae, and few factors differ"),
+    "tae": ("triplets", "as beta-tvae, without noise or prior"),
+    "ada-tae": ("triplets", "as ada-tvae, without noise or prior"),
     "ivae": ("one factor", "factors are independent given the one that is known for every image"),
     LABELLED: ("labels", "the factors of 1,000 images are known"),
 }
@@ -135,7 +145,12 @@ def usual(cells: list[Cell], method: str, data: str) -> Cell:
 
 def by_need() -> Iterator[tuple[str, str]]:
     """Return each kind of supervision with each method that needs it, in the order of the page."""
-    return ((asks, method) for asks in ASKS for method, (wanted, _) in ABOUT.items() if wanted == asks)
+    return ((asks, method) for asks in ASKS for method in methods_with(asks))
+
+
+def methods_with(asks: str) -> list[str]:
+    """Return the methods that need this kind of supervision."""
+    return [method for method, (wanted, _) in ABOUT.items() if wanted == asks]
 
 
 def sets_of(cells: list[Cell]) -> list[str]:

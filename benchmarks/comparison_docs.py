@@ -6,21 +6,25 @@ as such. The table of the Jacobian term is on its own page.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from textwrap import fill
 
 import comparison_times
+import numpy as np
 import pages
 import polars
 from comparison_cells import (
     ABOUT,
+    ASKS,
     DISENTANGLEMENT,
-    INFORMATIVENESS,
     JACOBIAN,
     PAGES,
+    UNTRAINED,
     Cell,
-    by_need,
     cells_like,
     cells_of,
+    methods_with,
     scores_of_cell,
     sets_of,
     usual,
@@ -38,8 +42,9 @@ PAGE = DOCS / "choose-a-method.md"
 FIGURE = DOCS / "images" / "comparison.png"
 JACOBIAN_PAGE = DOCS / "methods" / "orthogonal-jacobian.md"
 NOT_RUN = "not run"
+NOT_MEASURED = "not measured"
 UNDEFINED = "–"
-"""A score that does not apply to a method."""
+"""A score or a time that does not apply to a method."""
 
 
 def shown(table: polars.DataFrame, cell: Cell, metric: str) -> str:
@@ -51,37 +56,57 @@ def shown(table: polars.DataFrame, cell: Cell, metric: str) -> str:
         return UNDEFINED
     found = over_seeds(values.drop_nulls().to_numpy())
     if found.low is None or found.high is None:
-        return f"{found.value:.2f} ({found.seeds} of {len(cell.runs)} seeds)"
+        return f"{found.value:.2f} ({found.seeds} {'seed' if found.seeds == 1 else 'seeds'})"
     return f"{found.value:.2f} [{found.low:.2f}, {found.high:.2f}]"
 
 
-def short_table(table: polars.DataFrame, cells: list[Cell], times: polars.DataFrame) -> str:
-    """Return one line per method: what it needs and assumes, its cost, and D and I at the usual strength."""
-    columns = [
-        (title, metric, data)
-        for data in sets_of(cells)
-        for title, metric in (("D", DISENTANGLEMENT), ("I", INFORMATIVENESS))
-    ]
-    columns = [column for column in columns if column[0] == "D" or column[2] == "rooms3d"]
-    head = ["method", "asks for", "assumes", "time", *(f"{title} on {data}" for title, _, data in columns)]
-    lines = [row(head), "|---" * len(head) + "|"]
-    for asks, method in by_need():
-        time = relative_time(times, method)
-        link = f"[{method}](methods/{PAGES.get(method, method)}.md)"
-        scores = [shown(table, usual(cells, method, data), metric) for _, metric, data in columns]
-        lines.append(row([link, asks, ABOUT[method][1], f"{time:.1f} ×" if time else NOT_RUN, *scores]))
+def assumptions_table(times: polars.DataFrame) -> str:
+    """Return what each method assumes and costs."""
+    return table_by_need(["assumes", "time"], lambda method: [ABOUT[method][1], time_of(times, method)])
+
+
+def time_of(times: polars.DataFrame, method: str) -> str:
+    """Return the training time of a method relative to the VAE's."""
+    if method == UNTRAINED:
+        return UNDEFINED
+    time = relative_time(times, method)
+    return NOT_MEASURED if time is None else f"{time:.1f} ×"
+
+
+def short_table(table: polars.DataFrame, cells: list[Cell]) -> str:
+    """Return D of each method at its usual strength on every data set."""
+    sets = sets_of(cells)
+    return table_by_need(
+        [f"D on {data}" for data in sets],
+        lambda method: [shown(table, usual(cells, method, data), DISENTANGLEMENT) for data in sets],
+    )
+
+
+def table_by_need(head: list[str], parts_of: Callable[[str], list[str]]) -> str:
+    """Return a table with a line per method, below a line for each kind of supervision."""
+    lines = head_of(["method", *head])
+    for asks, text in ASKS.items():
+        lines.append(row([f"**{text}**", *[""] * len(head)]))
+        for method in methods_with(asks):
+            lines.append(row([f"[{method}](methods/{PAGES.get(method, method)}.md)", *parts_of(method)]))
     return "\n".join(lines)
 
 
 def long_table(table: polars.DataFrame, cells: list[Cell]) -> str:
     """Return one line per cell of a data set, with every score."""
-    lines = [row(["method", "strength", *TITLES.values()]), "|---" * (len(TITLES) + 2) + "|"]
-    for cell in cells:
-        scores = [shown(table, cell, metric) for metric in TITLES]
-        if set(scores) == {NOT_RUN}:  # said once
-            scores[1:] = [""] * (len(scores) - 1)
-        lines.append(row([cell.method, cell.strength or "–", *scores]))
-    return "\n".join(lines)
+    lines = head_of(["method", "strength", *TITLES.values()])
+    return "\n".join([*lines, *(row([cell.method, cell.strength or "–", *every_score(table, cell)]) for cell in cells)])
+
+
+def every_score(table: polars.DataFrame, cell: Cell) -> list[str]:
+    """Return all scores of a cell; that it was not run is said once."""
+    scores = [shown(table, cell, metric) for metric in TITLES]
+    return [NOT_RUN, *[""] * (len(scores) - 1)] if set(scores) == {NOT_RUN} else scores
+
+
+def head_of(titles: list[str]) -> list[str]:
+    """Return the first two lines of a Markdown table."""
+    return [row(titles), "|---" * len(titles) + "|"]
 
 
 def row(parts: list[str]) -> str:
@@ -89,29 +114,39 @@ def row(parts: list[str]) -> str:
     return "| " + " | ".join(parts) + " |"
 
 
+def state(table: polars.DataFrame, plan: Plan) -> str:
+    """Return how many runs are stored, and how long they trained."""
+    runs = table.unique("run")
+    said = f"{len(runs)} of {len(plan.tasks)} runs are stored."
+    seconds = runs["seconds"].drop_nulls().to_numpy()
+    if not len(seconds):
+        return said
+    low, middle, high = np.quantile(seconds, (0.1, 0.5, 0.9))
+    times = f"{middle:.0f} s for the median run, and {low:.0f} to {high:.0f} s for eight in ten"
+    return fill(f"{said} Training took {times}, {seconds.sum() / 3600:.1f} hours in all.", 118)
+
+
 def blocks(table: polars.DataFrame, plan: Plan) -> dict[str, str]:
     """Return the texts between the marks of the page, by name."""
     cells = cells_of(plan)
-    names = [task.name for task in plan.tasks]
-    done = table.filter(polars.col("run").is_in(names))["run"].n_unique()
-    state = f"{done} of {len(names)} runs are stored."
     by_data = {data: [cell for cell in cells if cell.data == data] for data in sets_of(cells)}
     return {
-        "state": state,
+        "assumptions": assumptions_table(comparison_times.read()),
+        "state": state(table, plan),
+        "scores": short_table(table, cells),
         "findings": "\n".join(map(pages.bullet, findings(table, cells))) or "Too few runs are stored.",
-        "methods": short_table(table, cells, comparison_times.read()),
         **{data: long_table(table, some) for data, some in by_data.items()},
     }
 
 
 def jacobian_table(table: polars.DataFrame, cells: list[Cell]) -> str:
     """Return the scores of a β-VAE without and with the Jacobian term, on every data set."""
-    lines = [row(["data", "weight", *TITLES.values()]), "|---" * (len(TITLES) + 2) + "|"]
+    lines = head_of(["data", "weight", *TITLES.values()])
     for data in sets_of(cells):
         with_term = [cell for cell in cells_like(cells, JACOBIAN) if cell.data == data]
         for cell in (usual(cells, "beta-vae", data), *with_term):
             weight = cell.strength.removeprefix("weight ") if cell in with_term else "0"
-            lines.append(row([data, weight, *(shown(table, cell, metric) for metric in TITLES)]))
+            lines.append(row([data, weight, *every_score(table, cell)]))
     return "\n".join(lines)
 
 

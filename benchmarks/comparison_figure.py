@@ -28,7 +28,9 @@ def comparison_figure(table: polars.DataFrame, cells: list[Cell]) -> Figure:
         _finish(axes, data)
     panels[0].set_yticks(range(len(names)), [method for _, method in names], fontsize=8)
     panels[0].set_ylim(len(names) - 0.4, -0.6)
-    labels = [Line2D([], [], marker="o", color=colour, linestyle="", label=asks) for asks, colour in COLOURS.items()]
+    labels = [
+        Line2D([], [], marker="o", color=colour, linestyle="", label=ASKS[asks]) for asks, colour in COLOURS.items()
+    ]
     figure.legend(handles=labels, loc="outside lower center", ncols=len(labels), fontsize=8, frameon=False)
     return figure
 
@@ -53,7 +55,7 @@ def _floor(axes: Axes, table: polars.DataFrame, cell: Cell) -> None:
 def _finish(axes: Axes, data: str) -> None:
     axes.set_title(data, loc="left", fontsize=9, color=LIGHT["ink"])
     axes.set_xlabel("D (DCI disentanglement)", fontsize=8, color=LIGHT["ink"])
-    axes.set_xlim(0, 1)
+    axes.set_xlim(-0.02, 1)  # so that marks at 0 are whole
     axes.tick_params(labelsize=8, length=0)
     axes.grid(axis="both", color=LIGHT["line"], linewidth=0.5)
     axes.set_axisbelow(True)

@@ -13,6 +13,7 @@ from comparison_cells import (
     UNTRAINED,
     Cell,
     by_need,
+    methods_with,
     scores_of_cell,
     sets_of,
     usual,
@@ -22,39 +23,37 @@ from scipy.stats import ttest_ind
 from unweave.study.analysis import FEW_SEEDS, best_cell, holm
 
 LEVEL = 0.05
-TITLES = {"D": DISENTANGLEMENT, "I": INFORMATIVENESS}
-WITH = {
-    "nothing": "Images alone",
-    "pairs": "Pairs",
-    "pairs, known": "Pairs whose shared factors are known",
-    "triplets": "Triplets",
-}
-"""Kinds of supervision that several methods share, as a sentence begins."""
+SCORES = {"D": DISENTANGLEMENT, "I": INFORMATIVENESS}
 
 
 def findings(table: polars.DataFrame, cells: list[Cell]) -> list[str]:
-    """Return which methods are best, and which an untrained network equals; nothing if too few runs are stored."""
-    return [
-        sentence for data in sets_of(cells) for sentence in (*_best(table, cells, data), *_floor(table, cells, data))
-    ]
+    """Return which methods are best, and which an untrained network equals.
+
+    The sentences are about all methods, so a data set has none while one of them lacks seeds.
+    """
+    return [sentence for data in sets_of(cells) for sentence in _about(table, cells, data)]
+
+
+def _about(table: polars.DataFrame, cells: list[Cell], data: str) -> Iterator[str]:
+    scores = {title: scores_at(table, cells, data, metric) for title, metric in SCORES.items()}
+    if all(len(values) >= FEW_SEEDS for by_method in scores.values() for values in by_method.values()):
+        yield from _best(data, scores["D"])
+        yield from _floor(data, scores)
 
 
 def scores_at(table: polars.DataFrame, cells: list[Cell], data: str, metric: str) -> dict[str, np.ndarray]:
-    """Return a score of every method that has enough seeds, by method."""
-    found = {
+    """Return a score of every method over its seeds, at the usual strength."""
+    return {
         method: scores_of_cell(table, usual(cells, method, data), metric).drop_nulls().to_numpy()
         for _, method in by_need()
     }
-    return {method: values for method, values in found.items() if len(values) >= FEW_SEEDS}
 
 
-def _best(table: polars.DataFrame, cells: list[Cell], data: str) -> Iterator[str]:
-    scores = scores_at(table, cells, data, DISENTANGLEMENT)
-    for asks in ASKS:
-        group = {name: scores[name] for wanted, name in by_need() if wanted == asks and name in scores}
-        group.pop(UNTRAINED, None)
+def _best(data: str, scores: Mapping[str, np.ndarray]) -> Iterator[str]:
+    for asks, text in ASKS.items():
+        group = {name: scores[name] for name in methods_with(asks) if name != UNTRAINED}
         if len(group) > 1:
-            yield f"{data}. {WITH[asks]}: {leaders(group)}."
+            yield f"{data}. {text}: {leaders(group)}."
 
 
 def leaders(scores: Mapping[str, np.ndarray]) -> str:
@@ -72,13 +71,11 @@ def leaders(scores: Mapping[str, np.ndarray]) -> str:
     return f"{first} has the highest D, {scores[first].mean():.2f}; {others}"
 
 
-def _floor(table: polars.DataFrame, cells: list[Cell], data: str) -> Iterator[str]:
-    for title, metric in TITLES.items():
-        scores = scores_at(table, cells, data, metric)
-        floor = scores.pop(UNTRAINED, None)
-        if floor is None or not scores:
-            continue
-        others = not_above(scores, floor)
+def _floor(data: str, scores: Mapping[str, Mapping[str, np.ndarray]]) -> Iterator[str]:
+    for title, by_method in scores.items():
+        trained = {name: values for name, values in by_method.items() if name != UNTRAINED}
+        floor = by_method[UNTRAINED]
+        others = not_above(trained, floor)
         which = f"{', '.join(others)} {'are' if len(others) > 1 else 'is'} not" if others else "every method is"
         yield f"{data}. {title} of the untrained network is {floor.mean():.2f}; {which} clearly above it."
 

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import polars
-from comparison_cells import Cell, by_need, sets_of, usual
+from comparison_cells import UNTRAINED, Cell, by_need, sets_of, usual
 
 from unweave.reproduce.study_cost import seconds_of_a_step
 from unweave.study.plan import Plan
@@ -38,6 +38,7 @@ def measured(plan: Plan, cells: list[Cell], step: Callable[[Config], float]) -> 
         for _ in range(ROUNDS)
         for data in sets_of(cells)
         for _, method in by_need()
+        if method != UNTRAINED
     ]
     table = polars.DataFrame(rows, schema=COLUMNS)
     return table.group_by("data", "method", maintain_order=True).agg(polars.col("milliseconds").median().round(3))
