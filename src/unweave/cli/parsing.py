@@ -90,7 +90,7 @@ def _with_choices(kind: type, choices: dict[tuple[str, ...], tuple[str, ...]]) -
             continue
         changed.append((spec.name, hint, _same_default(spec, hint)))
     # As a class of this module, it is not mistaken for a user's method.
-    own = {"__doc__": kind.__doc__, "__module__": __name__}
+    own = {"__doc__": (kind.__doc__ or "").replace("]_", "]"), "__module__": __name__}  # a citation, as people write it
     return make_dataclass(kind.__name__, changed, bases=(kind,), frozen=True, namespace=own)
 
 

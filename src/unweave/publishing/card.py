@@ -159,7 +159,7 @@ def _scores(run: Run) -> str:
         for row in shown
     ]
     older = "" if len(rows) == len(shown) else " `scores.parquet` also has scores of earlier weights."
-    of = f"Of the weights `{run.weights}` at step {run.step:,}."
+    of = f"These are scores of the weights `{run.weights}` at step {run.step:,}."
     return f"{_table(heads, cells)}\n\n{of} {READING}{older}"
 
 

@@ -73,7 +73,7 @@ def read_settings(folder: Path) -> SparseSettings:
         raise UsageError(f"'{folder}' holds no sparse autoencoder; fit one: unweave sparsify CODES.npz --out {folder}")
     values = read_json(folder / CONFIG)
     if values.get("kind") != KIND:
-        raise UsageError(f"'{folder}' holds something else than a sparse autoencoder; choose another folder")
+        raise UsageError(f"'{folder}' holds something else, not a sparse autoencoder; choose another folder")
     try:
         return SparseSettings(**values["settings"])
     except (KeyError, TypeError) as error:
@@ -119,6 +119,6 @@ def _refuse_other_folders(folder: Path) -> None:
         return
     if (folder / CONFIG).is_file():
         if read_json(folder / CONFIG).get("kind") != KIND:
-            raise UsageError(f"'{folder}' holds something else than a sparse autoencoder; choose another folder")
+            raise UsageError(f"'{folder}' holds something else, not a sparse autoencoder; choose another folder")
     elif any(not entry.name.startswith(".") for entry in folder.iterdir()):  # hidden files are our own
         raise UsageError(f"'{folder}' is not empty and holds no sparse autoencoder; choose another folder")
