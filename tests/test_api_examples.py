@@ -15,8 +15,6 @@ import unweave
 
 ELSEWHERE = ("unweave.metrics", "unweave.penalties", "unweave.perception")
 """Modules whose examples other tests run."""
-WRONG = {"share_interval": "its docstring shows a lower end of 0.22; the function gives 0.2255"}
-"""Examples that are known to be wrong, and why."""
 
 
 def documented() -> Iterator[tuple[str, str, str]]:
@@ -56,6 +54,4 @@ def test_an_example_of_the_api_runs(module, name, text, folder, monkeypatch):
     example = doctest.DocTestParser().get_doctest(text, names, name, None, None)
     told: list[str] = []
     failed = doctest.DocTestRunner(verbose=False).run(example, out=told.append).failed
-    if failed and name in WRONG:
-        pytest.xfail(WRONG[name])
     assert not failed, "".join(told)

@@ -71,7 +71,7 @@ def public_names(module: ModuleType) -> list[str]:
     """Return the names that a module offers: its `__all__`, or what it defines itself without an underscore."""
     if hasattr(module, "__all__"):
         return list(module.__all__)
-    defined = {name for name in vars(module) if origin(module, name) is module and not name.startswith("_")}
+    defined = [name for name in vars(module) if origin(module, name) is module and not name.startswith("_")]
     documented = attribute_docstrings(inspect.getsource(module))
     return [name for name in defined if name in documented or getattr(vars(module)[name], "__doc__", None)]
 

@@ -27,7 +27,7 @@ def share_interval(share: float, runs: int, groups: int) -> tuple[float, float]:
     Examples
     --------
     >>> [round(end, 2) for end in share_interval(0.26, 1800, 6)]
-    [0.22, 0.29]
+    [0.23, 0.29]
     """
     from scipy.stats import f as central
 
