@@ -100,10 +100,10 @@ def noise(v: Array, rng: np.random.Generator) -> Array:
 
 WORLDS = {
     "aligned": World("perfect", aligned, "one latent for each factor"),
-    "correlated": World("correlated factors", aligned, "one latent for each factor, but factors go in pairs", True),
-    "dead": World("dead latents", dead, "perfect, and six latents that hardly move"),
+    "correlated": World("correlated factors", aligned, "one latent for each factor; factors correlated in pairs", True),
+    "dead": World("dead latents", dead, "perfect, and six latents that hardly vary"),
     "copies": World("copies", copies, "each factor in two latents"),
-    "warped": World("warped", warped, "each latent is exp of its factor"),
+    "warped": World("warped", warped, "each latent is the exponential of its factor"),
     "circle": World("circle", circle, "each factor is an angle: its cosine and its sine"),
     "split": World("split", split, "each factor in two latents, which hold one half each"),
     "one-hot": World("one-hot", one_hot, "a latent for each value of each factor"),
@@ -111,7 +111,7 @@ WORLDS = {
     "rotated": World("rotated by 45°", rotated, "two factors share two latents, as sum and difference"),
     "merged": World("merged", merged, "two factors in one latent: 9 v₁ + v₂"),
     "scrambled": World("scrambled", scrambled, "v₁, and v₁ + v₂ modulo 9: v₂ takes both latents"),
-    "lost": World("half lost", lost, "two factors have a latent, two are not there"),
-    "noisy": World("noisy", noisy, "perfect plus noise of the same deviation"),
-    "noise": World("useless", noise, "codes that know nothing"),
+    "lost": World("half lost", lost, "two factors have a latent each, two are not encoded"),
+    "noisy": World("noisy", noisy, "perfect, plus noise of the same standard deviation"),
+    "noise": World("useless", noise, "noise, independent of the factors"),
 }
