@@ -105,7 +105,7 @@ WORLDS = {
     "copies": World("copies", copies, "each factor in two latents"),
     "warped": World("warped", warped, "each latent is the exponential of its factor"),
     "circle": World("circle", circle, "each factor is an angle: its cosine and its sine"),
-    "split": World("split", split, "each factor in two latents, which hold one half each"),
+    "split": World("split", split, "each factor in two latents, each of which encodes one half of it"),
     "one-hot": World("one-hot", one_hot, "a latent for each value of each factor"),
     "bumps": World("sparse, 64 latents", bumps, "16 latents for each factor, of which at most six are not 0"),
     "rotated": World("rotated by 45°", rotated, "two factors share two latents, as sum and difference"),
