@@ -59,7 +59,7 @@ WORDS = {
     "rank": "rank correlation",
     "relative": "relative importance",
     "worth": "worth",
-    "information": "share that the best latent knows",
+    "information": "share of its entropy in the best latent",
     "gap": "its lead over the next (MIG)",
 }
 
@@ -174,7 +174,7 @@ def cost(table: polars.DataFrame) -> str:
     listed = " and ".join(f"{row['cpu_seconds']:.0f} s for `{loss}`" for loss, row in most.items())
     pairs = f"Correlations over {PAIRS:,} pairs along one factor of `xysquares` at 64 × 64 and as many random pairs"
     space = memory(max(row["bytes"] for row in most.values()))
-    said = f"{pairs} take, together, {listed} of processor time, and {space}."
+    said = f"{pairs} take, together, {listed} of CPU time, and {space}."
     if "load" not in table.columns:
         return fill(said, 120)
     clock = " and ".join(f"{row['wall_seconds']:.0f} s" for row in most.values())
@@ -218,7 +218,7 @@ def learnt_tables(found: Predictions) -> str:
         for row in Predictions(runs).by_verdict().iter_rows(named=True):
             values = [str(row["factors"]), _number(row["information"], 2), _number(row["gap"], 2)]
             lines.append(f"| {title} | {row['verdict']} | {' | '.join(values)} |")
-    picture = f"![What the best latent knows of each factor, against its signal](images/{FIGURE.name})"
+    picture = f"![Share of each factor's entropy in the best latent, against its signal](images/{FIGURE.name})"
     source = f"Every number is in [{LEARNED.name}](results/{LEARNED.name}), one row per factor and run."
     return "\n".join([*lines, "", picture, "", source])
 

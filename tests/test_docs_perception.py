@@ -61,7 +61,7 @@ def test_what_was_learnt_becomes_two_tables(docs):
     ]
     text = docs["learnt_tables"](docs["Predictions"](polars.DataFrame(rows)))
     assert "10 runs on 1 data sets, 50 factors in all." in text
-    assert "| order | share that the best latent knows | 1.00 |" in text
+    assert "| order | share of its entropy in the best latent | 1.00 |" in text
     for runs in ("the limit's own: ada-gvae, thesis-3.10", "others: ada-gvae"):
         assert f"| {runs} | seen | 10 | 0.70 | 0.35 |" in text
         assert f"| {runs} | confused | 15 | 0.20 | 0.10 |" in text

@@ -64,7 +64,7 @@ COMMANDS = {
     ),
     "explore": Command(
         "unweave.cli.explore:explore",
-        "open a page in the browser over runs, studies and codes: move latents, compare, sort and filter",
+        "open a page in the browser with runs, studies and codes: move latents, compare, sort and filter",
         "unweave explore runs --open",
         "unweave.cli.explore:Explore",
         plugins=True,

@@ -1,4 +1,4 @@
-"""`unweave explore`: open a page in the browser over runs, studies and codes."""
+"""`unweave explore`: open a page in the browser with runs, studies and codes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MANY_OBJECTS = 50_000
 
 @dataclass(frozen=True)
 class Explore:
-    """Open a page in the browser over a folder of runs, studies and codes. It changes nothing in the folder."""
+    """Open a page in the browser that shows a folder of runs, studies and codes. It changes nothing in the folder."""
 
     folder: Annotated[Positional[Path], arg(metavar="DIR")]
     """A folder of runs and studies, at any depth; or one run, or one study."""

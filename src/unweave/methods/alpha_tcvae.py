@@ -1,4 +1,4 @@
-"""The α-TCVAE: a lower bound of the total correlation between latents and image."""
+"""The α-TCVAE: a lower bound on the total correlation between latents and image."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class AlphaTCVAE(Method):
     r"""alpha-TCVAE [Meo2024]_: -E_q[log p(x|z)] + K alpha / (K - alpha) I(x; z) + (1 - alpha) / (1 - alpha / K) KL.
 
     K is the number of latents, KL the divergence of q(z|x) from the prior. Up to a constant and the factor of the
-    reconstruction, the negative objective is a lower bound of sum_k I(x; z_k) - I(x; z), the total correlation between
+    reconstruction, the negative objective is a lower bound on sum_k I(x; z_k) - I(x; z), the total correlation between
     latents and image. I(x; z) replaces the conditional information I(x; z | z_k), of which it is an upper bound. It is
     estimated from the batch, as in the beta-TCVAE.
     """

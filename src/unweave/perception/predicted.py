@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 PREDICTED = ("signal", "order", "rank", "relative", "worth")
 """What is known about a factor before training."""
 LEARNT = ("information", "gap")
-"""What is measured after training: the share of a factor that the best latent knows, and its lead over the next."""
+"""What is measured after training: the share of a factor's entropy in the best latent, and its lead over the next."""
 DIGITS = 2
 """Significant digits of a prediction: more are noise of the pairs drawn, and would order equal factors."""
 BINS = 20

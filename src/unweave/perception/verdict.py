@@ -17,7 +17,7 @@ CLEAR = 0.925
 """A loss sees a factor if a larger share of triplets is in order, and half sees one between the two limits.
 
 Halfway between spacing 4 and spacing 2 of xysquares (0.865 and 0.987 at 16 pixels), where the best latent of the 20
-runs of Ada-GVAE of figure 3.10 knows 25 % and 82 % of a factor; docs/perception.md tests it on other runs."""
+runs of Ada-GVAE of figure 3.10 holds 25 % and 82 % of a factor's entropy; docs/perception.md tests it on other runs."""
 BETA = 4.0
 """A loss overlooks a factor that is not worth learning at this β, the default of beta-vae."""
 BETTER = 0.05
