@@ -36,7 +36,7 @@ def beta_vae_score(
     batch: int = 64,
     seed: int = 0,
 ) -> Sampled[float]:
-    r"""β-VAE score [Higgins2017]_, in [0, 1]: do differences between codes tell which factor is shared?
+    r"""β-VAE score [Higgins2017]_, in [0, 1]: do differences between codes identify the shared factor?
 
         point = mean over `batch` pairs of |z - z'|,    label = the factor whose value both samples of a pair share
 

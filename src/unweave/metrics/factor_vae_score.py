@@ -37,7 +37,7 @@ def factor_vae_score(
     categorical: Sequence[int] = (),
     seed: int = 0,
 ) -> Sampled[float]:
-    r"""FactorVAE score [Kim2018]_, in [0, 1]: does the latent that varies least tell which factor is fixed?
+    r"""FactorVAE score [Kim2018]_, in [0, 1]: does the latent that varies least identify the fixed factor?
 
         vote = argmin over latents j of Var_batch(z_j) / Var_all(z_j)
 

@@ -20,7 +20,7 @@ RIDGE = 1e-9
 
 @metric("Vu et al. 2024", "compactness", range=(0.0, inf), continuous=True, categories="none")
 def im(codes: ArrayLike, factors: ArrayLike) -> Sampled[float]:
-    r"""I_m [Vu2024]_ of a sample, in nats from 0 up: does each latent stand for its own group of factors?
+    r"""I_m [Vu2024]_ of a sample, in nats from 0 up: does each latent encode its own group of factors?
 
         I_m = max over assignments of factors to groups, one for each latent, of
               sum over i of I(z_i; v_Si) - sum over i < j of I(v_Si; v_Sj)

@@ -20,7 +20,7 @@ REPLICATES = 100
 
 @metric("Do & Tran 2020", "compactness")
 def jemmig(codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, categorical: Sequence[int] = ()) -> Sampled[float]:
-    r"""JEMMIG [Do2020]_, normalised, in [0, 1]: does a single latent hold each factor, and nothing else?
+    r"""JEMMIG [Do2020]_, normalised, in [0, 1]: does a single latent encode each factor, and nothing else?
 
         JEMMIG = mean over factors k of 1 - ( H(z_a, v_k) - I(z_a; v_k) + I(z_b; v_k) ) / ( H(v_k) + log bins )
 

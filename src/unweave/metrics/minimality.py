@@ -18,7 +18,7 @@ from unweave.metrics.resampling import Sampled
 def minimality(
     codes: ArrayLike, factors: ArrayLike, *, bins: int = 20, categorical: Sequence[int] = ()
 ) -> Sampled[float]:
-    r"""Minimality [Almudevar2024]_, in [0, 1]: does each latent tell nothing beyond one factor?
+    r"""Minimality [Almudevar2024]_, in [0, 1]: does each latent carry no information beyond one factor?
 
         minimality = mean over latents j of max over factors k of I(z_j; v_k) / H(z_j)
 

@@ -31,7 +31,7 @@ def z_max_variance(
     categorical: Sequence[int] = (),
     seed: int = 0,
 ) -> Sampled[float]:
-    r"""Z-max variance score [Kim2019]_, in [0, 1]: does the latent that varies most tell which factor changes?
+    r"""Z-max variance score [Kim2019]_, in [0, 1]: does the latent that varies most identify the changed factor?
 
         vote = argmax over latents j of Var_traversal(z_j) / Var_all(z_j)
 
