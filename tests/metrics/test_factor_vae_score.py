@@ -146,10 +146,10 @@ def test_a_subset_scores_as_its_votes_do():
 
 def test_the_interval_holds_the_score_of_many_votes():
     book = Codebook.of_grid(world(4), SIZES)
-    counts: dict[str, Any] = {"variance_rows": 100_000, "batch": 8, "threshold": 0.0}
+    counts: dict[str, Any] = {"variance_rows": 20_000, "batch": 8, "threshold": 0.0}
     truth = factor_vae_score(book, votes=50_000, test_votes=50_000, **counts, seed=10**6)
     held = 0
-    for seed in range(60):
+    for seed in range(30):
         sampled = factor_vae_score.sample(book, votes=1000, test_votes=500, **counts, seed=seed)
         bounds = interval(sampled, (0.0, 1.0), 100, generator(seed, INTERVAL))
         assert bounds is not None
@@ -157,7 +157,7 @@ def test_the_interval_holds_the_score_of_many_votes():
         assert low is not None
         assert high is not None
         held += low <= truth <= high
-    assert held >= 50
+    assert held >= 25
 
 
 def test_options_are_checked():

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import polars
+import pytest
 import torch
 from safetensors.numpy import load_file
 
@@ -62,11 +63,12 @@ def assert_nothing_is_corrupt(folder: Path) -> None:
             assert path.name == ".lock" or path.suffix == ".tmp"
 
 
-def test_ten_kills_change_nothing(tmp_path):
+@pytest.mark.parametrize("kills", [3, pytest.param(10, marks=pytest.mark.slow)])
+def test_kills_change_nothing(tmp_path, kills):
     whole, cut = tmp_path / "whole", tmp_path / "cut"
     assert start(whole) == 0
     chance = random.Random(0)
-    for _ in range(10):
+    for _ in range(kills):
         # A checkpoint takes 24 such calls (four files, each flushed, renamed and its folder flushed), a trace 6.
         assert start(cut, chance.randrange(50)) == -signal.SIGKILL
         assert_nothing_is_corrupt(cut)
