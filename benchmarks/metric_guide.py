@@ -34,7 +34,7 @@ STORE, PAGE = DOCS / "results" / "metric-guide.csv", DOCS / "guides" / "which-me
 MAP, PICTURES = DOCS / "images" / "guide-metrics.png", DOCS / "images" / "guide-worlds.png"
 ROWS = 5_000
 FAMILIES = {
-    "Does each latent know one factor?": {
+    "Does each latent encode one factor?": {
         "dci-disentanglement": "DCI: D",
         "info-mec-modularity": "InfoMEC: M",
         "modularity": "modularity",
@@ -53,7 +53,7 @@ FAMILIES = {
         "mcc": "MCC",
         "mcc-rank": "MCC by ranks",
     },
-    "Is it there at all?": {
+    "Encoded at all?": {
         "dci-informativeness": "DCI: I",
         "info-mec-explicitness": "InfoMEC: E",
         "explicitness": "explicitness",
