@@ -7,9 +7,9 @@
 examples/studies/comparison.toml defines every run. A part is every fourth run, so each machine can take another one.
 After an interruption the same command continues from the checkpoints. Runs whose scores are in
 docs/results/comparison.parquet are not run again. `store` merges the scores of finished runs into that file, from
-folders of studies and from such files of other machines, in any order, and writes docs/choose-a-method.md
-(`comparison_docs.py`). Stored runs do not change; those that the plan no longer has are dropped. `cost` estimates the
-training time here from a few steps of each method.
+folders of studies and from such files of other machines, in any order, and writes docs/choose-a-method.md and
+docs/results/comparison.md (`comparison_docs.py`). Stored runs do not change; those that the plan no longer has are
+dropped. `cost` estimates the training time here from a few steps of each method.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def main(words: Sequence[str] | None = None) -> None:
     some.add_argument("--part", default="1/1", help="which part of how many, such as 1/4")
     some.add_argument("--out", type=Path, default=Path("studies/comparison"), help="the folder of this part")
     some.add_argument("--workers", type=int, help="runs at a time; by default the number of cores")
-    more = commands.add_parser("store", help="merge scores into the stored ones, and write the page")
+    more = commands.add_parser("store", help="merge scores into the stored ones, and write the pages")
     more.add_argument("sources", nargs="*", type=Path, help="folders of studies, and files of scores")
     options = parser.parse_args(words)
     if options.command == "cost":

@@ -1,7 +1,8 @@
-"""Write docs/choose-a-method.md from the stored scores of the comparison; `comparison.py store` calls this.
+"""Write the pages of the comparison from its stored scores; `comparison.py store` calls this.
 
-The text between the page's marks comes from docs/results/comparison.parquet and the plan; cells without runs are shown
-as such. The table of the Jacobian term is on its own page.
+docs/choose-a-method.md has D at the usual strengths, docs/results/comparison.md every score, and the page of the
+Jacobian term its own table. The text between their marks comes from docs/results/comparison.parquet and the plan; cells
+without runs are shown as such.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from textwrap import fill
+from typing import NamedTuple
 
 import comparison_times
 import numpy as np
@@ -38,13 +40,22 @@ from unweave.study.analysis import over_seeds
 from unweave.study.plan import Plan
 
 DOCS = Path(__file__).parents[1] / "docs"
-PAGE = DOCS / "choose-a-method.md"
 FIGURE = DOCS / "images" / "comparison.png"
-JACOBIAN_PAGE = DOCS / "methods" / "orthogonal-jacobian.md"
 NOT_RUN = "not run"
 NOT_MEASURED = "not measured"
 UNDEFINED = "–"
 """A score or a time that does not apply to a method."""
+
+
+class Pages(NamedTuple):
+    """The pages that have numbers of the comparison."""
+
+    choice: Path = DOCS / "choose-a-method.md"
+    results: Path = DOCS / "results" / "comparison.md"
+    jacobian: Path = DOCS / "methods" / "orthogonal-jacobian.md"
+
+
+OF_DOCS = Pages()
 
 
 def shown(table: polars.DataFrame, cell: Cell, metric: str) -> str:
@@ -126,17 +137,19 @@ def state(table: polars.DataFrame, plan: Plan) -> str:
     return fill(f"{said} Training took {times}, {seconds.sum() / 3600:.1f} hours in all.", 118)
 
 
-def blocks(table: polars.DataFrame, plan: Plan) -> dict[str, str]:
-    """Return the texts between the marks of the page, by name."""
-    cells = cells_of(plan)
-    by_data = {data: [cell for cell in cells if cell.data == data] for data in sets_of(cells)}
+def choice_blocks(table: polars.DataFrame, cells: list[Cell]) -> dict[str, str]:
+    """Return the texts between the marks of the page on choosing a method, by name."""
     return {
         "assumptions": assumptions_table(comparison_times.read()),
-        "state": state(table, plan),
         "scores": short_table(table, cells),
         "findings": "\n".join(map(pages.bullet, findings(table, cells))) or "Too few runs are stored.",
-        **{data: long_table(table, some) for data, some in by_data.items()},
     }
+
+
+def result_blocks(table: polars.DataFrame, plan: Plan, cells: list[Cell]) -> dict[str, str]:
+    """Return the texts between the marks of the page of all scores, by name."""
+    by_data = {data: [cell for cell in cells if cell.data == data] for data in sets_of(cells)}
+    return {"state": state(table, plan), **{data: long_table(table, some) for data, some in by_data.items()}}
 
 
 def jacobian_table(table: polars.DataFrame, cells: list[Cell]) -> str:
@@ -150,16 +163,11 @@ def jacobian_table(table: polars.DataFrame, cells: list[Cell]) -> str:
     return "\n".join(lines)
 
 
-def write(
-    table: polars.DataFrame,
-    plan: Plan,
-    page: Path = PAGE,
-    jacobian_page: Path = JACOBIAN_PAGE,
-    figure: Path | None = FIGURE,
-) -> None:
-    """Write the tables of both pages, and draw the picture."""
+def write(table: polars.DataFrame, plan: Plan, to: Pages = OF_DOCS, figure: Path | None = FIGURE) -> None:
+    """Write the tables of the pages, and draw the picture."""
     cells = cells_of(plan)
-    pages.put_all(page, blocks(table, plan))
-    pages.put(jacobian_page, "result", jacobian_table(table, cells))
+    pages.put_all(to.choice, choice_blocks(table, cells))
+    pages.put_all(to.results, result_blocks(table, plan, cells))
+    pages.put(to.jacobian, "result", jacobian_table(table, cells))
     if figure:
         comparison_figure(table, cells).savefig(figure, dpi=110, facecolor="white", metadata={"Software": None})

@@ -54,7 +54,7 @@ BRANCHES = {
         "docs/cli",
         "docs/reference/api/README",
     ],
-    "docs/reproduce/README": ["docs/results/methods", "docs/results/guardians"],
+    "docs/reproduce/README": ["docs/results/comparison", "docs/results/methods", "docs/results/guardians"],
     "docs/inside/README": ["ARCHITECTURE", "CONTRIBUTING", "CHANGELOG"],
 }
 """The pages below a page that are not in its folder."""

@@ -141,23 +141,22 @@ def test_time_is_the_mean_ratio_to_the_vae_of_the_medians_of_all_rounds(plan):
     assert [told[name] for name in (UNTRAINED, "vae", "beta-vae", "pcl")] == ["–", "1.0 ×", "3.0 ×", "not measured"]
 
 
-def test_the_page_says_what_is_stored(plan, tmp_path: Path):
+def test_the_pages_say_what_is_stored(plan, tmp_path: Path):
     """If not: `python benchmarks/comparison.py store` writes it."""
-    text = comparison_docs.PAGE.read_text(encoding="utf-8")
-    jacobian = comparison_docs.JACOBIAN_PAGE.read_text(encoding="utf-8")
-    copy, other = tmp_path / "page.md", tmp_path / "jacobian.md"
-    copy.write_text(text, encoding="utf-8")
-    other.write_text(jacobian, encoding="utf-8")
-    comparison_docs.write(comparison.read(), plan, copy, other, figure=None)
-    assert copy.read_text(encoding="utf-8") == text
-    assert other.read_text(encoding="utf-8") == jacobian
+    pages = comparison_docs.Pages()
+    texts = [page.read_text(encoding="utf-8") for page in pages]
+    copies = comparison_docs.Pages(*(tmp_path / page.name for page in pages))
+    for copy, text in zip(copies, texts, strict=True):
+        copy.write_text(text, encoding="utf-8")
+    comparison_docs.write(comparison.read(), plan, copies, figure=None)
+    assert [copy.read_text(encoding="utf-8") for copy in copies] == texts
     cell = next(cell for cell in cells_of(plan) if cell.method == "qlae")
-    comparison_docs.write(scores(cell.runs[0], 0.4321), plan, copy, other, tmp_path / "figure.png")
-    told = copy.read_text(encoding="utf-8")
+    comparison_docs.write(scores(cell.runs[0], 0.4321), plan, copies, tmp_path / "figure.png")
+    told = copies.results.read_text(encoding="utf-8")
     assert f"| qlae | {cell.strength} | 0.43 (1 seed) |" in told
     assert "1 of 1380 runs are stored. Training took 10 s for the median run, and 10 to 10 s for eight in ten" in told
-    comparison_docs.write(comparison.read().clear(), plan, copy, other, figure=None)
-    assert "0 of 1380 runs are stored.\n<!--" in copy.read_text(encoding="utf-8")
+    comparison_docs.write(comparison.read().clear(), plan, copies, figure=None)
+    assert "0 of 1380 runs are stored.\n<!--" in copies.results.read_text(encoding="utf-8")
 
 
 def test_methods_stand_below_what_they_need(plan):
