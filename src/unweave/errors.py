@@ -10,6 +10,10 @@ from contextvars import ContextVar
 from difflib import get_close_matches
 
 
+SIMILAR = 0.65
+"""The least similarity of a suggestion, of 1: one wrong letter in three gives 0.67."""
+
+
 class UsageError(ValueError):
     """A mistake of the user. Its message is one line that says what is wrong and what to do.
 
@@ -26,18 +30,26 @@ class UnknownName(UsageError):
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> UnknownName:
-    """Return the error for a name that is not in a table, with the nearest match.
-
-    The nearest match is the first name that begins with it, or else the most similar one.
+    """Return the error for a name that is not in a table, with the nearest match if there is one.
 
     >>> str(unknown("data set", "shape2d", ["shapes2d", "xysquares"]))
     "no data set is called 'shape2d'; did you mean 'shapes2d'? (known: shapes2d, xysquares)"
     """
     names = list(known)
-    near = [known for known in names if name and known.startswith(name.lower())][:1]
-    near = near or get_close_matches(name.lower(), names, n=1)
-    hint = f"; did you mean '{near[0]}'?" if near else ""
+    near = nearest(name, names)
+    hint = f"; did you mean '{near}'?" if near else ""
     return UnknownName(f"no {kind} is called '{name}'{hint} (known: {', '.join(names)})", kind)
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """Return the first name that begins with this one, or else the most similar one; None if none is similar.
+
+    >>> nearest("shape2d", ["shapes2d", "xysquares"]), nearest("9-in", ["5-in-3"])
+    ('shapes2d', None)
+    """
+    names, name = list(known), name.lower()
+    longer = [known for known in names if name and known.startswith(name)]
+    return next(iter(longer or get_close_matches(name, names, n=1, cutoff=SIMILAR)), None)
 
 
 class MissingPackage(UsageError, ModuleNotFoundError):

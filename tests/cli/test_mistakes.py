@@ -22,6 +22,8 @@ MISTAKES = {
     ("data", "info", "xysquares:spacng=1"): "no option of xysquares is called 'spacng'; did you mean 'spacing'?",
     (*TRAIN, "--loss", "bec"): "no reconstruction loss is called 'bec'; did you mean 'bce'?",
     (*TRAIN, "--net", "cnv"): "no net is called 'cnv'; did you mean 'conv'?",
+    # a name that no other one is near: no suggestion
+    ("gaussian", "9-in"): "no scenario is called '9-in' (known: ",
     # an option that is not there
     (*TRAIN, "--bta", "4"): "unknown option --bta for 'train beta-vae'; did you mean --beta?",
     ("train", "beta-vae", "--dta", "shapes2d"): "unknown option --dta for 'train beta-vae'; did you mean --data?",
@@ -47,7 +49,7 @@ MISTAKES = {
     ("gaussian", "--gamma", "1", "x"): "--gamma: 'x' is not a number",
     ("train", "beta-vae", "--beta", "2", "--labels", "a"): "missing: --data NAME; for example: ",
     # a value that is none
-    (*TRAIN, "--beta", "x"): "'x' is neither a number nor a schedule such as 1:4@10000, 1:4@50% or 0:4@25%:cycle",
+    (*TRAIN, "--beta", "x"): "--beta: 'x' is neither a number nor a schedule such as 1:4@10000, 1:4@50% or ",
     (*TRAIN, "--steps", "1.5"): "--steps: '1.5' is not a whole number",
     (*TRAIN, "--threads", "two"): "--threads: 'two' is not a whole number",
     (*TRAIN, "--beta", "-1"): "beta must be a number that is not negative, not -1.0",

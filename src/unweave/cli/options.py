@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from tyro.conf import Positional, Suppress
 
-from unweave.errors import UsageError
+from unweave.errors import UsageError, called
 from unweave.fields import OneOf
 from unweave.schedules import Schedule
 
@@ -57,7 +57,8 @@ class Option:
 
     def _read_one(self, word: str) -> Any:
         if Schedule in self.types:
-            return _number_or_schedule(word)
+            with called(self.flag):
+                return _number_or_schedule(word)
         for kind in self.types:
             try:
                 return kind(word)
