@@ -27,6 +27,7 @@ from unweave.perception import Predictions, correlations, perceive, predicted_an
 from unweave.perception.perceive import NUMBERS
 from unweave.perception.predicted import LEARNT, PREDICTED
 from unweave.perception.verdict import kind_of
+from unweave.study.analysis import over_seeds
 from unweave.text import memory
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -120,13 +121,19 @@ def compare(studies: Sequence[Path]) -> polars.DataFrame:
         name = study.parent.name.removesuffix("-small-0") if study.name == "study" else study.name
         named = polars.concat_str(polars.lit(name), "run", separator="/runs/")
         rows = predicted_and_learned(study).rows.with_columns(polars.col("run").str.split("/").list.last())
-        parts.append(rows.with_columns(named, polars.col(*PREDICTED, *LEARNT).round_sig_figs(DIGITS)))
+        numbers = polars.col(*PREDICTED, *LEARNT).round_sig_figs(DIGITS)
+        parts.append(rows.with_columns(named, loss_in(name), numbers))
     earlier = stored(LEARNED)
     if earlier is not None:
         given = [part["run"][0].split("/")[0] for part in parts]
         kept = earlier.filter(~polars.col("run").str.split("/").list.first().is_in(given))
         parts.insert(0, kept)
     return once(polars.concat(parts, how="diagonal_relaxed").select(parts[0].columns))
+
+
+def loss_in(study: str) -> polars.Expr:
+    """Return the losses of a study; a learnt one by its file in the study, as runs are, not where it was."""
+    return polars.col("loss").str.replace(r"path=[^,]*?([^,/]+)(,|$)", f"path={study}/${{1}}${{2}}")
 
 
 def once(rows: polars.DataFrame) -> polars.DataFrame:
@@ -199,20 +206,23 @@ def _line(row: dict[str, object]) -> str:
 
 
 def _number(value: object, digits: int) -> str:
-    return f"{value:.{digits}f}".replace("-", "−") if isinstance(value, float) else "–"
+    return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−") if isinstance(value, float) else "–"
 
 
 def learnt_tables(found: Predictions) -> str:
     """Return how predictions agree with outcomes as Markdown."""
     runs, data = found.rows["run"].n_unique(), found.rows["data"].n_unique()
     heads = ["predicted", "learnt", "over all", "95 % interval", "within a run", "95 % interval"]
-    lines = [f"{runs} runs on {data} data sets, {len(found.rows)} factors in all.", ""]
+    within = found.within()["run"].n_unique()
+    told = f"{runs} runs on {data} data sets, {len(found.rows):,} factors in all; {within} runs compare within a run."
+    lines = [told, ""]
     lines += [f"| {' | '.join(heads)} |", "|---|---|--:|---|--:|---|"]
     for row in found.agreement().iter_rows(named=True):
         cells = [WORDS[row["predicted"]], WORDS[row["learnt"]]]
         cells += [_number(row["correlation"], 2), _interval(row["low"], row["high"])]
         cells += [_number(row["within"], 2), _interval(row["within_low"], row["within_high"])]
         lines.append(f"| {' | '.join(cells)} |")
+    lines += ["", *within_table(found)]
     lines += ["", f"| runs | verdict | factors | {WORDS['information']} | {WORDS['gap']} |", "|---|---|--:|--:|--:|"]
     for title, runs in _parts(found.rows).items():
         for row in Predictions(runs).by_verdict().iter_rows(named=True):
@@ -221,6 +231,30 @@ def learnt_tables(found: Predictions) -> str:
     picture = f"![Share of each factor's entropy in the best latent, against its signal](images/{FIGURE.name})"
     source = f"Every number is in [{LEARNED.name}](results/{LEARNED.name}), one row per factor and run."
     return "\n".join([*lines, "", picture, "", source])
+
+
+def within_table(found: Predictions) -> list[str]:
+    """Return the correlations within a run by data set, and how far each is from that of signal, as Markdown lines."""
+    data = polars.col("data").str.split(":").list.first()
+    runs = found.rows.unique("run").select("run", data)
+    inside = found.within().filter(learnt=LEARNT[0]).join(runs, on="run", maintain_order="left")
+    if not len(inside):
+        return ["No run compares all predictions within a run."]
+    parts = {name: inside.filter(data=name) for name in sorted(inside["data"].unique())}
+    counted = [f"{name}, {len(part)} runs" for name, part in parts.items()]
+    heads = [f"within a run, with the {WORDS[LEARNT[0]]}", *counted, "all, minus signal"]
+    lines = [f"| {' | '.join(heads)} |", f"|---|{'---|' * (len(heads) - 1)}"]
+    for name in PREDICTED:
+        cells = [_mean(part[name]) for part in parts.values()]
+        less = "–" if name == PREDICTED[0] else _mean(inside[name] - inside[PREDICTED[0]])
+        lines.append(f"| {' | '.join([WORDS[name], *cells, less])} |")
+    return lines
+
+
+def _mean(values: polars.Series) -> str:
+    """Return the mean over runs with its interval."""
+    mean = over_seeds(values.to_numpy())
+    return f"{_number(mean.value, 2)} ({_interval(mean.low, mean.high)})"
 
 
 def _parts(rows: polars.DataFrame) -> dict[str, polars.DataFrame]:

@@ -10,6 +10,7 @@ from typing import Any
 import polars
 import pytest
 
+from unweave.perception.predicted import NOISE, PAIRS
 from unweave.perception.verdict import CLEAR
 
 TOP = Path(__file__).parents[1]
@@ -49,8 +50,7 @@ def test_what_was_learnt_becomes_two_tables(docs):
             "data": "shapes2d",
             "method": "ada-gvae",
             "factor": str(k),
-            **dict.fromkeys(("signal", "order", "rank", "worth"), k / 4),
-            "relative": None,
+            **dict.fromkeys(("signal", "order", "rank", "relative", "worth"), k / 4),
             "verdict": "seen" if k > 2 else "confused",
             "information": k / 5,
             "gap": k / 10,
@@ -60,7 +60,8 @@ def test_what_was_learnt_becomes_two_tables(docs):
         for k in range(5)
     ]
     text = docs["learnt_tables"](docs["Predictions"](polars.DataFrame(rows)))
-    assert "10 runs on 1 data sets, 50 factors in all." in text
+    assert "10 runs on 1 data sets, 50 factors in all; 10 runs compare within a run." in text
+    assert "| order | 1.00 (1.00 … 1.00) | 0.00 (0.00 … 0.00) |" in text
     assert "| order | share of its entropy in the best latent | 1.00 |" in text
     for runs in ("the limit's own: ada-gvae, thesis-3.10", "others: ada-gvae"):
         assert f"| {runs} | seen | 10 | 0.70 | 0.35 |" in text
@@ -78,6 +79,42 @@ def test_the_limit_of_what_is_seen_is_the_middle_of_two_spacings(docs):
     others = rows.filter(~polars.col("run").str.starts_with(docs["CHOSEN"])).group_by("verdict").agg(**mean)
     learnt = dict(others.select("verdict", "information").iter_rows())
     assert learnt["seen"] > learnt["half seen"] > learnt["confused"]
+
+
+def test_within_a_run_xysquares_is_left_out_and_the_page_says_by_which_rule(docs):
+    found = docs["Predictions"](docs["stored"](docs["LEARNED"]))
+    inside = found.rows.join(found.within(), on="run", how="semi")
+    data = inside["data"].str.split(":").list.first()
+    assert set(data) == {"rooms3d", "shapes2d"}
+    others = found.rows.join(found.within(), on="run", how="anti")
+    assert others["data"].str.starts_with("xysquares").all()
+    assert found.agreement()["runs_within"].unique().to_list() == [inside["run"].n_unique()]
+    assert f"({100 * NOISE / PAIRS**0.5:.1f} % for {PAIRS:,} pairs)" in docs["PAGE"].read_text(encoding="utf-8")
+
+
+def test_what_the_page_says_of_methods(docs):
+    """Confused factors are learnt from triplets only, and on rooms3d more is learnt of half seen factors."""
+    rows = docs["stored"](docs["LEARNED"])
+    means = rows.group_by("method", "verdict").agg(polars.col("information").mean())
+    learnt = {(method, verdict): value for method, verdict, value in means.iter_rows()}
+    assert learnt["ada-tvae", "confused"] > 0.5 > 0.15 > learnt["ada-gvae", "confused"] > learnt["beta-vae", "confused"]
+    assert learnt["beta-vae", "half seen"] > learnt["beta-vae", "seen"]
+    rooms = rows.filter(polars.col("data").str.starts_with("rooms3d")).group_by("method", "verdict")
+    for _, part in rooms.agg(polars.col("information").mean()).sort("verdict").group_by("method"):
+        half, whole = part["information"]
+        assert half > whole
+    found = docs["Predictions"](rows).agreement()
+    assert found["correlation"].abs().max() < 0.25
+    shares = dict(found.filter(learnt="information").select("predicted", "within").iter_rows())
+    assert min(shares[name] for name in ("signal", "worth", "relative")) > 0.75 > 0.2 > shares["order"]
+
+
+def test_a_learnt_loss_is_named_by_its_study(docs):
+    path = "learnt:path=/a folder/thesis-6.4/learnt.loss,weight=1,sha256=e3"
+    found = polars.DataFrame({"loss": ["mse", path, "learnt:path=learnt.loss"]}).select(docs["loss_in"]("thesis-6.4"))
+    named = "learnt:path=thesis-6.4/learnt.loss"
+    assert found["loss"].to_list() == ["mse", f"{named},weight=1,sha256=e3", named]
+    assert not docs["stored"](docs["LEARNED"])["loss"].str.contains("=/").any()
 
 
 def test_stored_verdicts_are_those_of_today(docs):

@@ -9,7 +9,7 @@ import pytest
 import unweave
 from unweave.errors import UsageError
 from unweave.perception import Predictions, predicted_and_learned
-from unweave.perception.predicted import LEARNT, PREDICTED, LeftOut, learned
+from unweave.perception.predicted import LEARNT, NOISE, PREDICTED, LeftOut, interchangeable, learned
 
 
 @pytest.fixture(scope="module")
@@ -87,6 +87,58 @@ def test_equal_predictions_say_nothing_within_a_run():
     assert agreement["correlation"] is None
     assert agreement["within"] is None
     assert agreement["runs_within"] == 0
+
+
+def referee(predicted: list[float], learnt: list[float]) -> float:
+    """Return 1 - 6 Σ d² / (n (n² - 1)), d the differences of ranks without ties."""
+    n = len(predicted)
+    first, second = ([sorted(values).index(value) for value in values] for values in (predicted, learnt))
+    return 1 - 6 * sum((a - b) ** 2 for a, b in zip(first, second, strict=True)) / (n * (n**2 - 1))
+
+
+def test_within_a_run_is_the_mean_of_the_formula_over_the_same_runs_for_all_predictions():
+    predictions = {
+        "signal": [10.0, 20.0, 30.0, 40.0],
+        "order": [0.6, 0.8, 0.7, 0.9],
+        "rank": [0.9, 0.8, 0.7, 0.6],
+        "relative": [0.4, 0.1, 0.3, 0.2],
+        "worth": [50.0, 33.0, 75.0, 50.1],
+    }
+    learnt = [[0.1, 0.3, 0.2, 0.4], [0.4, 0.2, 0.1, 0.3], [0.0, 0.1, 0.2, 0.3]]
+    table = rows(learnt, [0.0] * 4).rows.with_columns(
+        polars.Series(name, values * 3) for name, values in predictions.items()
+    )
+    equal = rows([[0.1, 0.2, 0.3, 0.4]] * 4, [0.0] * 4).rows.with_columns(  # only noise orders these factors
+        polars.Series(name, [1.0, 1.01, 1.02, 1.03] * 4) for name in PREDICTED
+    )
+    both = Predictions(polars.concat([table, equal.with_columns(run=polars.lit("equal ") + polars.col("run"))]))
+    assert both.within()["run"].unique().sort().to_list() == ["run0", "run1", "run2"]
+    for row in both.agreement().iter_rows(named=True):
+        expected = np.mean([referee(predictions[row["predicted"]], values) for values in learnt])
+        assert row["within"] == pytest.approx(expected)
+        assert (row["runs"], row["runs_within"]) == (7, 3)
+
+
+def test_every_prediction_is_compared_on_the_same_factors_and_runs():
+    """A prediction that is constant or unknown in a run leaves the run, or the factor, out for all of them."""
+    table = rows([[0.1, 0.2, 0.3, 0.4]] * 3, [0.1, 0.4, 0.6, 0.9]).rows
+    one = polars.col("run") == "run1"
+    constant = table.with_columns(order=polars.when(one).then(0.5).otherwise(polars.col("order")))
+    agreement = Predictions(constant).agreement()
+    assert set(agreement["runs_within"]) == {2}
+    unknown = table.with_columns(worth=polars.when(one & (polars.col("factor") > "1")).then(None).otherwise("worth"))
+    agreement = Predictions(unknown).agreement()
+    assert set(agreement["runs_within"]) == {2}
+    assert agreement["correlation"].to_list() == pytest.approx([1.0] * len(agreement))
+
+
+def test_fewer_pairs_leave_more_noise():
+    worth, order = np.array([100.0, 90.0]), np.array([0.5, 0.5])
+    assert not interchangeable(worth, order, 16_384)
+    assert interchangeable(worth, order, 512)
+    limit = (NOISE / 0.1) ** 2
+    assert interchangeable(worth, order, int(limit) - 10)
+    assert not interchangeable(worth, order, int(limit) + 10)
 
 
 def test_means_by_verdict():

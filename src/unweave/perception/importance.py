@@ -29,8 +29,8 @@ def importance(
 ) -> polars.DataFrame:
     r"""Measure the mean and spread of perceived distances along factors [Michlo2022]_, eq. 3.9 and 3.10, table 3.1.
 
-    Along a factor, the two images of a pair differ only in it. Random pairs are two different images. A factor with
-    larger distances is learnt first, because it reduces the reconstruction loss more.
+    Along a factor, the two images of a pair differ only in it. Random pairs are two different images. To encode a
+    factor with larger distances reduces the reconstruction loss more.
 
     Parameters
     ----------

@@ -31,8 +31,10 @@ PREDICTED = ("signal", "order", "rank", "relative", "worth")
 """What is known about a factor before training."""
 LEARNT = ("information", "gap")
 """What is measured after training: the share of a factor's entropy in the best latent, and its lead over the next."""
-DIGITS = 2
-"""Significant digits of a prediction: more are noise of the pairs drawn, and would order equal factors."""
+PAIRS = 16_384
+"""Pairs for each factor, as for `perceive`."""
+NOISE = 6
+"""Standard errors within which factors count as equal: 1 / √pairs for distances that vary as much as their mean."""
 BINS = 20
 """Number of equal-width bins of a latent, as for MIG."""
 CHUNK = 1024
@@ -49,48 +51,59 @@ class Predictions:
 
     rows: polars.DataFrame
     """run, data, loss, method, seed, factor, then `PREDICTED`, the verdict, and `LEARNT`."""
+    pairs: int = PAIRS
+    """Pairs that the predictions were measured on: fewer leave more noise."""
 
     def agreement(self) -> polars.DataFrame:
         """Return Spearman correlations of each prediction with each outcome, and their 95 % intervals over runs.
+
+        All are over the same factors: those with every prediction and every outcome.
 
         Returns
         -------
         polars.DataFrame
             predicted, learnt; `correlation`, `low`, `high` over all factors of all runs; `within`, `within_low`,
-            `within_high`: the mean over runs of the correlation over the factors of one run; the number of runs, and
-            of those whose factors differ in the prediction. Null if undefined, or with too few runs.
+            `within_high`: the mean of `within()` over its runs; the number of runs, and of those in `within()`. Null
+            if undefined, or with too few runs.
         """
         import polars
 
-        rows = [self._agreement(before, after) for before in PREDICTED for after in LEARNT]
+        known, inside = self._known(), self.within()
+        rows = [_agreement(known, inside, before, after) for before in PREDICTED for after in LEARNT]
         return polars.DataFrame(rows, infer_schema_length=None)
 
-    def _agreement(self, before: str, after: str) -> dict[str, object]:
+    def within(self) -> polars.DataFrame:
+        """Return Spearman correlations over the factors of one run, of each prediction with each outcome.
+
+        The runs are the same for every prediction. Left out are runs whose factors are interchangeable, as in
+        xysquares, so that only noise orders their predictions: `worth` differs by at most 6 / √pairs of the largest,
+        and `order` by at most 6 / √pairs. So are runs in which a prediction or an outcome is constant.
+
+        Returns
+        -------
+        polars.DataFrame
+            run, learnt, and a column for each prediction.
+        """
         import polars
 
-        known = self.rows.drop_nulls([before, after]).with_columns(
-            polars.col(before).cast(polars.Float64).round_sig_figs(DIGITS)
-        )
-        numbers = known["run"].cast(str).rank("dense").to_numpy()
-        pooled = rank_correlation(known[before].to_numpy(), known[after].to_numpy(), numbers)
-        each = [
-            rank_correlation(part[before].to_numpy(), part[after].to_numpy(), np.zeros(len(part))).correlation
-            for part in known.partition_by("run")
+        schema = {"run": polars.String, "learnt": polars.String, **dict.fromkeys(PREDICTED, polars.Float64)}
+        rows = [row for part in self._known().partition_by("run", maintain_order=True) for row in self._inside(part)]
+        return polars.DataFrame(rows, schema=schema)
+
+    def _known(self) -> polars.DataFrame:
+        return self.rows.drop_nulls([*PREDICTED, *LEARNT])
+
+    def _inside(self, part: polars.DataFrame) -> list[dict[str, object]]:
+        """Return the correlations of one run, a row for each outcome; none if the run cannot compare predictions."""
+        if interchangeable(part["worth"].to_numpy(), part["order"].to_numpy(), self.pairs):
+            return []
+        rows = [
+            {before: _spearman(part[before].to_numpy(), part[after].to_numpy()) for before in PREDICTED}
+            for after in LEARNT
         ]
-        inside = [value for value in each if value is not None]
-        mean = over_seeds(inside) if inside else None
-        return {
-            "predicted": before,
-            "learnt": after,
-            "correlation": pooled.correlation,
-            "low": pooled.low,
-            "high": pooled.high,
-            "within": mean and mean.value,
-            "within_low": mean and mean.low,
-            "within_high": mean and mean.high,
-            "runs": known["run"].n_unique(),
-            "runs_within": len(inside),
-        }
+        if any(None in row.values() for row in rows):
+            return []
+        return [{"run": str(part["run"][0]), "learnt": after, **row} for after, row in zip(LEARNT, rows, strict=True)]
 
     def by_verdict(self) -> polars.DataFrame:
         """Return what was learnt, on average, of factors that the loss sees, half sees, confuses and overlooks.
@@ -110,7 +123,7 @@ class Predictions:
 def predicted_and_learned(
     runs: Given | Iterable[Given],
     *,
-    pairs: int = 16_384,
+    pairs: int = PAIRS,
     samples: int = 5000,
     seed: int = 0,
     progress: bool | None = None,
@@ -136,7 +149,7 @@ def predicted_and_learned(
     Returns
     -------
     Predictions
-        With `rows`, one per factor and run, `agreement()` and `by_verdict()`.
+        With `rows`, one per factor and run, `agreement()`, `within()` and `by_verdict()`.
 
     Examples
     --------
@@ -160,7 +173,19 @@ def predicted_and_learned(
         told("runs", len(found), len(found))
     import polars
 
-    return Predictions(polars.DataFrame(rows, infer_schema_length=None))
+    return Predictions(polars.DataFrame(rows, infer_schema_length=None), pairs)
+
+
+def interchangeable(worth: NDArray[np.float64], order: NDArray[np.float64], pairs: int) -> bool:
+    """Return whether a loss sees the same of all factors, up to the noise of the pairs drawn.
+
+    >>> interchangeable(np.array([100.0, 103.0]), np.array([0.5, 0.52]), 16_384)
+    True
+    >>> interchangeable(np.array([100.0, 103.0]), np.array([0.5, 0.9]), 16_384)
+    False
+    """
+    noise = NOISE / np.sqrt(pairs)
+    return bool(np.ptp(worth) <= noise * worth.max() and np.ptp(order) <= noise)
 
 
 def learned(
@@ -169,6 +194,31 @@ def learned(
     """Return `LEARNT` of each factor (k,), from codes (n, latents) and factors (n, k)."""
     shares = known(information(*bin_or_number(codes.astype(np.float64), BINS, categorical), factors))
     return {"information": shares.max(axis=0), "gap": top_gap(shares)}
+
+
+def _spearman(first: NDArray[np.float64], second: NDArray[np.float64]) -> float | None:
+    """Return the rank correlation over the factors of one run; None if one of them is constant."""
+    return rank_correlation(first, second, np.zeros(len(first))).correlation
+
+
+def _agreement(known: polars.DataFrame, inside: polars.DataFrame, before: str, after: str) -> dict[str, object]:
+    """Return how a prediction agrees with an outcome, over all factors and within runs."""
+    numbers = known["run"].cast(str).rank("dense").to_numpy()
+    pooled = rank_correlation(known[before].to_numpy(), known[after].to_numpy(), numbers)
+    each = inside.filter(learnt=after)[before]
+    mean = over_seeds(each.to_numpy()) if len(each) else None
+    return {
+        "predicted": before,
+        "learnt": after,
+        "correlation": pooled.correlation,
+        "low": pooled.low,
+        "high": pooled.high,
+        "within": mean and mean.value,
+        "within_low": mean and mean.low,
+        "within_high": mean and mean.high,
+        "runs": known["run"].n_unique(),
+        "runs_within": len(each),
+    }
 
 
 def _compared(run: Run, seen: Perception, samples: int, seed: int) -> list[dict[str, object]]:

@@ -64,7 +64,7 @@ class Factor:
 
     @property
     def signal(self) -> float | None:
-        """The part of its worth that is in order, worth · (2 order - 1), or 0: larger signals are learnt first."""
+        """How much the factor changes the image, as far as distances are in order: worth · (2 order - 1), or 0."""
         return None if self.worth is None else self.worth * max(0.0, 2 * self.order - 1)
 
     @property
