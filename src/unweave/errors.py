@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from difflib import get_close_matches
 
-
 SIMILAR = 0.65
 """The least similarity of a suggestion, of 1: one wrong letter in three gives 0.67."""
 

@@ -39,9 +39,14 @@ def read_log(path: Path) -> polars.DataFrame:
 
 def write_table(path: Path, table: polars.DataFrame) -> None:
     """Write a table as Parquet, atomically."""
+    write_atomically(path, to_parquet(table))
+
+
+def to_parquet(table: polars.DataFrame) -> bytes:
+    """Return a table as the bytes of a Parquet file."""
     buffer = BytesIO()
     table.write_parquet(buffer)
-    write_atomically(path, buffer.getvalue())
+    return buffer.getvalue()
 
 
 def read_scores(path: Path) -> polars.DataFrame | None:

@@ -43,6 +43,18 @@ def test_a_run_is_published_and_scored_where_it_is_published(cli, tiny, tmp_path
     assert "scores.parquet" in again["files"]
 
 
+def test_only_what_was_written_is_listed(cli, tiny, tmp_path):
+    run, out = tmp_path / "run", tmp_path / "published"
+    assert cli("train", "beta-vae", *tiny, "--steps", "20", "--out", run).code == 0
+    assert cli("publish", run, "--out", out).code == 0
+    assert cli("evaluate", out, "--metrics", "mig", "--samples", "200", "--test-samples", "100").code == 0
+    assert cli("report", out).code == 0
+    again = json.loads(cli("publish", run, "--out", out, "--json").out)
+    assert again["files"] == sorted(path.name for path in out.iterdir())
+    assert not {"report.html", ".scores.parquet.lock"} & set(again["files"])
+    assert again["scored"]  # with the scores that were computed there
+
+
 def test_upload(cli, run, tmp_path, hub):
     done = cli("publish", run, "--out", tmp_path / "out", "--repo", "ada/tiny", "--upload")
     assert "uploaded to https://hub.test/ada/tiny\n" in done.out
@@ -64,6 +76,11 @@ def test_without_huggingface_hub_the_folder_stays(cli, run, tmp_path, monkeypatc
         (["--upload"], "--upload needs --repo USER/NAME"),
         (["--repo", "tiny"], "the repository must have the form user/name, not 'tiny'"),
         (["--private"], "--private needs --upload"),
+        (
+            ["--license", "apache2"],
+            "the hub has no licence 'apache2'; did you mean 'apache-2.0'? The others are on "
+            "https://huggingface.co/docs/hub/repositories-licenses; give 'other' for one that is not there",
+        ),
     ],
 )
 def test_mistakes(cli, run, tmp_path, words, said):

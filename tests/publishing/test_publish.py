@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import errno
 import json
+import re
 import shutil
 import sys
 from collections.abc import Iterator
+from fnmatch import fnmatch
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,7 +21,9 @@ from torch import nn
 import unweave
 from unweave import plugins
 from unweave.errors import UsageError
+from unweave.files import exclusive
 from unweave.publishing import upload
+from unweave.publishing.files import published_files
 from unweave.runs import Run
 
 TINY: dict[str, Any] = {"net": "mlp", "width": 0.02, "latents": 3, "batch": 8, "threads": 1, "progress": False}
@@ -103,6 +107,38 @@ def test_the_card_has_scores_with_intervals_and_identity(scored, tmp_path):
     assert str(Path.home()) not in card
 
 
+def test_prose_on_the_card_is_in_lines(scored, tmp_path):
+    card = (unweave.publish(scored, tmp_path / "out") / "README.md").read_text()
+    assert max(len(line) for line in card.splitlines() if not line.startswith(("|", "    "))) <= 100
+    assert "seeds. Floor: the score with the factors shuffled." in " ".join(card.split())
+
+
+def test_the_machine_is_not_published(scored, tmp_path):
+    folder = unweave.publish(scored, tmp_path / "out")
+    status = json.loads((folder / "status.json").read_text())
+    assert set(status) == {"state", "step", "seconds", "device", "threads", "versions"}
+    assert "machine" in scored.status
+    assert "| trained on | device=cpu, threads=1 |" in (folder / "README.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("foo", "the hub has no licence 'foo'; its names are on https://"),
+        ("MIT", "no licence 'MIT'; did you mean 'mit'? The others are on"),
+        ("apache", "no licence 'apache'; did you mean 'apache-2.0'?"),
+        ("cc-by", "did you mean 'cc-by-4.0'?"),
+        ("mit\ntags: [x]", r"no licence 'mit\ntags: [x]'; its names"),
+        ("", "no licence ''; its names"),
+    ],
+)
+def test_a_licence_is_one_of_the_hub(scored, tmp_path, name, said):
+    with pytest.raises(UsageError, match=re.escape(said)) as error:
+        unweave.publish(scored, tmp_path / "out", license=name)
+    assert "\n" not in str(error.value)
+    assert not (tmp_path / "out").exists()
+
+
 def test_no_licence_is_named_unless_it_is_given(scored, tmp_path):
     assert "license" not in header((unweave.publish(scored, tmp_path / "out") / "README.md").read_text())
 
@@ -129,6 +165,39 @@ def test_publishing_again_brings_new_scores(tmp_path):
     assert "None yet. This scores it: `unweave evaluate run`" in (folder / "README.md").read_text()
     run.evaluate(["mig"], samples=200, test_samples=100, progress=False)
     assert "| mig |" in (unweave.publish(run.path, folder) / "README.md").read_text()
+
+
+def test_publishing_again_removes_what_was_left_and_keeps_scores(tmp_path):
+    run = unweave.train("vae", data=SQUARES, steps=3, out=tmp_path / "run", **TINY)
+    folder = unweave.publish(run, tmp_path / "out")
+    first = published_files(folder)
+    few = {"samples": 200, "test_samples": 100, "progress": False}
+    Run.open(folder).evaluate(["mig"], **few)
+    run.evaluate(["sap"], **few)
+    Run.open(folder).report()
+    (folder / "LICENSE").write_text("As you like.")
+    assert (folder / ".scores.parquet.lock").exists()
+    card = (unweave.publish(run, folder) / "README.md").read_text()
+    assert all(f"| {metric} |" in card for metric in ("mig", "sap"))
+    assert {path.name for path in folder.iterdir()} == {*first, "scores.parquet", "LICENSE"}
+    assert published_files(folder) == sorted([*first, "scores.parquet"])
+    assert run.scores()["metric"].to_list() == ["sap"]  # the run itself is as it was
+
+
+def test_a_lock_that_is_held_stays(scored, tmp_path):
+    folder = unweave.publish(scored, tmp_path / "out")
+    lock = folder / ".scores.parquet.lock"
+    with exclusive(lock):
+        unweave.publish(scored, folder)
+        assert lock.exists()
+
+
+def test_a_damaged_publication_is_downloaded_or_published_again(scored, tmp_path):
+    folder = unweave.publish(scored, tmp_path / "out")
+    weights = folder / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-9])
+    with pytest.raises(UsageError, match=r"weights \(.*\); download it again, or publish the run again$"):
+        Run.open(folder).encode(images())
 
 
 def test_a_run_without_a_decoder_has_no_picture(tmp_path):
@@ -196,6 +265,7 @@ def test_a_plugin_and_the_file_of_a_loss_come_along(tmp_path):
     assert str(tmp_path) not in card + (folder / "config.json").read_text()
     assert 'unweave.plugins.load(f"{folder}/gentle.py")' in card
     shutil.move(tmp_path / "mine", tmp_path / "gone")
+    assert {"gentle.py", "kernel.npy"} <= set(published_files(folder))
     opened = Run.open(folder)
     assert [Path(plugin).resolve() for plugin in opened.plugins] == [folder.resolve() / "gentle.py"]
     assert np.array_equal(opened.losses(images(), opened.encode(images())), expected)
@@ -287,8 +357,10 @@ class FakeApi:
         self.calls.append(("create", (repo_id, options)))
         return f"https://hub.test/{repo_id}"
 
-    def upload_folder(self, *, repo_id: str, folder_path: str, commit_message: str) -> None:
-        self.calls.append(("upload", (repo_id, sorted(path.name for path in Path(folder_path).iterdir()))))
+    def upload_folder(self, *, repo_id: str, folder_path: str, allow_patterns: list[str], commit_message: str) -> None:
+        names = (path.name for path in Path(folder_path).iterdir())
+        kept = sorted(name for name in names if any(fnmatch(name, pattern) for pattern in allow_patterns))
+        self.calls.append(("upload", (repo_id, kept)))
 
 
 @pytest.fixture
@@ -300,11 +372,16 @@ def api(monkeypatch):
 
 def test_a_folder_is_uploaded(scored, tmp_path, api):
     folder = unweave.publish(scored, tmp_path / "out")
+    for other in ("report.html", ".scores.parquet.lock", "notes.txt"):
+        (folder / other).touch()
     assert upload(folder, "ada/squares", private=True) == "https://hub.test/ada/squares"
     (first, (repo, options)), (second, (_, files)) = api.calls
     assert (first, second, repo) == ("create", "upload", "ada/squares")
     assert options == {"repo_type": "model", "private": True, "exist_ok": True}
-    assert {"model.safetensors", "config.json", "README.md"} <= set(files)
+    assert files == [
+        *("README.md", "config.json", "log.parquet", "model.safetensors", "scores.parquet", "status.json"),
+        "traversals.png",
+    ]
 
 
 def test_what_the_hub_refuses_is_one_line_and_the_folder_stays(scored, tmp_path, api, monkeypatch):

@@ -30,7 +30,7 @@ class Publish:
     repo: Annotated[str | None, arg(metavar="USER/NAME", help_behavior_hint="(default: none)")] = None
     """The repository on the hub; the card then says how to load the run from there."""
     license: Annotated[str | None, arg(metavar="NAME", help_behavior_hint="(default: none)")] = None
-    """The licence of the weights, by the hub's name of it, such as apache-2.0."""
+    """The licence of the weights, by the hub's name of it, such as apache-2.0, or other."""
     upload: Flag = False
     """Also upload the folder to --repo, with the token that `hf auth login` stored."""
     private: Flag = False
@@ -54,7 +54,8 @@ def publish(words: list[str]) -> None:
     options = parse(Publish, words, "publish")
     from unweave.publishing import publish as write
     from unweave.publishing import upload
-    from unweave.publishing.folder import has_current_scores
+    from unweave.publishing.files import published_files
+    from unweave.publishing.scores import has_current_scores
     from unweave.runs import Run
 
     run = Run.open(options.run, data=options.data)
@@ -64,7 +65,7 @@ def publish(words: list[str]) -> None:
     if options.upload and options.repo:
         with Bar(f"uploading {folder}"):
             address = upload(folder, options.repo, private=options.private)
-    scored, files = has_current_scores(run), sorted(path.name for path in folder.iterdir() if path.is_file())
+    scored, files = has_current_scores(run, folder), published_files(folder)
     if options.json:
         return print(to_json({"folder": str(folder), "files": files, "scored": scored, "address": address}))
     print(f"{folder}: {', '.join(files)}", *([f"uploaded to {address}"] if address else []), sep="\n")

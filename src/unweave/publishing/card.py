@@ -7,7 +7,8 @@ import shlex
 from collections.abc import Mapping, Sequence
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from textwrap import fill
+from typing import TYPE_CHECKING, Any
 
 from unweave.again import train_command
 from unweave.data.identity import holds_arrays
@@ -19,11 +20,18 @@ from unweave.report.style import decimals
 from unweave.runs import Run
 from unweave.text import data_options, data_title, first_line, pairs
 
+if TYPE_CHECKING:
+    import polars
+
 PARTS = ("method", "net", "training", "labels", "jacobian")
 """The parts of a configuration beside its data."""
 TAGS = ("disentanglement", "representation-learning")
-READING = """An interval (95 %) is over images: would another draw of this many images change the score? It does not
-cover other training seeds. Floor: the score with the factors shuffled. Ceiling: the score of the factors as codes."""
+READING = (
+    "An interval (95 %) is over images: would another draw of this many images change the score? It does not cover "
+    "other training seeds. Floor: the score with the factors shuffled. Ceiling: the score of the factors as codes."
+)
+WIDTH = 100
+"""Of a line of prose."""
 
 
 def model_card(
@@ -31,13 +39,14 @@ def model_card(
     config: Mapping[str, Any],
     name: str,
     picture: str | None,
+    scores: polars.DataFrame | None,
     *,
     repo: str | None = None,
     license: str | None = None,
 ) -> str:
     """Return the card of a run in a folder called `name`, with the configuration that is published.
 
-    `picture` is the file of its traversals, if there is one.
+    `picture` is the file of its traversals, if there is one; `scores` are as of `Run.scores`.
     """
     parts = [
         _header(run, license),
@@ -48,7 +57,7 @@ def model_card(
         "## Settings",
         _settings(run, config),
         "## Scores",
-        _scores(run),
+        _scores(run, scores),
         "## Traversals",
         _traversals(run, picture),
     ]
@@ -79,10 +88,11 @@ def _about(run: Run) -> str:
     steps = f"{run.step:,} steps"
     if run.state != "finished":
         steps = f"{run.step:,} of {settings.training.steps:,} steps; **the run is {run.state}**"
-    return (
+    about = (
         f"A {method_name(settings.method)} on {data}, trained by unweave for {steps}. It encodes {inputs} "
-        f"as {settings.net.latents} latents.{decoded}\n\n{first_line(kind)}"
+        f"as {settings.net.latents} latents.{decoded}"
     )
+    return f"{_prose(about)}\n\n{first_line(kind)}"
 
 
 def _loading(run: Run, origins: Mapping[str, Origin], name: str, repo: str | None) -> str:
@@ -98,7 +108,7 @@ def _loading(run: Run, origins: Mapping[str, Origin], name: str, repo: str | Non
     opened = f"run = unweave.Run.open({'folder' if loaded else folder}{modules})"
     lines = [*imports, *place, opened, f"codes = run.encode(inputs)  # {_shapes(run)}"]
     needed = ["`pip install 'unweave[train,hub]'`" if repo else "`pip install 'unweave[train]'`", *_needed(run)]
-    return "```python\n" + "\n".join(lines) + "\n```\n\nIt needs " + "; ".join(needed) + "."
+    return "```python\n" + "\n".join(lines) + "\n```\n\n" + _prose(f"It needs {'; '.join(needed)}.")
 
 
 def _shapes(run: Run) -> str:
@@ -128,7 +138,10 @@ def _settings(run: Run, config: Mapping[str, Any]) -> str:
     groups = {"data": {"name": config["data"]["name"], **data}, **{part: config.get(part) for part in PARTS}}
     rows = [(part, _cell(pairs(group))) for part, group in groups.items() if group]
     rows += [("run", f"`{run.id}`"), ("weights", f"`{run.weights}`, step {run.step:,}")]
-    versions = run.status.get("versions")
+    status = run.status
+    place = {key: status[key] for key in ("device", "threads") if key in status}
+    rows += [("trained on", _cell(pairs(place)))] if place else []
+    versions = status.get("versions")
     if isinstance(versions, Mapping):
         rows.append(("versions", _cell(pairs(versions))))
     files = "path" in config["data"] or holds_arrays(config["data"]) or "path=" in run.settings.method.loss
@@ -138,14 +151,13 @@ def _settings(run: Run, config: Mapping[str, Any]) -> str:
     return f"{_table(('', ''), rows)}\n\nTo train it again:\n\n    {again}"
 
 
-def _scores(run: Run) -> str:
+def _scores(run: Run, table: polars.DataFrame | None) -> str:
     """Return the table of the scores that are of these weights."""
-    table = run.scores()
     rows: Sequence[Score] = [] if table is None else [row for row in table.to_dicts() if is_score(row)]
     shown = [row for row in rows if row["current"]]
     if not shown:
         older = "There are scores of earlier weights only" if rows else "None yet"
-        return f"{older}. This scores it: `unweave evaluate {shlex.quote(run.path.name)}`"
+        return _prose(f"{older}. This scores it: `unweave evaluate {shlex.quote(run.path.name)}`")
     heads = ("metric", "value", "95 % interval", "floor", "ceiling", "rows")
     cells = [
         (
@@ -160,7 +172,7 @@ def _scores(run: Run) -> str:
     ]
     older = "" if len(rows) == len(shown) else " `scores.parquet` also has scores of earlier weights."
     of = f"These are scores of the weights `{run.weights}` at step {run.step:,}."
-    return f"{_table(heads, cells)}\n\n{of} {READING}{older}"
+    return f"{_table(heads, cells)}\n\n{_prose(f'{of} {READING}{older}')}"
 
 
 def _number(row: Score, column: str) -> str:
@@ -180,6 +192,11 @@ def _traversals(run: Run, picture: str | None) -> str:
     if picture is None:
         return "None: the data set was missing when this page was written."
     return f"![One row for each latent]({picture})\n\nEach row changes one latent; the most informative comes first."
+
+
+def _prose(text: str) -> str:
+    """Return text in lines; words stay whole."""
+    return fill(text, WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -12,12 +12,16 @@ from typing import Any
 from unweave.errors import UsageError
 from unweave.files import write_atomically
 from unweave.publishing.card import model_card
+from unweave.publishing.files import CARD, PICTURE, remove_leftovers
 from unweave.publishing.hub import check_repo
+from unweave.publishing.licences import check_licence
 from unweave.publishing.portable import portable_config
+from unweave.publishing.scores import all_scores
 from unweave.runs import CONFIG, LOG, PUBLISHED, SCORES, STATUS, Run, read_json
+from unweave.tables import to_parquet
 
-CARD = "README.md"
-PICTURE = "traversals.png"
+NOT_PUBLISHED = ("data", "machine")
+"""What stays out of status.json: where the data were, and the processor, its cores and the memory."""
 MOST_ROWS = 20
 """Latents in the picture of traversals, the most informative ones."""
 
@@ -32,11 +36,12 @@ def publish(
     run
         The run, or its folder.
     out
-        The folder to write: a new or empty one, or one that this run was published in before.
+        The folder to write: a new or empty one, or one that this run was published in before. Scores computed there
+        are kept; an older report (report.html) is removed.
     repo
         Where it will be on the hub, as user/name: the card then says how to load it from there.
     license
-        The licence of the weights, by the hub's name of it, such as apache-2.0; the card names none unless it is given.
+        The licence of the weights, by the hub's name of it, such as apache-2.0, or other; by default none is named.
 
     Returns
     -------
@@ -52,31 +57,32 @@ def publish(
     out = Path(out)
     if repo is not None:
         check_repo(repo)
+    if license is not None:
+        check_licence(license)
     _check_out(run, out)
-    _write(out, _contents(run, out.resolve().name, repo, license))
+    files = _contents(run, out, repo, license)
+    _write(out, files)
+    remove_leftovers(out, files)
     return out
 
 
-def has_current_scores(run: Run) -> bool:
-    """Return whether the weights in the run's folder have been scored."""
-    table = run.scores()
-    return table is not None and bool(table["current"].any())
-
-
-def _contents(run: Run, name: str, repo: str | None, license: str | None) -> dict[str, bytes]:
+def _contents(run: Run, out: Path, repo: str | None, license: str | None) -> dict[str, bytes]:
     """Return the files by name; the one that says that the folder is a run comes last."""
     run.model  # noqa: B018  raises where the weights are missing or damaged
     config, files = portable_config(run)
     files[PUBLISHED] = run.weights_path.read_bytes()
-    for table in (SCORES, LOG):
-        with suppress(FileNotFoundError):
-            files[table] = (run.path / table).read_bytes()
+    with suppress(FileNotFoundError):
+        files[LOG] = (run.path / LOG).read_bytes()
+    scores = all_scores(run, out)
+    if scores is not None:
+        files[SCORES] = to_parquet(scores.drop("current"))
     picture = _traversals(run)
     if picture is not None:
         files[PICTURE] = picture
-    status = {key: value for key, value in run.status.items() if key != "data"}  # where the data were on this machine
+    status = {key: value for key, value in run.status.items() if key not in NOT_PUBLISHED}
     files[STATUS] = _json({**status, "step": run.step})
-    files[CARD] = model_card(run, config, name, PICTURE if picture else None, repo=repo, license=license).encode()
+    name, drawn = out.resolve().name, PICTURE if picture else None
+    files[CARD] = model_card(run, config, name, drawn, scores, repo=repo, license=license).encode()
     files[CONFIG] = _json(config)
     return files
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from glob import escape
 from os import PathLike, fspath
 from pathlib import Path
 
 from unweave.errors import UsageError
+from unweave.publishing.files import published_files
 from unweave.runs import CONFIG, PUBLISHED
 
 REPO = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
@@ -20,6 +22,8 @@ def check_repo(repo: str) -> None:
 
 def upload(folder: str | PathLike[str], repo: str, *, private: bool = False) -> str:
     """Upload a published folder to the Hugging Face hub, with the token that `hf auth login` stored.
+
+    Only the files that `unweave.publish` wrote are uploaded.
 
     Parameters
     ----------
@@ -44,6 +48,7 @@ def upload(folder: str | PathLike[str], repo: str, *, private: bool = False) -> 
     check_repo(repo)
     if not all(Path(folder, name).is_file() for name in (CONFIG, PUBLISHED)):
         raise UsageError(f"'{fspath(folder)}' is not a published run; first: unweave publish RUN --out FOLDER")
+    names = [escape(name) for name in published_files(Path(folder))]
     place = f"the folder '{fspath(folder)}' is ready for another try"
     try:
         from huggingface_hub import HfApi
@@ -53,7 +58,8 @@ def upload(folder: str | PathLike[str], repo: str, *, private: bool = False) -> 
     api = HfApi()
     try:
         address = api.create_repo(repo, repo_type="model", private=private, exist_ok=True)
-        api.upload_folder(repo_id=repo, folder_path=fspath(folder), commit_message="Publish a run of unweave")
+        about = "Publish a run of unweave"
+        api.upload_folder(repo_id=repo, folder_path=fspath(folder), allow_patterns=names, commit_message=about)
     except Exception as error:  # the hub, its libraries and the network fail in many ways; none is ours
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise UsageError(f"'{repo}' could not be uploaded: {reason}; {place} (log in with: hf auth login)") from error

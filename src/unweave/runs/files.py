@@ -66,7 +66,12 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def repair(folder: Path) -> str:
-    """Return the command that restores damaged or missing files, from the checkpoint or else by training again."""
+    """Return the command that restores damaged or missing files, from the checkpoint or else by training again.
+
+    A published run has no checkpoint and is not trained.
+    """
+    if (folder / PUBLISHED).is_file():
+        return "download it again, or publish the run again"
     values = read_json(folder / CONFIG)
     config, kept = Config.from_json(values), is_whole_archive(folder / CHECKPOINT)
     config = replace(config, data=with_absolute_path(config.data, folder))
