@@ -14,10 +14,13 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pages
 import polars
 
 from unweave.report.style import number
+from unweave.reproduce.intervals import share_and_interval
+from unweave.reproduce.label_free_design import PRESETS
 from unweave.reproduce.label_free_figures import agreement_figure
 from unweave.reproduce.label_free_table import conclusions, overall
 
@@ -53,7 +56,7 @@ def blocks() -> dict[str, str]:
     agreement, costs, tables = read(AGREEMENT), read(COSTS), read(TABLES)
     found = {"notes": NOTHING, "agreement": NOTHING, "tables": NOTHING}
     if len(agreement):
-        notes = "\n".join(f"- {note}" for note in conclusions(agreement, costs))
+        notes = "\n".join(map(pages.bullet, conclusions(agreement, costs)))
         picture = f"![Rank correlation of every label-free score with supervised ones](../images/{FIGURE.name})"
         found |= {"notes": f"{notes}\n\n{picture}", "agreement": agreement_table(agreement)}
     if len(tables):
@@ -69,15 +72,27 @@ def ranking() -> str:
     heads = ["score", "mean correlation", "lowest", "gain", "same latents", "same β", "CPU s per run"]
     lines = [f"| {' | '.join(heads)} |", f"|---|{'--:|' * (len(heads) - 1)}"]
     for row in overall(agreement).join(costs, on="score", maintain_order="left").iter_rows(named=True):
-        shares = ["–" if row[name] is None else _percent(row[name]) for name in ("gain", "same_latents", "same_beta")]
-        cost = number(row["seconds"] / row["runs"], 2)
-        cells = [number(row["correlation"], 2), number(row["least"], 2), *shares, cost]
+        gain = "–" if row["gain"] is None else _percent(row["gain"])
+        shares = [share_of_pairs(row[name], pairs) for name, pairs in PRESETS["small"].pairs().items()]
+        cells = [_two(row["correlation"]), _two(row["least"]), gain, *shares, number(row["seconds"] / row["runs"], 2)]
         lines.append(f"| `{row['score']}` | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
+def share_of_pairs(share: float | None, pairs: int) -> str:
+    """Return a share, and its exact 95 % interval as if each pair were compared once, independently.
+
+    >>> share_of_pairs(0.625, 24)
+    '62 % (41 … 81)'
+    """
+    if share is None:
+        return "–"
+    low, high = share_and_interval(np.arange(pairs) < round(share * pairs))[1:]
+    return f"{_percent(share)} ({100 * low:.0f} … {100 * high:.0f})"
+
+
 def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %".replace("-", "−")
+    return f"{round(100 * share)} %".replace("-", "−")
 
 
 def agreement_table(agreement: polars.DataFrame) -> str:
@@ -115,7 +130,7 @@ def _interval(row: dict[str, float | None]) -> str:
 
 
 def _two(value: float | None) -> str:
-    return "–" if value is None or value != value else f"{value:.2f}".replace("-", "−")
+    return "–" if value is None or value != value else f"{round(value, 2) + 0.0:.2f}".replace("-", "−")
 
 
 def main(words: Sequence[str] | None = None) -> None:

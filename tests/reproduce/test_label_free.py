@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from math import isnan
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import numpy as np
 import pages
 import polars
 import pytest
-from scipy.stats import spearmanr
+from scipy.stats import binomtest, spearmanr
 
 from unweave.reproduce import find, reproduce
 from unweave.reproduce.label_free_bakeoff import rows_of
@@ -153,8 +154,33 @@ def test_the_recommendation_is_what_the_stored_table_says():
     assert "udr-lasso" in order[1:3]
     assert ranked["elbo"]["same_beta"] > 0.7
     assert ranked["udr-lasso"]["same_latents"] > 0.6 > ranked["elbo"]["same_latents"]
+    assert PRESETS["small"].pairs() == {"same_latents": 24, "same_beta": 36}
+    for row in ranked.values():
+        low, high = binomtest(round(24 * row["same_latents"]), 24).proportion_ci(method="exact")
+        assert low < 0.5 < high  # no score is clearly better than chance
     costs = dict(docs.read(docs.COSTS).select("score", "seconds").iter_rows())
     assert 30 < costs["model-centrality"] / costs["udr-lasso"] < 50
+
+
+def test_the_tutorial_quotes_the_table():
+    rows = {line.split("`")[1]: line.split(" | ") for line in docs.ranking().splitlines()[2:]}
+    text = " ".join((docs.DOCS / "tutorials" / "choose-without-labels.md").read_text(encoding="utf-8").split())
+    lasso, central = rows["udr-lasso"], rows["model-centrality"]
+    assert f"`udr-lasso` prefers the better of two in {lasso[4]} of 24 pairs" in text
+    assert f"and `model-centrality` in {central[4]}." in text
+    assert (
+        f"costs {lasso[-1].strip(' |')} s of CPU time per run; `model-centrality` costs {central[-1].strip(' |')} s"
+        in text
+    )
+    wrong = " and ".join(rows[name][1] for name in ("total-correlation", "dynamics"))
+    assert f"their mean rank correlations are {wrong}." in text
+
+
+def test_notes_have_minus_signs_and_short_lines():
+    notes = docs.blocks()["notes"]
+    assert not re.search(r"[ (]-[\d.]", notes)
+    assert "lowest −0.89" in notes
+    assert max(map(len, notes.splitlines())) <= 120
 
 
 def test_stored_tables_are_written_into_the_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -175,7 +201,10 @@ def test_stored_tables_are_written_into_the_pages(tmp_path: Path, monkeypatch: p
     page = (tmp_path / "label-free.md").read_text()
     assert "| table 1 | −0.60 | −0.25 | – |" in page
     assert "| `elbo` | 0.70 (0.40 … 0.80) | 0.60 (0.40 … 0.80) |" in page
-    assert "| `elbo` | 0.65 | 0.6 | 70 % | 85 % | 50 % | 0.2 |" in (tmp_path / "selection.md").read_text()
+    assert (
+        "| `elbo` | 0.65 | 0.60 | 70 % | 85 % (63 … 95) | 50 % (33 … 67) | 0.2 |"
+        in (tmp_path / "selection.md").read_text()
+    )
     assert (tmp_path / "label-free.png").stat().st_size > 5_000
 
 

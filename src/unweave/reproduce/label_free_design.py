@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import comb
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,6 +57,12 @@ class Settings:
         grid = len(self.data) * len(self.strengths) * len(self.latents)
         scenes = len(self.scenes.strengths) * len(self.scenes.latents) if self.scenes else 0
         return (grid + scenes) * self.seeds
+
+    def pairs(self) -> dict[str, int]:
+        """Return the number of pairs of specifications with the same number of latents, and with the same β."""
+        latents, strengths = len(self.latents), len(self.strengths)
+        same = {"same_latents": latents * comb(strengths, 2), "same_beta": strengths * comb(latents, 2)}
+        return {name: len(self.data) * pairs for name, pairs in same.items()}
 
     def study(self, *, seed: int, out: Path) -> Study:
         """Return the study, whose training seeds start at `seed`."""

@@ -107,7 +107,7 @@ def conclusions(agreement: polars.DataFrame, costs: polars.DataFrame) -> list[st
     best = ranking.row(0, named=True)
     said = [f"{best['score']} agrees best with the supervised scores. All scores, the best first:"]
     said += [
-        f"{row['score']}: mean correlation {row['correlation']:.2f}, lowest {row['least']:.2f}, "
+        f"{row['score']}: mean correlation {_two(row['correlation'])}, lowest {_two(row['least'])}, "
         f"gain {_percent(row['gain'])}, same latents {_percent(row['same_latents'])}, same β "
         f"{_percent(row['same_beta'])}, {row['seconds'] / row['runs']:.2g} s of CPU time per run."
         for row in ranking.iter_rows(named=True)
@@ -120,5 +120,9 @@ def conclusions(agreement: polars.DataFrame, costs: polars.DataFrame) -> list[st
     return said
 
 
+def _two(value: float) -> str:
+    return f"{value:.2f}".replace("-", "−")
+
+
 def _percent(share: float | None) -> str:
-    return "–" if share is None else f"{share:.0%}"
+    return "–" if share is None else f"{round(100 * share)} %".replace("-", "−")
