@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unweave.errors import UsageError
-from unweave.metrics import evaluate, mcc, mig
+from unweave.metrics import compare, evaluate, mcc, mig
 from unweave.metrics.inputs import (
     bin_count,
     bin_factors,
@@ -35,9 +35,11 @@ from unweave.metrics.inputs import (
     whole_number,
 )
 from unweave.metrics.presets import (
+    ConstantCodes,
     ConstantFactor,
     DistinctValues,
     FewSamples,
+    LeftOut,
     LooksTransposed,
     NumberedLabels,
     UnseenValues,
@@ -423,6 +425,18 @@ DOUBTS = {
         (MANY[:99],),
         [(FewSamples, few("99 rows are few for codes of 3 columns: below 100 scores are biased", 100))],
     ),
+    "too few rows for an interval": (
+        (MANY[:5],),
+        [
+            (
+                FewSamples,
+                few(
+                    "5 rows are too few for an interval, and few for codes of 3 columns: below 100 scores are biased",
+                    100,
+                ),
+            )
+        ],
+    ),
     "few rows and continuous factors": (
         (MANY[:99], MANY[:99]),
         [(FewSamples, few("99 rows are few for codes of 3 columns: below 100 scores are biased", 100))],
@@ -433,6 +447,33 @@ DOUBTS = {
 @pytest.mark.parametrize(("given", "doubts"), DOUBTS.values(), ids=DOUBTS)
 def test_doubtful_inputs_are_warned_of_once(given, doubts):
     assert warned(*given) == doubts
+
+
+def test_constant_codes_are_warned_of_once():
+    constant = MANY * 0 + [1, 2, 3]
+    said = "all latents are constant: every row of codes is the same; check what wrote them"
+    with pytest.warns(ConstantCodes) as caught:
+        evaluate(constant, CLASSES, "mig")
+    assert [str(one.message) for one in caught] == [said]
+    with pytest.warns(ConstantCodes) as caught:
+        evaluate({"good": MANY, "bad": constant}, CLASSES, "mig", floors=False)
+    assert [str(one.message) for one in caught] == [f"bad: {said}"]
+    with pytest.warns(ConstantCodes, match=f"^b: {said}"):
+        compare(MANY, constant, CLASSES, "mig")
+    constant[7, 1] = 0  # one value of one latent is enough for silence
+    evaluate(constant, CLASSES, "mig", floors=False)
+
+
+def test_codes_and_factors_may_be_swapped():
+    swapped = r"\(--bin-factors 10\).*; or are codes and factors swapped\?$"
+    with pytest.raises(UsageError, match=swapped):
+        evaluate(CLASSES, MANY, "mig")
+    with pytest.warns(LeftOut, match=swapped):
+        evaluate(CLASSES, MANY, ["mcc", "overcomplete"], floors=False, intervals=False)
+    with pytest.raises(UsageError, match=r"groups of equal counts$"):  # codes are no whole numbers
+        evaluate(MANY, MANY, "mig")
+    with pytest.raises(UsageError, match=r"groups of equal counts$"):  # or they are meant to be
+        evaluate(CLASSES, MANY, "mig", categorical=[0, 1])
 
 
 def test_codes_and_factors_that_are_both_transposed_are_refused():

@@ -72,6 +72,7 @@ from unweave.metrics.pairwise_mi import pairwise_mi
 from unweave.metrics.pool import Pool
 from unweave.metrics.presets import (
     PRESETS,
+    ConstantCodes,
     ConstantFactor,
     DistinctValues,
     FewSamples,
@@ -98,6 +99,7 @@ __all__ = [
     "PRESETS",
     "BoostedTrees",
     "Codebook",
+    "ConstantCodes",
     "ConstantFactor",
     "Description",
     "DistinctValues",

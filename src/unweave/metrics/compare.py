@@ -15,10 +15,11 @@ from numpy.typing import ArrayLike
 from unweave.errors import UsageError, called, saying_once
 from unweave.metrics.evaluate import OnScores, describe, each_metric, overheads, warn_once
 from unweave.metrics.gathering import gather
-from unweave.metrics.inputs import INTERVAL, generator
+from unweave.metrics.inputs import INTERVAL, generator, warn_of_constant_codes
 from unweave.metrics.metric import Metric
+from unweave.metrics.presets import FEWEST
 from unweave.metrics.request import Request
-from unweave.metrics.resampling import FEWEST, halves, spread
+from unweave.metrics.resampling import halves, spread
 from unweave.metrics.table import metric_of
 from unweave.progress import OnProgress, reporting
 
@@ -125,6 +126,7 @@ def compare(
         for key, own in codes.items():
             with called(key):
                 inputs[key] = gather(own, factors, tests.get(key), request, names)
+            warn_of_constant_codes(inputs[key]["codes"], key)
         with reporting(on_progress, progress) as told:
             return compare_inputs(inputs, request, told, on_result)
 

@@ -21,12 +21,13 @@ from unweave.metrics.inputs import (
     GivenPair,
     generator,
     varying,
+    warn_of_constant_codes,
     warn_of_inputs,
 )
 from unweave.metrics.metric import Metric
 from unweave.metrics.pool import Pool
 from unweave.metrics.presets import LeftOut, warn_of_unseen_values
-from unweave.metrics.request import Request, lacking
+from unweave.metrics.request import Request, lacking, or_swapped
 from unweave.metrics.resampling import Sampled, interval
 from unweave.metrics.table import GROUPS, metric_of
 from unweave.progress import OnProgress, reporting
@@ -124,6 +125,7 @@ def evaluate(
         with saying_once(), reporting(on_progress, progress) as told:
             return _each_key(codes, factors, test, request, names, told, on_result)
     given = gather(codes, factors, test, request, names, codebook, pool, log_variances, reconstruction, jacobians)
+    warn_of_constant_codes(given["codes"])
     with reporting(on_progress, progress) as told:
         return score(given, request, told, on_result)
 
@@ -185,7 +187,7 @@ def warn_once(inputs: Mapping[str, Any], request: Request, chosen: Sequence[str]
         warn_of_unseen_values(factors, np.asarray(inputs["test"][1]))
     asked = {name for group in request.by_name for name in GROUPS.get(group, ())}
     if inputs["continuous"] and (left := [name for name in asked if "classes" in lacking(metric_of(name), inputs)]):
-        hint = "bin_factors=10 (--bin-factors 10) includes them"
+        hint = f"bin_factors=10 (--bin-factors 10) includes them{or_swapped(inputs)}"
         text = f"factors are continuous: {len(left)} metrics that need classes are left out; {hint}"
         warnings.warn(text, LeftOut, stacklevel=4)
 
@@ -214,6 +216,7 @@ def _each_key(
 
         with called(str(key)):
             inputs = gather(own, factors, _test_of(key, test), request, names)
+        warn_of_constant_codes(inputs["codes"], str(key))
         told = None if on_progress is None else lambda name, *done, key=key: on_progress(f"{key}: {name}", *done)
         kept = None if on_result is None else lambda table, keyed=keyed: on_result(keyed(table))
         tables.append(keyed(score(inputs, request, told, kept)))

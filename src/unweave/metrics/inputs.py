@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from unweave.errors import UsageError
 from unweave.metrics.presets import (
+    ConstantCodes,
     ConstantFactor,
     DistinctValues,
     LooksTransposed,
@@ -171,6 +172,13 @@ def warn_of_inputs(codes: ArrayLike, factors: ArrayLike | None = None) -> None:
         labels = np.delete(labels, distinct, axis=1)
     if not transposed:  # no further warning is needed
         warn_of_few(labels, values)
+
+
+def warn_of_constant_codes(codes: np.ndarray, name: str = "") -> None:
+    """Warn if all latents are constant; a run has a warning of its own. `name` is that of one of several codes."""
+    if not _varies(codes).any():
+        said = "all latents are constant: every row of codes is the same; check what wrote them"
+        warn_user(f"{name}: {said}" if name else said, ConstantCodes)
 
 
 def generator(seed: int, stream: int) -> np.random.Generator:

@@ -17,6 +17,8 @@ and this many rows per value, this is 0.05 nats, or 1 to 3 % of the factor's ent
 """
 
 
+FEWEST = 20
+"""With fewer units (rows, or votes) a half says nothing about the rest, and there is no interval."""
 ROWS_PER_CODE, FEWEST_ROWS = 10, 100
 """With fewer rows for each latent, or fewer in total, even scores without factors are unreliable."""
 
@@ -43,6 +45,10 @@ class LooksTransposed(UserWarning):
 
 class ConstantFactor(UserWarning):
     """A factor has a single value, so no metric can use it."""
+
+
+class ConstantCodes(UserWarning):
+    """Codes of which every column has a single value: all rows have the same code."""
 
 
 class DistinctValues(UserWarning):
@@ -80,7 +86,8 @@ def warn_of_few(factors: np.ndarray | None, codes: np.ndarray | None = None) -> 
     for rows, what, wanted in demands:
         if rows < wanted:
             more = f"give more rows or, for a run, --samples {wanted} (in Python, samples={wanted})"
-            warn_user(f"{rows:,} rows are few for {what}: below {wanted:,} scores are biased; {more}", FewSamples)
+            few = "too few for an interval, and few" if rows < FEWEST else "few"
+            warn_user(f"{rows:,} rows are {few} for {what}: below {wanted:,} scores are biased; {more}", FewSamples)
             return  # one is enough
 
 

@@ -15,6 +15,7 @@ from unweave.metrics.inputs import bin_count, generator, whole_number
 from unweave.metrics.label_noise import REGIMES
 from unweave.metrics.metric import INPUTS, Metric
 from unweave.metrics.presets import PRESETS
+from unweave.metrics.reading import whole_columns
 from unweave.metrics.table import GROUPS, METRICS, metric_of
 
 Options = Mapping[str, Mapping[str, Any]]
@@ -124,5 +125,14 @@ def lacking(metric: Metric[..., Any], inputs: Mapping[str, Any]) -> str:
     of_rows = "factors" in metric.needs or ("source" in metric.needs and inputs.get("source") is None)
     if of_rows and not metric.continuous and inputs.get("continuous") and {*missing} <= {INPUTS["source"]}:
         hint = "give bin_factors=10 (--bin-factors 10), say, to cut continuous ones into groups of equal counts"
-        return f"factors that are classes; {hint}"
+        return f"factors that are classes; {hint}{or_swapped(inputs)}"
     return " and ".join(dict.fromkeys(missing))
+
+
+def or_swapped(inputs: Mapping[str, Any]) -> str:
+    """Return a question to add where factors are continuous, if codes are whole numbers; otherwise nothing.
+
+    Some rows are enough for a question.
+    """
+    whole = not inputs.get("categorical") and whole_columns(inputs["codes"][:1000]).all()
+    return "; or are codes and factors swapped?" if whole else ""

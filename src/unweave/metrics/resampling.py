@@ -10,9 +10,7 @@ import numpy as np
 
 from unweave.late import importing
 from unweave.metrics.inputs import Pair
-
-FEWEST = 20
-"""With fewer units a half says nothing about the rest, and there is no interval."""
+from unweave.metrics.presets import FEWEST
 
 Score: TypeAlias = float | tuple[float, ...]
 """One number, or the parts of a score as a named tuple of numbers."""
