@@ -36,11 +36,14 @@ from comparison_findings import findings
 from comparison_times import relative_time
 from methods_docs import TITLES
 
+from unweave.metrics.table import METRICS
 from unweave.study.analysis import over_seeds
 from unweave.study.plan import Plan
 
 DOCS = Path(__file__).parents[1] / "docs"
 FIGURE = DOCS / "images" / "comparison.png"
+FRONTIER = DOCS / "results" / "frontier.csv"
+"""Scores of other studies, some of the same runs, which were made without MKL's AVX-512."""
 NOT_RUN = "not run"
 NOT_MEASURED = "not measured"
 UNDEFINED = "–"
@@ -68,7 +71,14 @@ def shown(table: polars.DataFrame, cell: Cell, metric: str) -> str:
     found = over_seeds(values.drop_nulls().to_numpy())
     if found.low is None or found.high is None:
         return f"{found.value:.2f} ({found.seeds} {'seed' if found.seeds == 1 else 'seeds'})"
-    return f"{found.value:.2f} [{found.low:.2f}, {found.high:.2f}]"
+    low, high = np.clip([found.low, found.high], *limits_of(metric))
+    return f"{found.value:.2f} [{low:.2f}, {high:.2f}]"
+
+
+def limits_of(score: str) -> tuple[float, float]:
+    """Return the least and the largest value of a score, which is a metric or a part of one."""
+    own = max((name for name in METRICS if score == name or score.startswith(f"{name}-")), key=len)
+    return METRICS[own].range
 
 
 def assumptions_table(times: polars.DataFrame) -> str:
@@ -146,10 +156,28 @@ def choice_blocks(table: polars.DataFrame, cells: list[Cell]) -> dict[str, str]:
     }
 
 
+def arithmetic(table: polars.DataFrame, others: polars.DataFrame) -> str:
+    """Return by how much scores differ from those of the same runs without MKL's AVX-512."""
+    both = table.join(others, on=["run", "metric"], suffix="_other").with_columns(
+        difference=(polars.col("value") - polars.col("value_other")).abs()
+    )
+    if not len(both):
+        return "No run was made twice."
+    parts = [
+        f"{title} by up to {values.max():.2f} ({values.median():.3f} in the median)"
+        for metric, title in ((DISENTANGLEMENT, "D"), ("factor-vae-score", "the FactorVAE score"))
+        if len(values := both.filter(metric=metric)["difference"].drop_nulls())
+    ]
+    runs = both["run"].n_unique()
+    return fill(f"{runs} runs were made both ways. They differ in {' and in '.join(parts)}.", 118)
+
+
 def result_blocks(table: polars.DataFrame, plan: Plan, cells: list[Cell]) -> dict[str, str]:
     """Return the texts between the marks of the page of all scores, by name."""
     by_data = {data: [cell for cell in cells if cell.data == data] for data in sets_of(cells)}
-    return {"state": state(table, plan), **{data: long_table(table, some) for data, some in by_data.items()}}
+    tables = {data: long_table(table, some) for data, some in by_data.items()}
+    others = polars.read_csv(FRONTIER)
+    return {"state": state(table, plan), "arithmetic": arithmetic(table, others), **tables}
 
 
 def jacobian_table(table: polars.DataFrame, cells: list[Cell]) -> str:

@@ -18,9 +18,8 @@ from comparison_cells import (
     sets_of,
     usual,
 )
-from scipy.stats import ttest_ind
 
-from unweave.study.analysis import FEW_SEEDS, best_cell, holm
+from unweave.study.analysis import FEW_SEEDS, best_of, holm, welch
 
 LEVEL = 0.05
 SCORES = {"D": DISENTANGLEMENT, "I": INFORMATIVENESS}
@@ -58,17 +57,11 @@ def _best(data: str, scores: Mapping[str, np.ndarray]) -> Iterator[str]:
 
 def leaders(scores: Mapping[str, np.ndarray]) -> str:
     """Return which method has the highest mean D, and which do not differ from it clearly."""
-    rows = [
-        {"method": method, "seed": seed, "metric": DISENTANGLEMENT, "value": float(value)}
-        for method, values in scores.items()
-        for seed, value in enumerate(values)
-    ]
-    best = best_cell(polars.DataFrame(rows), DISENTANGLEMENT, level=LEVEL)
+    best = best_of(scores, level=LEVEL)
     assert best.cell is not None, "every method has enough seeds"
-    first = str(best.cell[0])
-    ties = ", ".join(str(cell[0]) for cell in best.ties)
+    ties = ", ".join(best.ties)
     others = f"{ties} {'do' if len(best.ties) > 1 else 'does'} not differ clearly from it" if ties else "it is clear"
-    return f"{first} has the highest D, {scores[first].mean():.2f}; {others}"
+    return f"{best.cell} has the highest D, {scores[best.cell].mean():.2f}; {others}"
 
 
 def _floor(data: str, scores: Mapping[str, Mapping[str, np.ndarray]]) -> Iterator[str]:
@@ -82,6 +75,5 @@ def _floor(data: str, scores: Mapping[str, Mapping[str, np.ndarray]]) -> Iterato
 
 def not_above(scores: Mapping[str, np.ndarray], floor: np.ndarray) -> list[str]:
     """Return the methods that are not above a floor, by Welch's test with Holm's correction for all methods."""
-    tests = (ttest_ind(values, floor, equal_var=False, alternative="greater") for values in scores.values())
-    p = [float(np.asarray(test)[1]) for test in tests]
+    p = [welch(values, floor, "greater") for values in scores.values()]
     return [method for method, corrected in zip(scores, holm(p), strict=True) if not corrected <= LEVEL]

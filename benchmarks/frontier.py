@@ -20,7 +20,7 @@ import comparison
 import pages
 import polars
 from comparison_cells import Cell, cells_of
-from comparison_docs import NOT_RUN, row, shown
+from comparison_docs import UNDEFINED, row, shown
 from methods_docs import TITLES
 
 from unweave.study.grid import read_grid
@@ -153,8 +153,9 @@ def text_of(table: polars.DataFrame, page: str) -> str:
     metrics = scores_in(study)
     lines = [row(["", *(METRICS[name] for name in metrics)]), "|---" * (len(metrics) + 1) + "|"]
     for name, (source, cell) in cells.items():
-        scores = table.filter(study=source)
-        lines.append(row([name, *(shown(scores, cell, metric).replace(NOT_RUN, "–") for metric in metrics)]))
+        scores, measured = table.filter(study=source), scores_in(source)
+        shows = (shown(scores, cell, metric) if metric in measured else UNDEFINED for metric in metrics)
+        lines.append(row([name, *shows]))
     return "\n".join(lines)
 
 

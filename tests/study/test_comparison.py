@@ -188,19 +188,63 @@ def test_the_picture_draws_the_mean_of_every_method_over_its_seeds(plan):
     assert not any(line.get_marker() == "o" for axes in others for line in axes.get_lines())
 
 
+def welch_p(values, floor):
+    """Welch's test, one-sided, from its formula."""
+    a, b = values.var(ddof=1) / 5, floor.var(ddof=1) / 5
+    freedom = (a + b) ** 2 / (a**2 / 4 + b**2 / 4)
+    return stats.t.sf((values.mean() - floor.mean()) / np.sqrt(a + b), freedom)
+
+
 def test_methods_above_a_floor_are_those_of_a_test_written_out():
     floor = np.array([0.10, 0.12, 0.11, 0.09, 0.10])
     scores = {"far": floor + 0.3, "near": floor + 0.004, "noisy": np.array([0.0, 0.5, 0.1, 0.4, 0.05])}
-
-    def p(values):
-        """Welch's test, one-sided, from its formula."""
-        a, b = values.var(ddof=1) / 5, floor.var(ddof=1) / 5
-        freedom = (a + b) ** 2 / (a**2 / 4 + b**2 / 4)
-        return stats.t.sf((values.mean() - floor.mean()) / np.sqrt(a + b), freedom)
-
-    assert p(scores["far"]) * 3 < 0.05 < min(p(scores["near"]), p(scores["noisy"]))
+    p = {name: welch_p(values, floor) for name, values in scores.items()}
+    assert p["far"] * 3 < 0.05 < min(p["near"], p["noisy"])
     assert comparison_findings.not_above(scores, floor) == ["near", "noisy"]
     assert comparison_findings.not_above({"far": scores["far"]}, floor) == []
+
+
+FLOOR = np.array([0.10, 0.12, 0.11, 0.09, 0.10])
+WIDE = np.array([0.02, 0.30, 0.16, 0.24, 0.28])
+
+
+def test_the_test_is_one_sided():
+    values = FLOOR + 0.0145
+    assert 0.025 < welch_p(values, FLOOR) < 0.05
+    assert comparison_findings.not_above({"method": values}, FLOOR) == []
+    assert comparison_findings.not_above({"method": FLOOR - 0.3}, FLOOR) == ["method"]
+
+
+def test_the_test_does_not_assume_equal_spreads():
+    values = WIDE - WIDE.mean() + FLOOR.mean() + 0.1
+    student = float(np.asarray(stats.ttest_ind(values, FLOOR, alternative="greater"))[1])
+    assert student < 0.05 < welch_p(values, FLOOR)
+    assert comparison_findings.not_above({"method": values}, FLOOR) == ["method"]
+
+
+def test_the_test_is_corrected_for_all_methods():
+    values = FLOOR + 0.02
+    many = {f"method {number}": values + number * 1e-6 for number in range(20)}
+    assert max(welch_p(each, FLOOR) for each in many.values()) < 0.05 < 20 * welch_p(values, FLOOR)
+    assert comparison_findings.not_above({"method": values}, FLOOR) == []
+    assert comparison_findings.not_above(many, FLOOR) == list(many)
+
+
+def test_an_interval_ends_where_the_score_does(plan):
+    cell = cells_of(plan)[7]
+    tables = [scores(run, value) for run, value in zip(cell.runs, [1.0, 1.0, 0.6, 1.0, 0.9], strict=True)]
+    assert shown(comparison.merged(*tables), cell, "factor-vae-score").endswith(", 1.00]")
+    assert comparison_docs.limits_of("dci-disentanglement") == (0, 1)
+    assert comparison_docs.limits_of("info-mec-modularity") == (0, 1)
+    assert comparison_docs.limits_of("r2")[1] == 1
+
+
+def test_runs_that_were_made_both_ways_are_compared():
+    ours = comparison.merged(scores("a", 0.5), scores("b", 0.3), scores("c", 0.1))
+    other = comparison.merged(scores("a", 0.4), scores("b", 0.6), scores("d", 0.9))
+    said = comparison_docs.arithmetic(ours, other).replace("\n", " ")
+    assert said.startswith("2 runs were made both ways. They differ in D by up to 0.30 (0.200 in the median) and in")
+    assert comparison_docs.arithmetic(ours, other.filter(run="d")) == "No run was made twice."
 
 
 def test_the_best_methods_are_said_with_those_that_equal_them():

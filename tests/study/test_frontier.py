@@ -62,7 +62,7 @@ def test_scores_are_read_off_the_folder_of_a_study_and_shown_with_their_interval
     low, high = stats.t.interval(0.95, 4, np.mean(values), stats.sem(values))
     said = [float(part.strip("[],")) for part in line.split("|")[2].split()]
     np.testing.assert_allclose(said, [np.mean(values), low, high], atol=0.011)
-    assert "| VQ-VAE | – |" in frontier.text_of(table, "methods/fsq")
+    assert "| VQ-VAE | not run |" in frontier.text_of(table, "methods/fsq")
     assert frontier.text_of(table, "methods/pcl") == "No run is stored."
 
 

@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from unweave.study.analysis.agreement import transfer as transfer
     from unweave.study.analysis.compare import Best as Best
     from unweave.study.analysis.compare import best_cell as best_cell
+    from unweave.study.analysis.compare import best_of as best_of
     from unweave.study.analysis.compare import compare_cells as compare_cells
     from unweave.study.analysis.compare import holm as holm
+    from unweave.study.analysis.compare import welch as welch
     from unweave.study.analysis.components import Components as Components
     from unweave.study.analysis.components import variance_components as variance_components
     from unweave.study.analysis.downstream import downstream_agreement as downstream_agreement
@@ -59,6 +61,7 @@ _HOME = {
     "Transfer": "agreement",
     "best_cell": "compare",
     "best_curve": "growth_curves",
+    "best_of": "compare",
     "cells_of": "tidy",
     "compare_cells": "compare",
     "correlation_by_strength": "strength",
@@ -83,6 +86,7 @@ _HOME = {
     "transfer": "agreement",
     "variance_components": "components",
     "variance_shares": "variance",
+    "welch": "compare",
 }
 
 __all__ = [
@@ -97,6 +101,7 @@ __all__ = [
     "Transfer",
     "best_cell",
     "best_curve",
+    "best_of",
     "cells_of",
     "compare_cells",
     "correlation_by_strength",
@@ -121,6 +126,7 @@ __all__ = [
     "transfer",
     "variance_components",
     "variance_shares",
+    "welch",
 ]
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Generic, Literal, TypeVar
 
 import numpy as np
 import polars
 
 from unweave.study.analysis.seeds import FEW_SEEDS, improvement
 from unweave.study.analysis.tidy import cells_of, settings_of_cells
+
+Cell = TypeVar("Cell", bound=Hashable)
+Alternative = Literal["two-sided", "greater"]
 
 
 def holm(p: Sequence[float]) -> list[float]:
@@ -63,7 +67,7 @@ def compare_cells(table: polars.DataFrame, metric: str) -> polars.DataFrame:
         if any(one[i] != other[i] for i in together):
             continue
         found = improvement(ours, theirs)
-        p = float(_welch(*_moments([ours]), *_moments([theirs]))[0])
+        p = welch(ours, theirs)
         rows.append(
             {
                 "first": _text(settings, one),
@@ -82,12 +86,12 @@ def compare_cells(table: polars.DataFrame, metric: str) -> polars.DataFrame:
 
 
 @dataclass(frozen=True)
-class Best:
+class Best(Generic[Cell]):
     """The cell with the best mean of a metric, and the cells that do not differ significantly from it."""
 
-    cell: tuple[object, ...] | None
-    """Its settings, as in `cells_of`; None if fewer than two cells have five seeds."""
-    ties: tuple[tuple[object, ...], ...]
+    cell: Cell | None
+    """Its name, or its settings as in `cells_of`; None if fewer than two cells have five seeds."""
+    ties: tuple[Cell, ...]
     """The cells that do not differ from it by Welch's test with Holm's correction for all pairs."""
     compared: int
     """Number of cells with at least five seeds, which were compared."""
@@ -98,7 +102,9 @@ class Best:
         return self.cell is not None and not self.ties
 
 
-def best_cell(table: polars.DataFrame, metric: str, *, higher_is_better: bool = True, level: float = 0.05) -> Best:
+def best_cell(
+    table: polars.DataFrame, metric: str, *, higher_is_better: bool = True, level: float = 0.05
+) -> Best[tuple[object, ...]]:
     """Return the cell with the best mean over seeds, and the cells that do not differ significantly from it.
 
     Parameters
@@ -118,7 +124,26 @@ def best_cell(table: polars.DataFrame, metric: str, *, higher_is_better: bool = 
         The best cell and its ties. Cells with fewer than five seeds are left out. The correction is for all pairs of
         cells, so that it holds although the best cell was chosen by the same scores.
     """
-    cells = {cell: scores.to_numpy() for cell, scores in cells_of(table, metric).items() if len(scores) >= FEW_SEEDS}
+    scores = {cell: values.to_numpy() for cell, values in cells_of(table, metric).items()}
+    return best_of(scores, higher_is_better=higher_is_better, level=level)
+
+
+def best_of(scores: Mapping[Cell, np.ndarray], *, higher_is_better: bool = True, level: float = 0.05) -> Best[Cell]:
+    """Return the cell with the best mean of these scores, and those that do not differ from it, as `best_cell` does.
+
+    Parameters
+    ----------
+    scores
+        The scores of each cell, one for each training seed.
+    higher_is_better, level
+        As for `best_cell`.
+
+    Returns
+    -------
+    Best
+        The best cell and its ties, by the keys of `scores`.
+    """
+    cells = {cell: values for cell, values in scores.items() if len(values) >= FEW_SEEDS}
     if len(cells) < 2:
         return Best(None, (), len(cells))
     names, moments = list(cells), np.array(_moments(list(cells.values())))
@@ -127,6 +152,24 @@ def best_cell(table: polars.DataFrame, metric: str, *, higher_is_better: bool = 
     top = int(np.argmax(moments[0]) if higher_is_better else np.argmin(moments[0]))
     same = [(a, b) for a, b, p in zip(first, second, corrected, strict=True) if top in (a, b) and p > level]
     return Best(names[top], tuple(names[b if a == top else a] for a, b in same), len(names))
+
+
+def welch(ours: np.ndarray, theirs: np.ndarray, alternative: Alternative = "two-sided") -> float:
+    """Return p by Welch's test of two means, which does not assume that both cells vary equally from seed to seed.
+
+    Parameters
+    ----------
+    ours, theirs
+        One score for each training seed of two cells.
+    alternative
+        Whether the means differ, or ours is greater.
+
+    Returns
+    -------
+    float
+        The p-value. If both cells have constant scores, it is 0 where the alternative holds, and 1 elsewhere.
+    """
+    return float(_welch(*_moments([ours]), *_moments([theirs]), alternative=alternative)[0])
 
 
 def _moments(scores: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -143,14 +186,18 @@ def _welch(
     other_mean: np.ndarray,
     other_deviation: np.ndarray,
     other_count: np.ndarray,
+    alternative: Alternative = "two-sided",
 ) -> np.ndarray:
-    """Return p by Welch's test; for two cells with constant scores, 1 if they are equal and 0 otherwise."""
+    """Return p by Welch's test; for two cells with constant scores, 0 where the alternative holds and 1 elsewhere."""
     from scipy.stats import ttest_ind_from_stats
 
     constant = (deviation == 0) & (other_deviation == 0)
     spread = np.where(constant, 1.0, deviation)  # any: these are not used
-    found = ttest_ind_from_stats(mean, spread, count, other_mean, other_deviation, other_count, equal_var=False)
-    return np.where(constant, (mean == other_mean).astype(float), np.asarray(found[1]))
+    found = ttest_ind_from_stats(
+        mean, spread, count, other_mean, other_deviation, other_count, equal_var=False, alternative=alternative
+    )
+    holds = mean > other_mean if alternative == "greater" else mean != other_mean
+    return np.where(constant, 1.0 - holds, np.asarray(found[1]))
 
 
 def _text(settings: Sequence[str], cell: Sequence[object]) -> str:
