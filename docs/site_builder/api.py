@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import Any, get_origin
 
 from sphinx.util.inspect import stringify_signature
 
@@ -60,11 +60,24 @@ def module_list() -> str:
 
 
 def module_page(name: str) -> str:
-    """Return the docstring of a module and the entries of all its public names."""
+    """Return what a module offers: its opening, its names with a line each, their entries, and its notes at the end."""
     module = import_module(name)
-    entries = [entry(module, public) for public in sorted(public_names(module), key=str.lower)]
-    about = markdown(inspect.getdoc(module) or "")
-    return "\n\n".join([about, f"```{{py:currentmodule}} {name}\n```", *entries])
+    names = sorted(public_names(module), key=str.lower)
+    opening, notes = parts_of_docstring(inspect.getdoc(module) or "")
+    parts = [markdown(opening), overview(module, names), f"```{{py:currentmodule}} {name}\n```"]
+    return "\n\n".join([*parts, *(entry(module, public) for public in names), f"## Inside\n\n{markdown(notes)}"])
+
+
+def parts_of_docstring(text: str) -> tuple[str, str]:
+    """Split a module's docstring: what it offers, and the section Notes, which is for those who change it."""
+    opening, _, notes = text.partition("\n\nNotes\n-----\n")
+    return opening, notes
+
+
+def overview(module: ModuleType, names: list[str]) -> str:
+    """Return a table of names, each with a link to its entry and with what its docstring begins with."""
+    rows = [f"| {{py:obj}}`{name} <{module.__name__}.{name}>` | {_summary(module, name)} |" for name in names]
+    return "\n".join(["| name | what it is |", "|---|---|", *rows])
 
 
 def public_names(module: ModuleType) -> list[str]:
@@ -73,7 +86,7 @@ def public_names(module: ModuleType) -> list[str]:
         return list(module.__all__)
     defined = [name for name in vars(module) if origin(module, name) is module and not name.startswith("_")]
     documented = attribute_docstrings(inspect.getsource(module))
-    return [name for name in defined if name in documented or getattr(vars(module)[name], "__doc__", None)]
+    return [name for name in defined if name in documented or _has_docstring(vars(module)[name])]
 
 
 def entry(module: ModuleType, name: str) -> str:
@@ -82,15 +95,34 @@ def entry(module: ModuleType, name: str) -> str:
     if inspect.isclass(thing):
         kind = "exception" if issubclass(thing, BaseException) else "class"
         return _directive(kind, f"{name}{_signature(thing)}", "\n\n".join(_class_parts(thing)), depth=5)
-    if callable(thing) and hasattr(thing, "__name__") and inspect.getdoc(thing):
+    if _has_docstring(thing):
         return _directive("function", f"{name}{_signature(thing)}", markdown(inspect.getdoc(thing) or ""))
     return _directive("data", name, _value(module, name, thing))
 
 
+def _has_docstring(thing: object) -> bool:
+    """Has this a docstring of its own, as a class, a function or a metric has? Values have that of their type."""
+    return callable(thing) and hasattr(thing, "__name__") and get_origin(thing) is None and bool(inspect.getdoc(thing))
+
+
+def _summary(module: ModuleType, name: str) -> str:
+    """Return the first paragraph of a name's docstring on one line, for a cell of a table."""
+    thing = getattr(module, name)
+    text = _own_docstring(thing) if _has_docstring(thing) else _attribute_docstrings(origin(module, name)).get(name, "")
+    if not text and isinstance(thing, Mapping):
+        text = f"A table of {len(thing)} names."
+    return " ".join(markdown(text).partition("\n\n")[0].split()).replace("|", r"\|")
+
+
+def _own_docstring(thing: Any) -> str:
+    """Return a docstring, but not the one that `dataclass` writes."""
+    text = (vars(thing).get("__doc__") if inspect.isclass(thing) else inspect.getdoc(thing)) or ""
+    return "" if text.startswith(f"{thing.__name__}(") else inspect.cleandoc(text)
+
+
 def _class_parts(thing: type) -> Iterator[str]:
     """Give the docstring of a class, then its fields, then its properties and methods, as far as they are its own."""
-    own = vars(thing).get("__doc__") or ""
-    yield markdown("" if own.startswith(f"{thing.__name__}(") else inspect.cleandoc(own))  # not what dataclass writes
+    yield markdown(_own_docstring(thing))
     documented = _attribute_docstrings(thing)
     for name, text in documented.items():
         if not name.startswith("_"):

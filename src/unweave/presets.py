@@ -1,7 +1,11 @@
 """Published settings by name: network, optimiser and a method's fields as in a paper.
 
-To add one, add an entry to `PRESETS`. Options that the user gives override a preset. A run records the settings and not
-the preset's name, so its meaning never changes.
+Options that the user gives override a preset. A run records the settings and not the preset's name, so its meaning
+never changes.
+
+Notes
+-----
+To add one, add an entry to `PRESETS`.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """Data sets by name: drawn on demand, published, your own, and variants of any of them.
 
+Notes
+-----
 To add one, write a subclass of `Dataset` and add a line to `DATASETS`, or of `Wrapper` and add a line to `WRAPPERS`.
 Your own subclass is available by name as soon as it is defined.
 

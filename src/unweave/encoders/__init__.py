@@ -5,6 +5,8 @@
 >>> found.codes.shape, found.factors.shape
 ((50, 3072), (50, 6))
 
+Notes
+-----
 - `encoding` (`encode`, `layers`) with `choosing` (which images), `filling` (batches), `cache` (codes by image, in
   parts), `projection` (to a common width) and `codes` (the result, as a file).
 - `table` (the encoders by name), `opening` (from a name to an `Encoder`), `encoder`; they are opened by `network`

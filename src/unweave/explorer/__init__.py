@@ -1,5 +1,7 @@
 """The explorer: a page in the browser that shows a folder of runs, studies and codes, or over any decoder.
 
+Notes
+-----
 - Server: `app` (routes), `guard` (which requests are allowed; every failure becomes one line), `places` (what is in the
   folder), `state` with `opened` and `opening` (open runs), `answers_*` (pure functions of these), `perceiving` (in the
   background), `pictures`, `own` (any decoder), `serve`, `served` (from Python).

@@ -4,6 +4,8 @@
 >>> sample("S^2 x S^2", n=5).points.shape
 (5, 6)
 
+Notes
+-----
 One file per step. The numba kernels are in `second_order` (tangent spaces), `connection`, `laplacian` with `simd`
 (vector registers as Python numbers) and `diagonalise`. `bias` compares fits at two neighbourhood sizes; `whitening`
 gives all factors the same scale.

@@ -1,5 +1,7 @@
 """Reconstruction losses by name.
 
+Notes
+-----
 To add one, write a function and add a line to `LOSSES`. For a loss with options, write a dataclass with `loss()` and
 `options()`, and add a line to `FAMILIES`.
 

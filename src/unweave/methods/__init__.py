@@ -1,6 +1,9 @@
-"""Methods by name. To add one, write a file with a frozen dataclass and add a line to `METHODS`.
+"""Methods by name: training objectives, each with its hyper-parameters.
 
-Your own method needs no registration: define a frozen dataclass that is a subclass of `Method`.
+Notes
+-----
+To add one, write a file with a frozen dataclass and add a line to `METHODS`. Your own method needs no registration:
+define a frozen dataclass that is a subclass of `Method`.
 
 Most methods define only `penalty`, which is added to the reconstruction; a penalty that others could use is a function
 of `unweave.penalties`. A method may also override the following, and nothing else:

@@ -4,6 +4,8 @@
 >>> mig([[0.0, 0.3], [0.0, 0.3], [1.0, 0.3], [1.0, 0.3]], [[0], [0], [1], [1]])
 1.0
 
+Notes
+-----
 A metric is a file with one function under `@metric(reference, measures, …)`. The function returns a `Sampled`
 (`resampling`): the score, the number of its units (rows, votes, traversals), how to score any subset of them, and the
 values for single factors if it has them. `metric` turns it into a `Metric`: `mig(codes, factors)` is the plain score,

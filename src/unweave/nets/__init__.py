@@ -1,5 +1,7 @@
 """Networks: encoders and decoders for images of any size and for vectors, and the model that joins them.
 
+Notes
+-----
 To add an architecture, write a function `(shape, latents, width) -> Body` in a new file and add a line to `NETS`. Its
 keyword-only parameters are options, `name:option=value`. Your own net is two modules, or a function under `register`
 that makes them: see `unweave.nets.own`.

@@ -1,5 +1,7 @@
 """Penalties as functions of plain tensors, for use in any training loop.
 
+Notes
+-----
 To add one, write a file with one function and add a line to `__all__`.
 
 One file per idea, and what they share: `checks` (what they require of tensors), `latent_pairs`, and `normalisation`

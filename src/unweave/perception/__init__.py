@@ -4,6 +4,8 @@
 >>> importance("xysquares", pairs=1024, factors=["x_R"])["std"][0]
 0.0
 
+Notes
+-----
 - Distances: `perceived` (with `squares`, the numba kernel), `ground_truth`, `pairs` (random pairs, or two images of a
   traversal), `matrices` (distance matrices at every level of a model).
 - What they say: `measured` with `association`, `correlations`, `importance`; `perceive` with `verdict` (all of it, and

@@ -1,5 +1,7 @@
 """Published results, computed again, with the printed numbers beside ours.
 
+Notes
+-----
 To add one, write a file with a subclass of `Reproduction`, and add a line to `RESULTS`. `frame` is the interface of all
 results, `by_study` a result that is a study; `parts` keeps finished parts of a long computation.
 """

@@ -6,6 +6,8 @@
 >>> udr([codes, -codes[:, [2, 0, 1]], codes], kind="lasso").round(2)
 array([0.9, 0.9, 0.9])
 
+Notes
+-----
 To add a score: a pure function, an entry in `SCORES`, and a line in `Measured` that passes it what it needs.
 
 - The interface: `ranking` (over a folder of runs), `table` (the scores by name), `specifications` (runs that differ

@@ -1,5 +1,7 @@
 """Studies: many runs given as data, on this machine or a cluster, and the table of their scores.
 
+Notes
+-----
 - `grid` (combinations, TOML), `plan`, `task` and `checks`: what to run.
 - `study` (`Study`) with `running` (gives tasks to an engine) and `status` (how far it is), `folder` (what is done),
   `work` (the one function that every engine calls), `sessions` (when and how the study was run), `integrity` (is a run

@@ -1,9 +1,11 @@
-"""Downstream tasks: how useful a representation is to an agent.
+"""Downstream tasks: how useful a representation is to an agent. The task is to cluster four sprites.
 
-The task is to cluster four sprites. `clustering` has its rules, on many scenes at once (`Clustering`), `environment`
-the Gymnasium environment (`ClusteringEnv`, extra `rl`), `exploration` the policy and what it encounters, `predictor`
-several reward predictors trained as one batched network, `efficiency` the steps that one needs to reach an accuracy on
-frozen codes (`sample_efficiency`), `over_runs` the table for many runs.
+Notes
+-----
+`clustering` has its rules, on many scenes at once (`Clustering`), `environment` the Gymnasium environment
+(`ClusteringEnv`, extra `rl`), `exploration` the policy and what it encounters, `predictor` several reward predictors
+trained as one batched network, `efficiency` the steps that one needs to reach an accuracy on frozen codes
+(`sample_efficiency`), `over_runs` the table for many runs.
 """
 
 from __future__ import annotations

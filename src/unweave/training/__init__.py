@@ -1,5 +1,7 @@
 """Training: one loop for every method.
 
+Notes
+-----
 `train` resolves a `Config`, claims the run's folder (`folder`), builds a `TrainingState` (`state`: model, optimiser,
 random streams, log) and runs the loop (`loop`) over steps (`step`). Six random streams come from the seed (`streams`):
 initialisation, batches, noise, labels, the choices of methods, and columns of a Jacobian. A checkpoint holds the whole

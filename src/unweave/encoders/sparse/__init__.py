@@ -7,6 +7,8 @@
 >>> found.encode(codes).shape
 (200, 8)
 
+Notes
+-----
 `settings` (the equations), `network` (forward pass, losses, norms), `fit` (the loop), `state` (checkpoint, order of
 rows), `folder`, `scaling`, `autoencoder` (encode, decode), `statistics`.
 """
