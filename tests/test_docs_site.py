@@ -13,7 +13,9 @@ from pathlib import Path
 
 import documents_docs
 import pytest
-from site_builder import PARTS, api, bibliography, command_line, expanded, notebooks, tree
+from docutils import nodes
+from PIL import Image
+from site_builder import PARTS, api, bibliography, command_line, expanded, layout, notebooks, tree
 from site_builder.docstrings import attribute_docstrings, markdown
 from site_builder.formulas import mathml
 
@@ -135,6 +137,70 @@ def test_a_toctree_of_a_page_is_not_repeated(tmp_path):
     assert tree.toctree(tmp_path, "docs/README", text) == "```{toctree}\n:hidden:\n\n/docs/second\n```"
 
 
+def title_of(docname: str) -> str:
+    """Return what the navigation calls a page."""
+    page = TOP / f"{docname}.md"
+    text = page.read_text(encoding="utf-8") if page.exists() else prose(TOP / f"{docname}.ipynb")
+    return tree.TITLES.get(docname) or re.findall(r"^# +(.+)$", text, re.MULTILINE)[0]
+
+
+def test_no_two_pages_below_a_page_have_one_name():
+    for docname in tree.reachable(TOP):
+        page = TOP / f"{docname}.md"
+        below = tree.children(TOP, docname, page.read_text(encoding="utf-8")) if page.exists() else []
+        titles = [title_of(each) for each in below]
+        assert sorted(titles) == sorted(set(titles))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0.313 ± 0.062",
+        "0.471 (0.425 … 0.518)",
+        "−25.0 (−25.2 … −24.8)",
+        "0.26 [0.21, 0.31]",
+        "0.05 (2 seeds)",
+        "> 1,000 (22 … > 1,000)",
+        "16 (5–36)",
+        "0.25 / 784 / 0.008",
+        "8 of 8",
+        "31 %",
+        "1e-4",
+    ],
+)
+def test_a_cell_that_is_a_number_stays_on_one_line(text):
+    cell = nodes.entry("", nodes.paragraph("", text))
+    layout.keep_numbers_together(cell)
+    assert cell["classes"] == ["number"]
+    assert cell.astext() == text
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("0.020 (0.007 … 0.033); dsprites, printed: 0.042", ["0.020 (0.007 … 0.033)"]),
+        ("β 1 and 4; 200 to 20,000 steps", ["200 to 20,000"]),
+        ("shapes2d, 32 × 32 pixels", ["32 × 32"]),
+        ("learnt, radius 31, on 2 data sets", []),
+        ("thesis-3.10", []),
+    ],
+)
+def test_a_cell_of_words_wraps_but_not_within_its_numbers(text, kept):
+    cell = nodes.entry("", nodes.paragraph("", text))
+    layout.keep_numbers_together(cell)
+    assert cell["classes"] == []
+    assert [part.astext() for part in cell.findall(nodes.inline)] == kept
+    assert cell.astext() == text
+
+
+@pytest.mark.parametrize(("pixels", "width"), [(1485, "1485px"), (700, None)])
+def test_only_a_picture_wider_than_the_column_gets_a_width(pixels, width, tmp_path):
+    Image.new("L", (pixels, 2)).save(tmp_path / "picture.png")
+    image = nodes.image(uri="picture.png")
+    layout.give_width(image, tmp_path)
+    assert image.get("width") == width
+
+
 def test_every_public_module_has_a_page_that_asks_for_it():
     public = {f"unweave.{name}" for name in dir(unweave) if name in unweave._MODULES}
     assert public <= set(api.MODULES)
@@ -151,6 +217,28 @@ def test_every_public_name_is_in_the_api(name):
     assert api.public_names(module)
     for public in api.public_names(module):
         assert re.search(rf"^:+\{{py:\w+\}} {public}\b", page, re.MULTILINE), public
+
+
+@pytest.mark.parametrize("name", api.MODULES)
+def test_a_page_of_the_api_opens_with_what_the_module_offers(name):
+    page = api.module_page(name)
+    opening, _, below = page.partition("| name | what it is |\n")
+    overview = below.partition("```{py:currentmodule}")[0]
+    assert not re.search(r"\bto add (a|one)\b", opening, re.IGNORECASE)
+    assert len(FENCE.sub("", opening).split()) < 100
+    assert all(f"<{name}.{public}>`" in overview for public in api.public_names(import_module(name)))
+    assert "\n## Inside\n" in below
+
+
+def test_a_module_offers_neither_what_it_imports_nor_values_without_a_docstring():
+    assert not {"re", "sys", "warnings", "T"} & set(api.public_names(import_module("unweave.plugins")))
+    assert "{py:data} Shape\nHeight, width" in api.entry(unweave.nets, "Shape")  # another name of a type
+
+
+def test_the_notes_of_a_module_are_at_the_end_of_its_page():
+    text = "Numbers.\n\n>>> 1\n1\n\nNotes\n-----\nTo add one, count."
+    assert api.parts_of_docstring(text) == ("Numbers.\n\n>>> 1\n1", "To add one, count.")
+    assert api.parts_of_docstring("Numbers.") == ("Numbers.", "")
 
 
 def test_the_api_shows_signature_parameters_and_fields():
@@ -279,3 +367,7 @@ def test_the_site_builds_without_a_warning(tmp_path):
     page = (tmp_path / "site" / "docs" / "reference" / "api" / "metrics.html").read_text(encoding="utf-8")
     assert 'id="unweave.metrics.mig"' in page
     assert '#paper-chen2018">Chen2018</a>' in page
+    page = (tmp_path / "site" / "docs" / "guides" / "which-metric.html").read_text(encoding="utf-8")
+    assert re.search(r'<a class="[^"]*" href="[^"]*/guide-metrics.png"><img', page)  # it is wider than the column
+    page = (tmp_path / "site" / "docs" / "results" / "methods.html").read_text(encoding="utf-8")
+    assert re.search(r'<td class="number"><p>0\.\d+ ± 0\.\d+</p></td>', page)

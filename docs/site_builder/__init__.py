@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from site_builder import api, bibliography, command_line, notebooks, tree
+from site_builder import api, bibliography, command_line, layout, notebooks, tree
 from site_builder.formulas import add_mathml
 
 if TYPE_CHECKING:
@@ -37,8 +37,9 @@ def expanded(docname: str, text: str) -> str:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Tell Sphinx what to do with each page, with formulas, and when the site is written."""
+    """Tell Sphinx what to do with each page before and after it is read, with formulas, and at the end."""
     app.connect("source-read", _on_read)
+    app.connect("doctree-read", layout.arrange)
     app.connect("build-finished", _on_finished)
     add_mathml(app)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

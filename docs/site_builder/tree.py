@@ -58,8 +58,13 @@ BRANCHES = {
     "docs/inside/README": ["ARCHITECTURE", "CONTRIBUTING", "CHANGELOG"],
 }
 """The pages below a page that are not in its folder."""
-TITLES = {"docs/reproduce/README": "Results"}
-"""What the navigation calls a page, where its heading is too long."""
+TITLES = {
+    "docs/reproduce/README": "Results",
+    "docs/results/guardians": "What fools which metric: all scores",
+    "examples/notebooks/tour": "Notebook: a tour",
+    "examples/notebooks/own_encoder": "Notebook: score your own encoder",
+}
+"""What the navigation calls a page, where its heading is too long or that of another page."""
 
 
 def children(top: Path, docname: str, text: str) -> list[str]:
