@@ -363,7 +363,10 @@ def test_a_file_without_an_array_is_one_line(cli, files, name, complaint):
     ("words", "complaint"),
     [
         (("--factors", "v.npy"), "name a run, or give --codes and --factors"),
-        (("--codes", "z.npy", "--metrics", "mig"), "the metric 'mig' needs factors"),
+        (
+            ("--codes", "z.npy", "--metrics", "active-units", "mig"),
+            "the metric 'mig' needs factors, but 'z.npy' has no factors; give --factors FILE\n",
+        ),
         (("z.npy",), "'z.npy' is a file, not the folder of a run; give files with --codes z.npy\n"),
         ((*FILES, "--preset", "quick"), "no preset is called 'quick'"),
         ((*FILES, "--replicates", "1"), "--replicates must be 2 or more, not 1"),
@@ -404,6 +407,31 @@ def test_what_does_not_go_together_is_one_line(cli, files, words, complaint):
     code, out, err = cli("evaluate", *words)
     assert (code, out) == (2, "")
     assert err.startswith(f"unweave: {complaint}")
+
+
+def test_what_a_file_lacks_is_named(cli, files):
+    np.savez("z.npz", codes=files[0])
+    np.savez("y.npz", codes=files[0])
+    table = polars.DataFrame(files[0], schema=["code_0", "code_1", "code_2"])
+    table.write_parquet("z.parquet")
+    lines = {
+        ("evaluate", "z.npz"): "'z.npz' has no array named factors",
+        ("evaluate", "y.npz", "z.npz"): "'y.npz' has no array named factors",
+        ("evaluate", "--codes", "z.parquet"): "'z.parquet' has no columns whose names begin with factor",
+        ("compare", "--codes", "z.npz", "y.npz"): "'z.npz' has no array named factors",
+    }
+    for words, lack in lines.items():
+        line = f"unweave: the metric 'mig' needs factors, but {lack}; give --factors FILE\n"
+        assert cli(*words, "--metrics", "mig") == (2, "", line)
+    assert cli("evaluate", "z.npz", "--metrics", "active-units").code == 0
+
+
+@pytest.mark.filterwarnings("default")
+def test_constant_codes_are_one_line_of_warning(cli, files):
+    np.savez("same.npz", codes=np.ones((300, 2)), factors=files[1])
+    code, out, err = cli("evaluate", "same.npz", "--metrics", "mig", "--no-floors", "--no-intervals")
+    assert (code, "mig     0.000" in out) == (0, True)
+    assert "unweave: warning: all latents are constant: every row of codes is the same; check what wrote them\n" in err
 
 
 def test_a_run_and_files_do_not_go_together(cli, files, run):

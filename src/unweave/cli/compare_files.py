@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unweave.cli.arrays import read_codes, read_codes_and_factors, read_factors
+from unweave.cli.evaluate_files import refuse_without_factors
 from unweave.errors import UsageError
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ def compare_files(options: Compare, finished: list[polars.DataFrame]) -> dict[st
     stems = [file.with_suffix("") for file in options.codes]
     names = short_names(stems if len(set(stems)) == len(stems) else options.codes)
     codes, factors = _read_codes(names, options)
+    if factors is None:
+        refuse_without_factors(options.metrics, options.codes[0])
     test = None
     if options.test_factors:
         tested = (read_codes(file, test=True) for file in options.test_codes)

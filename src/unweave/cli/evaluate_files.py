@@ -43,6 +43,8 @@ def score_files(options: Evaluate, finished: list[polars.DataFrame]) -> polars.D
         test = read_codes(options.test_codes, test=True), read_factors(options.test_factors, test=True)
     if factors is None and (options.label_noise or test is not None):
         raise UsageError("--label-noise, --test-codes and --test-factors need --factors")
+    if factors is None:
+        refuse_without_factors(options.metrics, options.codes)
     names = None if factors is None else read_factor_names(options.factors or options.codes)
     return metrics.evaluate(
         codes,
@@ -71,8 +73,21 @@ def score_several(options: Evaluate, finished: list[polars.DataFrame]) -> polars
             )
         factors = factors if number or options.factors is not None else own
     _refuse_other_images(options.files)
+    if factors is None:
+        refuse_without_factors(options.metrics, options.files[0])
     names = None if factors is None else read_factor_names(options.factors or options.files[0])
     return metrics.evaluate(codes, factors, names=names, on_result=finished.append, **options.settings)
+
+
+def refuse_without_factors(names: Sequence[str], codes: Path) -> None:
+    """Raise a `UsageError` for a metric that compares codes with factors, where their file has none."""
+    from unweave.metrics.table import metric_of
+
+    lacks = {".npz": "array named factors", ".parquet": "columns whose names begin with factor"}
+    for name in names:
+        if name not in GROUPS and metric_of(name).supervised:
+            what = lacks.get(codes.suffix.lower(), "factors")
+            raise UsageError(f"the metric '{name}' needs factors, but '{codes}' has no {what}; give --factors FILE")
 
 
 def _refuse_other_images(files: Sequence[Path]) -> None:
