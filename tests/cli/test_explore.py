@@ -68,6 +68,17 @@ def test_mistakes_are_one_line(run, cli, monkeypatch, tmp_path):
         assert line in err
 
 
+def test_nothing_is_exported_of_a_folder_without_runs(run, cli, tmp_path):
+    (tmp_path / "empty").mkdir()
+    code, out, err = cli("explore", tmp_path / "empty", "--export", tmp_path / "page")
+    assert (code, out) == (2, "")
+    assert err.startswith(
+        f"unweave: nothing to show below '{tmp_path / 'empty'}': it has no runs, studies or manifolds;"
+    )
+    assert err.count("\n") == 1
+    assert not (tmp_path / "page").exists()
+
+
 def test_a_missing_extra_is_one_line(run, cli, monkeypatch):
     monkeypatch.setattr("unweave.explorer.served.NEEDED", ("no_such_package",))
     code, out, err = cli("explore", run)

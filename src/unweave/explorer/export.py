@@ -87,9 +87,10 @@ def write_export(
     root, told = Path(folder), on_progress or silent
     if not root.is_dir():
         raise UsageError(f"there is no folder '{root}'")
+    first = Explorer(root, samples=samples)
+    _refuse_nothing(first, root)
     with replacing(Path(out)) as unfinished:
         writer = Writer(unfinished)
-        first = Explorer(root, samples=samples)
         tables = _tables(first)
         chosen = _chosen(tables, runs)
         opened = {}
@@ -108,6 +109,13 @@ def write_export(
         size = writer.finish()
     total = max((table["table"]["total"] for table in tables.values()), default=0)
     return Exported(Path(out) / "index.html", size, len(chosen), total)
+
+
+def _refuse_nothing(explorer: Explorer, root: Path) -> None:
+    """Raise a `UsageError` if the pages would be empty; codes in files need the server."""
+    about = explorer.about()
+    if not about["points"] and not any(study["planned"] for study in about["studies"]):
+        raise UsageError(f"nothing to show below '{root}': it has no runs, studies or manifolds; give another folder")
 
 
 def _tables(explorer: Explorer) -> dict[str, dict[str, Any]]:
