@@ -32,7 +32,8 @@ def blocks(table: polars.DataFrame) -> dict[str, str]:
     """Return the texts between the marks of the page, by name."""
     found = answers(table)
     parts = {name: as_table([row for row in found.rows if row.what[0] == digit]) for digit, name in QUESTIONS.items()}
-    return {"setting": setting(table), "notes": "\n".join(map(pages.bullet, found.notes)), **parts}
+    notes = "\n".join(pages.bullet(f"Question {note}") for note in found.notes)
+    return {"setting": setting(table), "notes": notes, **parts}
 
 
 def setting(table: polars.DataFrame) -> str:
@@ -46,16 +47,17 @@ def as_table(rows: Sequence[Row]) -> str:
     """Return rows as Markdown."""
     lines = ["| | published | ours | 95 % over seeds |", "|---|--:|--:|--:|"]
     for row in rows:
+        digits = 1 if row.what.endswith("%") else 2
         published = "–" if row.published is None else f"{row.published:g}"
-        inside = "–" if row.low != row.low else f"{number(row.low)} … {number(row.high)}"
-        lines.append(f"| {row.what.partition('. ')[2]} | {published} | {number(row.ours)} | {inside} |")
+        ours, low, high = (number(value, digits) for value in (row.ours, row.low, row.high))
+        inside = "–" if row.low != row.low else f"{low} … {high}"
+        lines.append(f"| {row.what.partition('. ')[2]} | {published} | {ours} | {inside} |")
     return "\n".join(lines)
 
 
-def number(value: float) -> str:
-    """Return a percentage with one decimal, or a correlation with two."""
-    text = f"{value:.1f}" if abs(value) > 1 else f"{value:.2f}"
-    return text.replace("-", "−")
+def number(value: float, digits: int) -> str:
+    """Return a number with some decimals and a true minus sign."""
+    return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")
 
 
 def main() -> None:

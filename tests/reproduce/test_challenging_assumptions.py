@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -103,7 +104,7 @@ def test_question_3_finds_what_the_variance_is_due_to(method: float, strength: f
     by_method, by_cell = found.rows[0].ours, found.rows[1].ours
     assert by_method == pytest.approx(100 * (method > 0), abs=20)
     assert by_cell == pytest.approx(100 * (noise < 1), abs=25)
-    assert all(row.low <= max(row.ours, 0) <= row.high for row in found.rows)
+    assert all(row.low <= row.ours <= row.high for row in found.rows)
     chance = good_run_of_a_bad_strength(planted)[0]
     assert (chance < 0.05) == (strength > 0)
 
@@ -147,6 +148,22 @@ def test_smoke_runs_the_study_and_keeps_it(tmp_path: Path):
     assert scores["run"].n_unique() == 48
     assert {"mig", "elbo-bound", SAMPLED} <= {*scores["metric"]}
     assert any("explained by the method" in row.what for row in outcome.findings.rows)
+
+
+def test_stored_shares_lie_in_their_intervals_in_one_format():
+    """Adjusted shares below 0 are 0, as their intervals are within 0 and 1."""
+    rows = method_or_seed(read_table(challenging_docs.STORED)).rows
+    assert all(row.low <= row.ours <= row.high for row in rows)
+    assert min(row.ours for row in rows) == 0
+    lines = challenging_docs.as_table(rows).splitlines()[2:]
+    assert all(re.search(r" \| \d+\.\d \| \d+\.\d … \d+\.\d \|$", line) for line in lines)
+
+
+def test_notes_are_sentences_with_minus_signs():
+    notes = challenging_docs.blocks(read_table(challenging_docs.STORED))["notes"]
+    assert [line for line in notes.splitlines() if line.startswith("- 1.")] == []
+    assert notes.startswith("- Question 1. Published:")
+    assert not re.search(r"[ (][-+][\d.]", notes)
 
 
 def test_the_page_is_that_of_the_stored_scores():

@@ -99,7 +99,7 @@ def agreeing_metrics(table: polars.DataFrame) -> Answer:
         best = sorted(pairs, key=lambda pair: -pairs[pair])[:2]
         notes.append(
             f"2. On {data}, the pairs that agree most are "
-            + " and ".join(f"{METRICS[a]} with {METRICS[b]} ({pairs[a, b]:.2f})" for a, b in best)
+            + " and ".join(f"{METRICS[a]} with {METRICS[b]} ({_two(pairs[a, b])})" for a, b in best)
             + ". Published: all except modularity agree mildly; β-VAE with FactorVAE score and MIG with DCI strongly."
         )
     return Answer(rows, notes)
@@ -116,7 +116,7 @@ def method_or_seed(table: polars.DataFrame) -> Answer:
     notes = [
         f"3. Published: strengths and seeds matter more than methods. Ours: the method alone explains less than half "
         f"of the variance in {below} of {count} cases (metric and data set). Shares are adjusted for the number of "
-        f"groups; the interval is over training seeds."
+        f"groups, and are 0 where the adjusted one is negative; the interval is over training seeds."
     ]
     if strengths:
         notes.append(
@@ -142,7 +142,7 @@ def _share_rows(table: polars.DataFrame, shares: analysis.Shares) -> Iterator[Ro
         yield Row(
             f"3. variance of {METRICS[shares.metric]} explained by {what}, {shares.data}{beside}, %",
             published,
-            100 * adjusted,
+            100 * max(adjusted, 0.0),
             100 * low,
             100 * high,
             None if theirs is None else (100 * theirs[0], 100 * theirs[1]),
@@ -205,7 +205,7 @@ def _label_free_notes(agreement: polars.DataFrame, free: Sequence[str]) -> list[
     for name in free:
         values = agreement.filter(polars.col("label_free") == name)["correlation"].drop_nulls().to_list()
         if values:
-            lines.append(f"{name} {np.mean(values):+.2f} ({min(values):+.2f} to {max(values):+.2f})")
+            lines.append(f"{name} {_two(float(np.mean(values)))} ({_two(min(values))} to {_two(max(values))})")
     told = ", ".join(lines)
     return [
         f"4. Rank correlation of label-free with supervised scores, mean and extremes over metrics and data sets: "
@@ -228,8 +228,8 @@ def downstream(table: polars.DataFrame) -> Answer:
         values = own["correlation"].drop_nulls().to_list()
         if values:
             notes.append(
-                f"5. Rank correlation of scores with the {what}: {np.mean(values):.2f} on average, "
-                f"{min(values):.2f} to {max(values):.2f}."
+                f"5. Rank correlation of scores with the {what}: {_two(float(np.mean(values)))} on average, "
+                f"{_two(min(values))} to {_two(max(values))}."
             )
     notes.append(
         "5. Efficiency is accuracy(100) / accuracy(10,000). Published: scores correlate with accuracy; higher scores "
@@ -242,6 +242,11 @@ def present(table: polars.DataFrame, metrics: Sequence[str] | dict[str, str]) ->
     """Return the metrics that the table has."""
     there = {*table["metric"]}
     return [metric for metric in metrics if metric in there]
+
+
+def _two(value: float) -> str:
+    """Return a correlation with two decimals and a true minus sign."""
+    return f"{value:.2f}".replace("-", "−")
 
 
 def _correlation_row(what: str, value: float, low: float | None, high: float | None) -> Row:
