@@ -2,8 +2,8 @@
 
     python benchmarks/documents_docs.py
 
-A table row with a number, or a line that counts slopes, is a quotation. It must be a line of a page in docs/reproduce,
-which other scripts write from stored scores; an outdated quotation is replaced by the nearest line.
+A table row with a number, or an item of a list that counts rising scores, is a quotation. It must be on a page in
+docs/reproduce, which other scripts write from stored scores; an outdated quotation is replaced by the nearest one.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from functools import cache
 from pathlib import Path
 
 DOCS = Path(__file__).parents[1] / "docs"
-QUOTED = re.compile(r"^(?:\| (?!\[|figure|scenario).*\d.*\|$|- .*: slopes above 0 )")
+PART = re.compile(r"^- .*(?:\n  .*)*|^.*$", re.MULTILINE)
+"""A line, or an item of a list with all its lines."""
+QUOTED = re.compile(r"(?:\| (?!\[|figure|scenario).*\d.*\|$|- .*: \d+ of \d+ scores rise)")
 
 
 def pages() -> list[Path]:
@@ -23,21 +25,22 @@ def pages() -> list[Path]:
 
 def written(page: Path) -> str:
     """Return the text of a page with up-to-date quotations."""
-    return "\n".join(_current(line) for line in page.read_text(encoding="utf-8").split("\n"))
+    return PART.sub(lambda part: _current(part[0]), page.read_text(encoding="utf-8"))
 
 
 @cache
 def results() -> dict[str, None]:
-    """Return the lines of all results, as keys."""
+    """Return the lines and items of all results, as keys."""
     texts = (page.read_text(encoding="utf-8") for page in sorted((DOCS / "reproduce").glob("*.md")))
-    return dict.fromkeys(line for text in texts for line in text.splitlines())
+    return dict.fromkeys(part for text in texts for part in PART.findall(text))
 
 
-def _current(line: str) -> str:
-    if not QUOTED.match(line) or line in results():
-        return line
-    same = [known for known in results() if QUOTED.match(known)]
-    return get_close_matches(line, same, n=1, cutoff=0)[0]
+def _current(part: str) -> str:
+    if not QUOTED.match(part) or part in results():
+        return part
+    quotable = [known for known in results() if QUOTED.match(known)]
+    same = [known for known in quotable if known.partition(":")[0] == part.partition(":")[0]]
+    return get_close_matches(part, same or quotable, n=1, cutoff=0)[0]
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ def blocks(found: Sequence[Audit]) -> dict[str, str]:
     data = dict.fromkeys(each.data for each in found)
     tables = [table([each for each in found if each.data == name]) for name in data]
     picture = f"![Every metric with its noise, effects and seeds](../images/{FIGURE.name})"
-    notes = "\n".join(f"- {note}" for note in conclusions(found))
+    notes = "\n".join(map(pages.bullet, conclusions(found)))
     source = f"Every number is in [{STORED.name}](../results/{STORED.name}), with one row for each metric and data set."
     return {"notes": f"{notes}\n\n{picture}", "tables": "\n\n".join([*tables, source])}
 

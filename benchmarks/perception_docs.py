@@ -195,7 +195,8 @@ def seen_tables(table: polars.DataFrame) -> str:
     for (data, loss, says), rows in table.group_by("data", "loss", "says", maintain_order=True):
         lines = [f"**{data}**, loss `{loss}`", "", f"| {' | '.join(HEADS)} | |", f"|---|{'--:|' * 8}---|"]
         lines += [_line(row) for row in rows.iter_rows(named=True)]
-        texts.append("\n".join([*lines, "", f"> {says}"]))
+        quoted = fill(str(says), 118, initial_indent="> ", subsequent_indent="> ", break_on_hyphens=False)
+        texts.append("\n".join([*lines, "", quoted]))
     return "\n\n".join([*texts, f"Every number is in [{SEEN.name}](results/{SEEN.name})."])
 
 

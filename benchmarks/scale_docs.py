@@ -64,7 +64,7 @@ def encoders_text() -> str:
     if not ENCODERS.is_file():
         return NOTHING
     table = _read_csv(ENCODERS)
-    notes = "\n".join(f"- {note}" for note in (*encoder_conclusions(table), *NOTES, *missing(table)))
+    notes = "\n".join(map(pages.bullet, (*encoder_conclusions(table), *NOTES, *missing(table))))
     tables = [f"### {data}\n\n{encoders_table(part)}" for (data,), part in table.group_by("data", maintain_order=True)]
     picture = f"![MIG of pretrained encoders against parameters](../images/{ENCODERS_FIGURE.name})"
     return "\n\n".join([notes, picture, printed_table(), *tables])
@@ -134,7 +134,7 @@ def text(part: str) -> str:
     if found is None:
         return NOTHING
     points, growth = found
-    blocks = ["\n".join(f"- {note}" for note in conclusions(growth))]
+    blocks = ["\n".join(map(pages.bullet, conclusions(growth)))]
     for axis, file in figures(part).items():
         here = polars.col("axis") == axis
         blocks.append(f"![Scores against {axis}](../images/{file.name})")

@@ -11,7 +11,7 @@ from unweave.metrics import METRICS
 from unweave.reproduce import reproduce
 from unweave.reproduce.guardians import QUICK, SLOW, Guardians, Settings, of_rows, score
 from unweave.reproduce.guardians_claims import CLAIM_OF, CLAIMS, Expected, verdict
-from unweave.reproduce.guardians_page import Score, as_csv, conclusions, from_csv, page, tally
+from unweave.reproduce.guardians_page import Score, as_csv, as_list, conclusions, from_csv, page, tally
 from unweave.reproduce.guardians_worlds import ENCODERS, WORLDS
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -205,8 +205,9 @@ def test_the_stored_page_is_that_of_the_stored_scores():
     scores = from_csv((DOCS / "results" / "guardians.csv").read_text())
     assert (DOCS / "results" / "guardians.md").read_text() == page(scores)
     text = (DOCS / "reproduce" / "guardians.md").read_text()
-    for line in conclusions(scores):
-        assert f"- {line}\n" in text
+    assert f"<!-- claims -->\n{as_list(conclusions(scores))}\n<!-- /claims -->" in text
+    for made_of in (page(scores), as_list(conclusions(scores))):
+        assert max(len(line) for line in made_of.splitlines() if not line.startswith("|")) <= 120
     settings = Guardians.presets["small"]
     assert {(each.rows, each.factors) for each in scores} == set(settings.sizes)
     assert {name for name in settings.metrics if not any(each.metric.startswith(name) for each in scores)} == set()

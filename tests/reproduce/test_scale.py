@@ -39,7 +39,7 @@ def test_planted_growth_is_found():
     assert found["beta=4"]["curve"] == "logarithmic"
     assert curve_of(found["beta=4"])(1_000) == pytest.approx(0.5, abs=0.01)
     assert conclusions(growths(planted(), *AXIS)) == [
-        "steps: slopes above 0 with their whole interval over seeds: 1 of 2 (mig with beta=4); below 0: 0."
+        "steps: 1 of 2 scores rises (mig with beta=4) and 0 fall with the whole interval of the slope over seeds."
     ]
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, fields
 from io import StringIO
 from itertools import product
+from textwrap import fill
 
 from unweave.metrics import METRICS
 from unweave.reproduce.guardians_claims import CLAIM_OF, CLAIMS, Expected, verdict
@@ -120,15 +121,22 @@ def conclusions(scores: Sequence[Score]) -> tuple[str, ...]:
 
 def page(scores: Sequence[Score]) -> str:
     """Return the counts as a page of Markdown."""
-    sizes = ", ".join(f"{rows:,} rows of {k} factors" for rows, k in sizes_of(scores))
+    *most, last = [f"{rows:,} rows of {k} factors" for rows, k in sizes_of(scores)]
+    sizes = f"{', '.join(most)} and {last}" if most else last
+    repeats = len({each.repeat for each in scores})
+    draws = "1 draw" if repeats == 1 else f"{repeats} draws"
     parts = [
         "# What fools which metric",
-        f"Made by `unweave reproduce guardians`: {sizes}; draws of each of {len(WORLDS)} worlds × {len(ENCODERS)} "
-        f"encoders: {len({each.repeat for each in scores})}. [What the names mean](../reproduce/guardians.md).",
-        "\n".join(f"- {line}" for line in conclusions(scores)),
+        _lines(
+            f"Made by `unweave reproduce guardians`, which scores {draws} of each of {len(WORLDS)} worlds × "
+            f"{len(ENCODERS)} encoders at {sizes}. [What the names mean](../reproduce/guardians.md)."
+        ),
+        as_list(conclusions(scores)),
         "## Metrics",
-        "The table counts the claims tested, and those that adjusted scores and plain values miss. The last columns "
-        "name the encoders on which the adjusted score is too high or too low, and how often.",
+        _lines(
+            "The table counts the claims tested, and those that adjusted scores and plain values miss. The last "
+            "columns name the encoders on which the adjusted score is too high or too low, and how often."
+        ),
         _markdown(["metric", "claim", "tested", "missed", "%", "plain", "too high on", "too low on"], _counted(scores)),
         "## Missed by world, %",
         _markdown(["metric", *WORLDS], _by_world(scores)),
@@ -136,6 +144,16 @@ def page(scores: Sequence[Score]) -> str:
         _markdown(["claim", "of codes", *ENCODERS], _claimed()),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def as_list(sentences: Iterable[str]) -> str:
+    """Return sentences as a list of Markdown."""
+    return "\n".join(_lines(sentence, "- ") for sentence in sentences)
+
+
+def _lines(text: str, start: str = "") -> str:
+    """Return a text in lines of at most 118 characters."""
+    return fill(text, 118, initial_indent=start, subsequent_indent=" " * len(start), break_on_hyphens=False)
 
 
 def as_csv(scores: Iterable[Score]) -> str:

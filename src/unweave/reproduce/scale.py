@@ -149,9 +149,10 @@ def conclusions(grown: polars.DataFrame) -> list[str]:
             said.append(f"{axis}: none of {len(part)} slopes has an interval, because there are too few seeds.")
             continue
         rising, falling = (known.filter(each) for each in (polars.col("low") > 0, polars.col("high") < 0))
+        up, down = "rises" if len(rising) == 1 else "rise", "falls" if len(falling) == 1 else "fall"
         said.append(
-            f"{axis}: slopes above 0 with their whole interval over seeds: {len(rising)} of {len(part)}"
-            f"{_named(rising, part)}; below 0: {len(falling)}{_named(falling, part)}."
+            f"{axis}: {len(rising)} of {len(part)} scores {up}{_named(rising, part)} and {len(falling)} {down}"
+            f"{_named(falling, part)} with the whole interval of the slope over seeds."
         )
     return said
 
