@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -87,6 +88,15 @@ def test_every_import_goes_to_the_left():
                 used.add((str(file), other))
     assert checked > 500
     assert used == set(EXCEPTIONS), "an exception that nothing needs"
+
+
+def test_the_architecture_shows_the_order_of_the_layers():
+    page = (Path(__file__).parents[1] / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"^    single files → (.*?)\n\n", page, re.MULTILINE | re.DOTALL)
+    order = [set(layer.split(", ")) for layer in " ".join(shown.split()).split(" → ")]
+    layers = [set(layer) for layer in LAYERS]
+    assert order == layers[-len(order) :]
+    assert all((PACKAGE / f"{name}.py").is_file() for layer in layers[: -len(order)] for name in layer)
 
 
 def test_a_laboratory_imports_no_other():
