@@ -58,7 +58,7 @@ def aggregate(z: np.ndarray, mean: np.ndarray, log_variance: np.ndarray, k: int,
     return math.log(total)
 
 
-@pytest.mark.parametrize("size", [None, 50])
+@pytest.mark.parametrize("size", [None, 50, 4])  # 4: rows drawn with replacement may outnumber the images
 def test_the_parts_of_the_kl_term_are_their_sums(size):
     mean, log_variance, noise = normal(seed=1), normal(seed=2) - 1, normal(seed=3)
     z = mean + (log_variance / 2).exp() * noise
@@ -345,9 +345,26 @@ def test_a_decoder_that_ignores_its_codes_has_columns_that_vanish():
     assert orthogonal_jacobian(lambda z: z[:, :1].expand(len(z), 5), normal()).item() == 0
 
 
-def test_it_is_measured_without_gradients_too():
-    with torch.no_grad():
-        assert orthogonal_jacobian(lambda z: z.sum(1, keepdim=True), normal()).item() == pytest.approx(1)
+@pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode])
+def test_it_is_measured_without_gradients_too(mode):
+    decoder, z = nn.Linear(3, 5).double(), normal()
+    expected = orthogonal_jacobian(decoder, z).item()
+    with mode():
+        assert orthogonal_jacobian(decoder, z).item() == expected
+        assert orthogonal_jacobian(decoder, normal()).item() == expected
+
+
+def test_weights_that_are_not_finite_give_a_nan():
+    """As columns that vanish they would have the best score there is."""
+    for bad in (math.nan, math.inf):
+        layer = nn.Linear(6, 9)
+        with torch.no_grad():
+            layer.weight[0, 2] = bad
+        found = orthogonal_jacobian(layer, normal(4, 6).float())
+        assert found.isnan()
+        found.backward()
+        assert layer.weight.grad is not None
+        assert layer.weight.grad.isnan().any()
 
 
 def test_orthogonal_columns_have_none_and_parallel_ones_all_of_it():

@@ -6,7 +6,10 @@ import doctest
 import inspect
 import re
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
@@ -38,6 +41,18 @@ from unweave.penalties import (
 from unweave.penalties.checks import NotFinite
 
 DISCRIMINATOR = nn.Linear(4, 2)
+
+
+class FirstTwo(nn.Module):
+    """A discriminator without rounding errors: its logits are two of the latents."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x[:, :2]
+
+
+def sums(z: Tensor) -> Tensor:
+    """A decoder whose Jacobian (2 z, 1) is exact in every precision."""
+    return torch.stack([z.square().sum(1), z.sum(1)], 1)
 
 
 def seeded(seed: int = 0) -> torch.Generator:
@@ -103,6 +118,35 @@ def test_half_precision_elsewhere_does_not_blur_it(name):
     torch.testing.assert_close(blurred, OF_CODES[name](x))
 
 
+IN_HALF = {
+    **OF_CODES,
+    "density_ratio": lambda x: density_ratio(FirstTwo(), x),
+    "density_ratio_loss": lambda x: density_ratio_loss(FirstTwo(), x, -x),
+    "orthogonal_jacobian": lambda x: orthogonal_jacobian(sums, x),
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("name", IN_HALF)
+def test_codes_in_half_precision_have_the_value_of_float64(name, dtype):
+    x = codes(80).to(dtype).requires_grad_()
+    found = IN_HALF[name](x)
+    assert found.dtype == torch.float32
+    torch.testing.assert_close(found.double(), IN_HALF[name](x.double()), rtol=1e-4, atol=1e-6)
+    found.sum().backward()
+    assert x.grad is not None
+    assert torch.isfinite(x.grad).all()
+
+
+def test_the_sum_of_many_kernels_does_not_overflow():
+    x = codes(512, 6).half()
+    torch.testing.assert_close(mmd(x).double(), mmd(x.double()), rtol=0, atol=1e-6)
+
+
+def test_a_single_latent_in_half_precision_has_a_float32_too():
+    assert orthogonal_jacobian(sums, codes(latents=1).half()).dtype == torch.float32
+
+
 @every
 def test_codes_that_are_not_finite_are_refused(name):
     for bad in (float("nan"), float("inf")):
@@ -129,7 +173,7 @@ def test_one_row_is_refused(name):
 
 @pytest.mark.parametrize("name", FROM_ONE_ROW)
 def test_no_row_is_refused(name):
-    with pytest.raises(UsageError, match="must have at least 1 rows, not 0"):
+    with pytest.raises(UsageError, match="must have at least 1 row, not 0"):
         FROM_ONE_ROW[name](torch.zeros(0, 4))
 
 
@@ -152,12 +196,58 @@ def test_no_row_is_refused(name):
         (lambda: orthogonal_jacobian(lambda z: z, codes(), columns=1), "columns must be an integer of at least 2"),
         (lambda: mmd([[0.0, 1.0]]), "codes must be a tensor of floats, not list"),  # pyright: ignore[reportArgumentType]
         (lambda: orthogonal_jacobian(lambda z: z.sum(), codes()), "decode must turn 12 codes into 12 outputs"),
+        (lambda: orthogonal_jacobian(lambda z: z.detach(), codes()), "decode must be differentiable"),
+        (lambda: orthogonal_jacobian(lambda z: (z > 0).long(), codes()), "decode must be differentiable"),
+        (lambda: mmd(codes(), kernel=None), "no kernel is called 'None'"),  # pyright: ignore[reportArgumentType]
+        (lambda: soft_hausdorff_support(codes(), temperature="1"), "temperature must be a positive number, not '1'"),  # pyright: ignore[reportArgumentType]
+        (lambda: sigreg(codes(), points=True), "points must be an integer of at least 3, not True"),
     ],
 )
 def test_bad_options_are_refused_in_one_line(call, message):
     with pytest.raises(UsageError, match=message) as caught:
         call()
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("call", [density_ratio, lambda d, x: density_ratio_loss(d, x, x)])
+def test_a_discriminator_that_is_no_module_is_refused_by_both(call):
+    with pytest.raises(UsageError, match=r"discriminator must be a torch\.nn\.Module, not function"):
+        call(lambda x: x[:, :2], codes())
+    with pytest.raises(UsageError, match=r"two logits for each code, not tuple"):
+        call(nn.LSTM(4, 2, dtype=torch.float64), codes())
+
+
+@pytest.mark.parametrize("generator", [0, np.random.default_rng(0)])
+@pytest.mark.parametrize(
+    "penalty",
+    [
+        sigreg,
+        hausdorff_support,
+        partial(soft_hausdorff_support, pairs=2),
+        partial(orthogonal_jacobian, sums, columns=2),
+    ],
+)
+def test_a_generator_that_is_not_torchs_is_refused(penalty, generator):
+    with pytest.raises(UsageError, match=r"must be a torch\.Generator, such as .*manual_seed\(0\), not ") as caught:
+        penalty(codes(), generator=generator)
+    assert "\n" not in str(caught.value)
+
+
+def test_numbers_of_numpy_are_numbers():
+    x, one, two = codes(), np.float32(1), np.int64(2)
+    cases: list[tuple[Callable[..., Tensor], dict[str, Any]]] = [
+        (soft_hausdorff_support, {"temperature": one, "pairs": two}),
+        (hausdorff_support, {"pairs": two}),
+        (mmd, {"bandwidth": one}),
+        (lambda x, data_size: total_correlation(x, x, x, data_size=data_size), {"data_size": np.int64(100)}),
+        (partial(orthogonal_jacobian, sums), {"columns": two}),
+        (sigreg, {"directions": two, "points": np.int32(5), "limit": np.float64(4)}),
+    ]
+    for penalty, options in cases:
+        drawn = {"generator"} & set(inspect.signature(penalty).parameters)
+        plain = {name: value.item() for name, value in options.items()}
+        numpys, pythons = (penalty(x, **given, **{name: seeded() for name in drawn}) for given in (options, plain))
+        assert numpys == pythons
 
 
 FUNCTIONS = [name for name in unweave.penalties.__all__ if inspect.isfunction(getattr(unweave.penalties, name))]
@@ -189,7 +279,7 @@ def batch_terms(method: Method, choices: int = 3) -> tuple[Model, Gaussian, Tens
 
 
 def test_beta_tcvae_logs_the_parts_times_their_weights():
-    for size in (None, 500):
+    for size in (None, 500, 5):  # 5: fewer than the nine rows, which training draws with replacement
         estimator = "weighted" if size is None else "stratified"
         method = BetaTCVAE(beta=6, alpha=2, gamma=3, estimator=estimator, data_size=size or 0, loss="mse")
         _, q, z, terms = batch_terms(method)

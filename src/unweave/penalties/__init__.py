@@ -2,10 +2,12 @@
 
 Notes
 -----
-To add one, write a file with one function and add a line to `__all__`.
+To add one, write a file with one function of tensors that returns an unweighted scalar, import it here and add a line
+to `__all__`. The tests also ask for a reference implementation in tests/penalties/test_formulas.py, an entry in
+tests/penalties/test_properties.py, a naive version in benchmarks/penalties.py and a section in docs/penalties.md.
 
-One file per idea, and what they share: `checks` (what they require of tensors), `latent_pairs`, and `normalisation`
-(layers whose derivatives of every order are correct).
+One file per idea, and what they share: `checks` (what they require of tensors), `precision` (float32 at least),
+`latent_pairs`, and `normalisation` (layers whose derivatives of every order are correct).
 """
 
 from __future__ import annotations

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from numbers import Integral, Real
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from unweave.errors import UsageError
 
@@ -26,7 +27,7 @@ def check_codes(codes: Tensor, name: str = "codes", rows: int = 2, vectors: bool
     if codes.ndim not in ((2, 3) if vectors else (2,)) or not codes.shape[1]:
         raise UsageError(f"{name} must have the shape (n, latents), not {tuple(codes.shape)}")
     if len(codes) < rows:
-        raise UsageError(f"{name} must have at least {rows} rows, not {len(codes)}")
+        raise UsageError(f"{name} must have at least {rows} {'row' if rows == 1 else 'rows'}, not {len(codes)}")
     if codes.device.type == "cpu" and not torch.isfinite(codes.detach()).all():
         raise NotFinite(f"{name} must be finite, but contain a NaN or an infinity")
 
@@ -42,13 +43,28 @@ def check_posteriors(mean: Tensor, log_variance: Tensor | None, z: Tensor | None
             raise UsageError(f"{name} must have the shape of mean, {tuple(mean.shape)}, not {tuple(tensor.shape)}")
 
 
-def check_count(value: int, name: str, least: int = 1) -> None:
-    """Raise a `UsageError` unless the value is an integer of at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+def check_count(value: object, name: str, least: int = 1) -> int:
+    """Return an integer, numpy's too, as an int, or raise a `UsageError` unless it is at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
         raise UsageError(f"{name} must be an integer of at least {least}, not {value!r}")
+    return int(value)
 
 
-def check_positive(value: float, name: str) -> None:
-    """Raise a `UsageError` unless the value is a positive, finite number."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+def check_positive(value: object, name: str) -> float:
+    """Return a number, numpy's too, as a float, or raise a `UsageError` unless it is positive and finite."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < math.inf:
         raise UsageError(f"{name} must be a positive number, not {value!r}")
+    return float(value)
+
+
+def check_generator(generator: torch.Generator | None) -> None:
+    """Raise a `UsageError` unless the generator is torch's, or None."""
+    if generator is not None and not isinstance(generator, torch.Generator):
+        kind = "torch.Generator, such as torch.Generator().manual_seed(0)"
+        raise UsageError(f"generator must be a {kind}, not {generator!r}")
+
+
+def check_discriminator(discriminator: nn.Module) -> None:
+    """Raise a `UsageError` unless the discriminator is a module, whose weights can be told from the codes."""
+    if not isinstance(discriminator, nn.Module):
+        raise UsageError(f"discriminator must be a torch.nn.Module, not {type(discriminator).__name__}")

@@ -8,7 +8,8 @@ from torch.func import functional_call
 from torch.nn import functional
 
 from unweave.errors import UsageError
-from unweave.penalties.checks import check_codes
+from unweave.penalties.checks import check_codes, check_discriminator
+from unweave.penalties.precision import at_least_single
 
 
 def density_ratio(discriminator: nn.Module, codes: Tensor) -> Tensor:
@@ -49,10 +50,10 @@ def density_ratio(discriminator: nn.Module, codes: Tensor) -> Tensor:
     >>> density_ratio(discriminator, codes).backward()                      # the encoder's term
     >>> density_ratio_loss(discriminator, codes.detach(), others).backward()  # the discriminator's own
     """
+    check_discriminator(discriminator)
     check_codes(codes, rows=1, vectors=True)
     weights = {name: weight.detach() for name, weight in discriminator.named_parameters()}
     logits = _two_logits(functional_call(discriminator, weights, codes), codes)
-    logits = logits.to(torch.promote_types(logits.dtype, torch.float32))  # a mean of bfloat16 would be too coarse
     return (logits[:, 0] - logits[:, 1]).mean()
 
 
@@ -83,6 +84,7 @@ def density_ratio_loss(discriminator: nn.Module, codes: Tensor, others: Tensor) 
     >>> round(density_ratio_loss(blind, torch.randn(8, 4), torch.randn(8, 4)).item(), 4)
     0.6931
     """
+    check_discriminator(discriminator)
     check_codes(codes, rows=1, vectors=True)
     check_codes(others, "others", rows=1, vectors=True)
     if others.shape != codes.shape:
@@ -123,7 +125,8 @@ def shuffle_latents(codes: Tensor) -> Tensor:
 
 
 def _two_logits(logits: Tensor, codes: Tensor) -> Tensor:
-    """Return a discriminator's logits after checking that there are two for each code."""
-    if logits.shape != (len(codes), 2):
-        raise UsageError(f"the discriminator must give two logits for each code, not {tuple(logits.shape)}")
-    return logits
+    """Return a discriminator's logits, in float32 at least, after checking that there are two for each code."""
+    if not isinstance(logits, Tensor) or logits.shape != (len(codes), 2):
+        kind = tuple(logits.shape) if isinstance(logits, Tensor) else type(logits).__name__
+        raise UsageError(f"the discriminator must give two logits for each code, not {kind}")
+    return at_least_single(logits)

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from unweave.penalties.checks import check_posteriors
 from unweave.penalties.off_diagonal import off_diagonal_squares
+from unweave.penalties.precision import at_least_single
 
 
 class DIPCovariance(NamedTuple):
@@ -61,9 +62,9 @@ def dip_covariance(mean: Tensor, log_variance: Tensor | None = None) -> DIPCovar
     [0.0, 18.0]
     """
     check_posteriors(mean, log_variance)
-    covariance = covariance_of(mean)
+    covariance = covariance_of(at_least_single(mean))
     if log_variance is not None:
-        covariance = covariance + log_variance.exp().mean(0).diag()
+        covariance = covariance + at_least_single(log_variance).exp().mean(0).diag()
     return DIPCovariance(off_diagonal_squares(covariance), (covariance.diagonal() - 1).square().sum())
 
 

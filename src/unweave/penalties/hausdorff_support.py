@@ -5,8 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from unweave.penalties.checks import check_codes, check_count
+from unweave.penalties.checks import check_codes, check_count, check_generator
 from unweave.penalties.latent_pairs import draw_pairs
+from unweave.penalties.precision import at_least_single
 
 
 def hausdorff_support(codes: Tensor, *, pairs: int | None = None, generator: torch.Generator | None = None) -> Tensor:
@@ -51,9 +52,11 @@ def hausdorff_support(codes: Tensor, *, pairs: int | None = None, generator: tor
     1.0
     """
     check_codes(codes)
+    check_generator(generator)
     if pairs is not None:
-        check_count(pairs, "pairs")
-    return support_distances(codes, draw_pairs(codes.shape[1], pairs, generator).to(codes.device)).sum()
+        pairs = check_count(pairs, "pairs")
+    drawn = draw_pairs(codes.shape[1], pairs, generator).to(codes.device)
+    return support_distances(at_least_single(codes), drawn).sum()
 
 
 def support_distances(codes: Tensor, pairs: Tensor) -> Tensor:

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from unweave.errors import unknown
 from unweave.penalties.checks import check_codes, check_positive
+from unweave.penalties.precision import at_least_single
 
 KERNELS = ("imq", "gaussian")
 NODES = 64
@@ -57,9 +58,10 @@ def mmd(codes: Tensor, *, kernel: str = "imq", bandwidth: float = 1.0) -> Tensor
     True
     """
     check_codes(codes)
-    check_positive(bandwidth, "bandwidth")
+    bandwidth = check_positive(bandwidth, "bandwidth")
     if kernel not in KERNELS:
-        raise unknown("kernel", kernel, KERNELS)
+        raise unknown("kernel", str(kernel), KERNELS)
+    codes = at_least_single(codes)
     n, latents = codes.shape
     scale = 2 * latents * bandwidth
     squares = (codes[:, None] - codes).square().sum(2)

@@ -8,9 +8,10 @@ import torch
 from torch import Tensor
 
 from unweave.errors import UsageError
-from unweave.penalties.checks import check_codes, check_count
+from unweave.penalties.checks import check_codes, check_count, check_generator
 from unweave.penalties.normalisation import WrittenOut
 from unweave.penalties.off_diagonal import off_diagonal_squares
+from unweave.penalties.precision import at_least_single
 
 
 def orthogonal_jacobian(
@@ -65,16 +66,17 @@ def orthogonal_jacobian(
     0.5
     """
     check_codes(z, "z", rows=1)
+    check_generator(generator)
     n, latents = z.shape
     if columns is not None:
-        check_count(columns, "columns", 2)
+        columns = check_count(columns, "columns", 2)
     chosen = torch.arange(latents)
     if columns is not None and columns < latents:
         chosen = torch.randperm(latents, generator=generator)[:columns].sort().values
     if len(chosen) < 2:
-        return z.new_zeros(())
+        return at_least_single(z).new_zeros(())
     with torch.autocast(z.device.type, enabled=False):  # cosines of small columns need every digit
-        unit = _unit_columns(jacobian_columns(decode, z, chosen))
+        unit = _unit_columns(at_least_single(jacobian_columns(decode, z, chosen)))
         cosines = torch.einsum("inp,jnp->nij", unit, unit)
     pairs = len(chosen) * (len(chosen) - 1)
     return off_diagonal_squares(cosines) / (n * pairs)
@@ -86,24 +88,33 @@ def jacobian_columns(decode: Callable[[Tensor], Tensor], z: Tensor, chosen: Tens
     The gradient of u · decode(z) with respect to z_i is J_i · u, whose gradient with respect to u is the column J_i.
     The two reverse passes cost about as much as torch's forward mode, which fewer layers support.
     """
-    with torch.enable_grad(), WrittenOut():
+    with torch.inference_mode(False), torch.enable_grad(), WrittenOut():
+        z = z.clone() if z.is_inference() else z  # such a tensor can have no gradient
         z = z if z.requires_grad else z.detach().requires_grad_()
-        output = decode(z)
-        if not isinstance(output, Tensor) or output.ndim < 2 or len(output) != len(z):
-            kind = tuple(output.shape) if isinstance(output, Tensor) else type(output).__name__
-            raise UsageError(f"decode must turn {len(z)} codes into {len(z)} outputs, (n, …), not {kind}")
+        output = _decoded(decode, z)
         u = torch.zeros_like(output, requires_grad=True)
         (products,) = torch.autograd.grad(output, z, u, create_graph=True, allow_unused=True)
-        if products is None:  # the outputs are the same for all codes
+        if products is None:  # the outputs depend on weights, but not on the codes
             return output.new_zeros(len(chosen), *output.flatten(1).shape)
         columns = [torch.autograd.grad(products[:, i].sum(), u, create_graph=True)[0] for i in chosen.tolist()]
         return torch.stack(columns).flatten(2)
 
 
+def _decoded(decode: Callable[[Tensor], Tensor], z: Tensor) -> Tensor:
+    """Return the outputs for codes z, or raise a `UsageError` if they are none that can be differentiated."""
+    output = decode(z)
+    if not isinstance(output, Tensor) or output.ndim < 2 or len(output) != len(z):
+        kind = tuple(output.shape) if isinstance(output, Tensor) else type(output).__name__
+        raise UsageError(f"decode must turn {len(z)} codes into {len(z)} outputs, (n, …), not {kind}")
+    if not output.requires_grad:
+        raise UsageError("decode must be differentiable, but its outputs have no gradient: avoid detach and no_grad")
+    return output
+
+
 def _unit_columns(jacobian: Tensor) -> Tensor:
     """Return columns (chosen, n, outputs) scaled to length 1; zero columns stay zero."""
     largest = jacobian.detach().abs().amax(2, keepdim=True)
-    alive = largest > 0
+    alive = largest != 0  # a NaN is alive: it must reach the result
     # Lengths are computed at a common scale, where no square underflows. The scale does not change a cosine, so it
     # needs no gradient.
     scaled = jacobian / torch.where(alive, largest, 1.0)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from unweave.penalties.checks import check_codes, check_count, check_positive
+from unweave.penalties.checks import check_codes, check_count, check_generator, check_positive
+from unweave.penalties.precision import at_least_single
 
 
 def sigreg(
@@ -62,11 +63,11 @@ def sigreg(
     True
     """
     check_codes(codes, rows=1)
-    check_count(directions, "directions")
-    check_count(points, "points", 3)
-    check_positive(limit, "limit")
+    check_generator(generator)
+    directions = check_count(directions, "directions")
+    points, limit = check_count(points, "points", 3), check_positive(limit, "limit")
     with torch.autocast(codes.device.type, enabled=False):  # a product in bfloat16 would be too coarse
-        codes = codes if codes.dtype == torch.float64 else codes.float()
+        codes = at_least_single(codes)
         projected = codes @ draw_directions(codes.shape[1], directions, generator).to(codes)  # (n, directions)
         # The integrand is even: the nodes above 0 count twice. At t = 0 it vanishes.
         t = torch.linspace(-limit, limit, points, dtype=torch.float64)[(points + 1) // 2 :]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from unweave.penalties.checks import check_codes, check_count, check_positive
+from unweave.penalties.checks import check_codes, check_count, check_generator, check_positive
 from unweave.penalties.latent_pairs import draw_pairs
+from unweave.penalties.precision import at_least_single
 
 STEEPEST = 60.0
 """Largest distance, in units of the temperature, whose exponential can still be represented in float32 products."""
@@ -60,10 +61,12 @@ def soft_hausdorff_support(
     True
     """
     check_codes(codes)
-    check_positive(temperature, "temperature")
+    check_generator(generator)
+    temperature = check_positive(temperature, "temperature")
     if pairs is not None:
-        check_count(pairs, "pairs")
-    first, second = codes.T[draw_pairs(codes.shape[1], pairs, generator).to(codes.device)]  # (pairs, n) each
+        pairs = check_count(pairs, "pairs")
+    drawn = draw_pairs(codes.shape[1], pairs, generator).to(codes.device)
+    first, second = at_least_single(codes).T[drawn]  # (pairs, n) each
     with torch.autocast(codes.device.type, enabled=False):  # a product in bfloat16 would be too coarse
         nearest = (_near if _is_near(first, second, temperature) else _far)(first, second, temperature)
     nearest = nearest.flatten(1)  # (pairs, n * n)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import torch
 from torch import Tensor
 
 from unweave.penalties.checks import check_count, check_posteriors
+from unweave.penalties.precision import at_least_single
 
 LOG_2PI = math.log(2 * math.pi)
 
@@ -43,7 +43,7 @@ def total_correlation(z: Tensor, mean: Tensor, log_variance: Tensor, *, data_siz
     mean, log_variance
         The posteriors q(z|x_i) = N(mean_i, diag(exp(log_variance_i))): (n, latents) each.
     data_size
-        N, for stratified sampling. None: minibatch weighting.
+        N, for stratified sampling. None: minibatch weighting. It may be below n if rows are drawn with replacement.
 
     Returns
     -------
@@ -105,7 +105,8 @@ def kl_parts(z: Tensor, mean: Tensor, log_variance: Tensor, *, data_size: int | 
     """
     check_posteriors(mean, log_variance, z)
     if data_size is not None:
-        check_count(data_size, "data_size", 2)
+        data_size = check_count(data_size, "data_size", 2)
+    z, mean, log_variance = at_least_single(z), at_least_single(mean), at_least_single(log_variance)
     densities = log_densities(z, mean, log_variance)
     weights = _log_weights(len(z), data_size, densities)
     own = densities.diagonal().sum(0).mean()  # log q(z|x)
@@ -125,10 +126,9 @@ def log_densities(z: Tensor, mean: Tensor, log_variance: Tensor) -> Tensor:
 
 def _log_weights(n: int, data_size: int | None, like: Tensor) -> Tensor:
     """Return the log-weight of the posterior of image i in q(z) at the sample of image k: (k, i)."""
-    kind = {"device": like.device, "dtype": torch.promote_types(like.dtype, torch.float32)}
     if data_size is None:
-        return torch.full((n, n), -math.log(n), **kind)
+        return like.new_full((n, n), -math.log(n))
     # A sample's own image counts once; the others of the batch represent the rest of the data set.
     own, others = 1 / data_size, (1 - 1 / data_size) / (n - 1)
-    weights = torch.full((n, n), others, **kind)
+    weights = like.new_full((n, n), others)
     return weights.fill_diagonal_(own).log()
