@@ -124,6 +124,12 @@ def test_by_name_they_are_refused_in_one_line(points, name):
         score_run(points, request(name), **FEW)
 
 
+def test_gaussian_latents_beside_categorical_ones_are_no_points(tmp_path):
+    run = unweave.train("joint-vae", data="xysquares:size=32", out=tmp_path / "run", steps=2, **TINY)
+    with pytest.raises(UsageError, match="'elbo' needs Gaussian posteriors of all latents, but some latents are categ"):
+        score_run(run, request("elbo"), **FEW)
+
+
 def test_progress_names_the_images_and_the_metrics(run):
     seen: list[tuple[str, int, int]] = []
     score_run(run, request("mig", "mcc"), **FEW, on_progress=lambda *news: seen.append(news))

@@ -169,7 +169,12 @@ def lacking_model(run: Run, name: str) -> str:
     if not run.has_decoder and not {"jacobians", "reconstruction"}.isdisjoint(metric.needs):
         return "a decoder, but this model has none: it learns only codes"
     if not run.has_posterior and (metric.representation == "sampled" or "log_variances" in metric.needs):
-        return "posteriors, but the codes of this model are points"
+        mixed = any(run.categories) and not all(run.categories)  # Gaussian posteriors beside categories
+        return (
+            "Gaussian posteriors of all latents, but some latents are categorical"
+            if mixed
+            else "posteriors, but the codes of this model are points"
+        )
     if any(run.categories) and ("jacobians" in metric.needs or metric.categories == "none"):
         return "numeric codes, but some latents are categorical"
     return ""
