@@ -14,11 +14,12 @@ from site_builder import api
 import unweave
 
 ELSEWHERE = ("unweave.metrics", "unweave.penalties", "unweave.perception")
-"""Modules whose examples other tests run."""
+"""Modules for whose functions and classes other tests run the examples."""
 
 
 def documented() -> Iterator[tuple[str, str, str]]:
-    """Give the module, the name and the docstring of what has an example; classes with their own methods."""
+    """Give module, name and docstring of what may have an example: modules, functions, classes with their methods."""
+    yield from ((name, "", inspect.getdoc(import_module(name)) or "") for name in api.MODULES)
     seen = set()
     for module in (name for name in api.MODULES if name not in ELSEWHERE):
         for name in api.public_names(import_module(module)):
