@@ -44,9 +44,9 @@ def additive(
 
     By default (0) there is one group for each latent. If a latent has several inputs, such as one for each category,
     `latents` is the number of inputs of each: they stay together. The groups are pooled by a sum [Lachapelle2023]_, or
-    by the logarithm of the mean of their exponentials [Moinfar2024]_, so that exp(decoder) is the sum. Each group has
-    its own decoder or, if `shared`, only its own first layer. A `narrow` decoder_g has 1 / sqrt(groups) of the channels
-    and units, so all groups together have about as many weights as one decoder of all latents.
+    by the logarithm of the mean of their exponentials [Moinfar2024]_, so exp(decoder) is the mean of exp(decoder_g).
+    Each group has its own decoder or, if `shared`, only its own first layer. A `narrow` decoder_g has 1 / sqrt(groups)
+    of the channels and units, so all groups together have about as many weights as one decoder of all latents.
     """
     widths = (1,) * latents if isinstance(latents, int) else latents
     count = _checked(len(widths), groups, pooling, {"shared": shared, "narrow": narrow})
