@@ -53,13 +53,11 @@ OTHERS = {
     "tae": "TAE",
     "ada-tae": "Ada-TAE",
     "hfs": "HFS",
-    "tripod": "Tripod",
     "semi-supervised": "β-VAE, 1000 labels",
 }
 """The same for methods that were run once."""
 REMARKS = {
     "semi-supervised": " with 1,000 labels beside a β-VAE",
-    "tripod": " with the Hessian penalty of earlier versions (the ratio of means over the batch)",
 }
 COUNTS = {1: "one seed", 2: "two seeds", 3: "three seeds"}
 SENTENCE = re.compile(r"^\*\*Our result\.\*\*.*(?:\n.+)*", re.MULTILINE)

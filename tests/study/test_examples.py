@@ -33,7 +33,7 @@ COUNTS = {
     "frontier-supervision": (60, 12),
     "frontier-tc": (25, 5),
     "methods-compared": (69, 23),
-    "methods-others": (11, 11),
+    "methods-others": (10, 10),
     "own-data": (40, 8),
 }
 """Runs and cells of each file."""
@@ -104,7 +104,7 @@ def test_the_table_of_the_docs_is_read_off_the_folder_of_a_study(tmp_path: Path,
         scores = dict.fromkeys(methods_docs.TITLES, place / 10)
         write_run(tmp_path / "runs" / task.name, dict(task.config), scores, "unfinished" if place == 0 else "finished")
     rows = list(methods.rows_of(tmp_path))
-    assert [row["method"] for row in rows] == ["Tripod", SUPERVISED]
+    assert [row["method"] for row in rows] == ["HFS", SUPERVISED]
     assert rows[1] == {
         "table": "others", "data": "rooms3d", "method": SUPERVISED, "seed": 0,
         **dict.fromkeys(methods_docs.TITLES, 0.2), "training seconds": 1.5,
@@ -112,7 +112,7 @@ def test_the_table_of_the_docs_is_read_off_the_folder_of_a_study(tmp_path: Path,
     path = tmp_path / "methods.csv"
     path.write_bytes(methods_docs.STORE.read_bytes())
     methods_docs.store(rows, path)
-    assert polars.read_csv(path).filter(method="Tripod")["mig"].to_list() == [0.1]
+    assert polars.read_csv(path).filter(method="HFS")["mig"].to_list() == [0.1]
     methods.main([str(tmp_path)])
     assert f"| {SUPERVISED} | 0.200 |" in capsys.readouterr().out
 
