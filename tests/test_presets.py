@@ -16,6 +16,7 @@ from unweave.errors import UsageError
 from unweave.methods import METHODS, BetaVAE, Method
 from unweave.nets import NETS, Gaussian, Net
 from unweave.presets import PRESETS, preset, presets_for
+from unweave.schedules import value_at
 
 EVERY = [(name, method) for name, found in PRESETS.items() for method in found.methods]
 
@@ -89,6 +90,16 @@ def test_tripod_s_weights_are_those_of_the_data_set():
     assert (other.multi_information, other.hessian) == (1e-4, 1e-2)
 
 
+def test_factor_qvae_s_weights_and_latents_are_those_of_the_data_set():
+    images, factors = np.zeros((4, 8, 8, 3), np.uint8), np.indices((2, 2)).reshape(2, -1).T
+    data = Table(images, factors)
+    data.name = "mpi3d-toy"
+    found = [preset("factor-qvae", "factor-qvae", data) for data in (data, "shapes2d")]
+    assert [(each["method"].gamma, each["method"].beta) for each in found] == [(1e-6, 5e-5), (1e-4, 1e-3)]
+    assert found[0]["latents"] == 4
+    assert (found[1]["steps"], found[1]["batch"], found[1]["method"].values) == (50_000, 256, 64)
+
+
 def test_what_depends_on_the_data_set_s_name():
     robot = Table(np.zeros((4, 8, 8, 3), np.uint8), np.indices((2, 2)).reshape(2, -1).T)
     robot.name = "mpi3d-toy"
@@ -119,6 +130,16 @@ def test_the_slow_vae_s_pairs_share_what_has_no_order():
     assert (method.rule, method.step_rate, method.always_shared) == ("laplace", 1.0, "shape")
     assert preset("slow-vae", "slow-vae", "xysquares")["method"].always_shared == ""
     assert preset("slow-vae", "slow-vae")["method"].always_shared == ""  # the data are not known
+
+
+def test_the_joint_vae_s_capacities_are_reached_before_the_end():
+    settings = preset("joint-vae", "joint-vae", "dsprites")
+    method, steps = settings["method"], settings["steps"]
+    assert steps == 30 * 737_280 // settings["batch"]
+    assert (settings["latents"], method.categorical, method.categories) == (7, 1, 3)
+    assert (method.gamma, method.categorical_gamma) == (150, 150)
+    assert [value_at(method.capacity, step) for step in (0, 150_000, 300_000, steps)] == [0, 20, 40, 40]
+    assert value_at(method.categorical_capacity, steps) == 1.1
 
 
 def test_factors_of_one_value_do_not_count():

@@ -203,6 +203,37 @@ PRESETS: dict[str, Preset] = {
         {"net": "dlib", "latents": 10, "batch": 64, "lr": 1e-4, "steps": 300_000, "loss": "bce"},
         {"hfs": {"beta": 1.0, "tc": 5.0, "gamma": 1.0}},
     ),
+    "joint-vae": Preset(
+        "Dupont 2018: Gaussian and categorical latents, on dSprites",
+        # 30 epochs of dSprites, whose 737,280 images are 11,520 batches.
+        {"net": "conv", "latents": 7, "batch": 64, "lr": 5e-4, "steps": 345_600, "loss": "bce"},
+        {
+            "joint-vae": {
+                "gamma": 150.0,
+                "categorical_gamma": 150.0,
+                "capacity": Schedule(0.0, 40.0, 300_000),
+                "categorical_capacity": Schedule(0.0, 1.1, 300_000),
+                "categorical": 1,
+                "categories": 3,
+                "temperature": 0.67,
+            }
+        },
+    ),
+    "factor-qvae": Preset(
+        "Baykal et al. 2024: scalars of one codebook, with another net",
+        # The authors halve a batch of 512: one half for the model, one for the adversary. Both optimisers advance the
+        # step counter: 100,000 steps are 50,000 updates of the model.
+        {"net": "conv", "latents": twice_factors, "batch": 256, "lr": 1e-3, "steps": 50_000, "loss": "mse"},
+        {
+            "factor-qvae": {
+                "gamma": tuned(1e-4, mpi3d=1e-6),
+                "beta": tuned(1e-3, mpi3d=5e-5),
+                "values": 64,
+                "temperature": 1.0,
+                "adversary_lr": 1e-3,
+            }
+        },
+    ),
     "thesis-3.3.3": _thesis("3.3.3: an adversarial data set", _single_and_paired(0.00316), steps=115_200, latents=9),
     "thesis-3.3.4": _thesis("3.3.4: levels of overlap", _single_and_paired(0.001), steps=57_600, latents=9),
     "thesis-3.4.1": _thesis(
