@@ -302,6 +302,13 @@ def test_the_papers_are_those_of_the_bibliography():
     assert bibliography.definitions("As in [Chen2018] and [Nobody1999].") == "[Chen2018]: #paper-chen2018"
 
 
+def test_every_paper_has_authors_and_can_be_found():
+    papers = bibliography.entries()
+    assert [key for key, paper in papers.items() if "author" not in paper] == []
+    not_online = {"Vu2024", "Ottlik2022"}  # a talk, and a report of students
+    assert {key for key, paper in papers.items() if not bibliography.link(paper)} == not_online
+
+
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=name_of)
 def test_a_notebook_is_shown_with_its_outputs(path):
     text = notebooks.markdown(path.read_text(encoding="utf-8"))
