@@ -34,7 +34,7 @@ READING = {
     "relative": "the mean divided by that of random pairs",
     "linear, rank": "correlation of perceived with ground-truth distances",
     "order": "how often, of three images, the one nearer in the factor is also nearer by the loss (chance: 0.50)",
-    "signal": "mean of all pairs, also equal ones, summed over pixels, times 2 order − 1: largest is learnt first",
+    "signal": "how much the factor changes images, in order: mean distance summed over pixels, times 2 order − 1",
 }
 Loss = Annotated[str, OneOf(LOSSES, listed=False)]
 
