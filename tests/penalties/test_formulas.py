@@ -77,6 +77,21 @@ def test_the_parts_of_the_kl_term_are_their_sums(size):
 # DIP
 
 
+@pytest.mark.parametrize("size", [None, 1000])
+def test_a_variance_whose_inverse_overflows_gives_no_nan(size):
+    mean, log_variance = torch.randn(48, 4, generator=seeded(0)), torch.full((48, 4), -2.0)
+    log_variance[3, 2] = -134.0
+    z = mean + (log_variance / 2).exp() * torch.randn(48, 4, generator=seeded(1))
+    mean.requires_grad_()
+    log_variance.requires_grad_()
+    parts = kl_parts(z, mean, log_variance, data_size=size)
+    sum(parts).backward()
+    exact = kl_parts(z.double(), mean.double(), log_variance.double(), data_size=size)
+    torch.testing.assert_close(torch.stack(parts).double(), torch.stack(exact), rtol=0, atol=1e-4)
+    assert mean.grad.isfinite().all()
+    assert log_variance.grad.isfinite().all()
+
+
 @pytest.mark.parametrize("second", [False, True])
 def test_the_covariance_terms_are_their_sums(second):
     mean, log_variance = normal(9), normal(9, seed=2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import torch
 from torch import Tensor
 
 from unweave.penalties.checks import check_count, check_posteriors
@@ -119,7 +120,9 @@ def kl_parts(z: Tensor, mean: Tensor, log_variance: Tensor, *, data_size: int | 
 
 def log_densities(z: Tensor, mean: Tensor, log_variance: Tensor) -> Tensor:
     """Return log q(z_kj | x_i) for samples k, images i and latents j: (k, i, j)."""
-    precision = (-log_variance).exp()
+    # An infinite precision would make the distance of a sample that is rounded to its mean NaN.
+    largest = 0.9 * math.log(torch.finfo(log_variance.dtype).max)
+    precision = (-log_variance).clamp(max=largest).exp()
     distance = (z[:, None] - mean).square() * precision
     return -0.5 * (distance + log_variance + LOG_2PI)
 
