@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import polars
@@ -59,18 +59,42 @@ def leaders(scores: Mapping[str, np.ndarray]) -> str:
     """Return which method has the highest mean D, and which do not differ from it clearly."""
     best = best_of(scores, level=LEVEL)
     assert best.cell is not None, "every method has enough seeds"
-    ties = ", ".join(best.ties)
-    others = f"{ties} {'do' if len(best.ties) > 1 else 'does'} not differ clearly from it" if ties else "it is clear"
-    return f"{best.cell} has the highest D, {scores[best.cell].mean():.2f}; {others}"
+    lower = [name for name in scores if name != best.cell and name not in best.ties]
+    said = f"{best.cell} has the highest D, {scores[best.cell].mean():.2f}"
+    if not best.ties:
+        return f"{said}, clearly above the others"
+    if not lower:
+        return f"{said}; no other differs clearly from it"
+    if len(lower) < len(best.ties):
+        return f"{said}; only {joined(lower)} {'differ' if len(lower) > 1 else 'differs'} clearly from it"
+    return f"{said}; {joined(best.ties)} {'do' if len(best.ties) > 1 else 'does'} not differ clearly from it"
 
 
 def _floor(data: str, scores: Mapping[str, Mapping[str, np.ndarray]]) -> Iterator[str]:
     for title, by_method in scores.items():
         trained = {name: values for name, values in by_method.items() if name != UNTRAINED}
         floor = by_method[UNTRAINED]
-        others = not_above(trained, floor)
-        which = f"{', '.join(others)} {'are' if len(others) > 1 else 'is'} not" if others else "every method is"
-        yield f"{data}. {title} of the untrained network is {floor.mean():.2f}; {which} clearly above it."
+        yield f"{data}. {title} of the untrained network is {floor.mean():.2f}; {above(trained, floor)}."
+
+
+def above(scores: Mapping[str, np.ndarray], floor: np.ndarray) -> str:
+    """Return which methods are clearly above a floor, or which are not, if these are fewer."""
+    below = not_above(scores, floor)
+    above = [method for method in scores if method not in below]
+    if not below:
+        return "every method is clearly above it"
+    if len(above) < len(below):
+        return f"only {joined(above)} {_are(above)} clearly above it" if above else "no method is clearly above it"
+    return f"{joined(below)} {_are(below)} not clearly above it"
+
+
+def _are(methods: Sequence[str]) -> str:
+    return "are" if len(methods) > 1 else "is"
+
+
+def joined(names: Sequence[str]) -> str:
+    """Return names as text: a, b and c."""
+    return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
 
 
 def not_above(scores: Mapping[str, np.ndarray], floor: np.ndarray) -> list[str]:

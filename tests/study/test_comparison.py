@@ -13,8 +13,8 @@ import comparison_times
 import numpy as np
 import polars
 import pytest
-from comparison_cells import ABOUT, ASKS, HFS_TC, JACOBIAN, LABELLED, UNTRAINED, cells_of, usual
-from comparison_docs import TITLES, shown
+from comparison_cells import ABOUT, ASKS, HFS_TC, JACOBIAN, LABELLED, UNTRAINED, cells_of, methods_with, usual
+from comparison_docs import DOCS, TITLES, shown
 from scipy import stats
 
 from unweave.methods import METHODS
@@ -252,7 +252,29 @@ def test_the_best_methods_are_said_with_those_that_equal_them():
     base = rng.normal(0, 0.01, 5)
     scores = {"one": 0.5 + base, "two": 0.5 + base[::-1] - 0.001, "low": 0.2 + base}
     assert comparison_findings.leaders(scores) == "one has the highest D, 0.50; two does not differ clearly from it"
-    assert comparison_findings.leaders({"one": scores["one"], "low": scores["low"]}).endswith("it is clear")
+    assert comparison_findings.leaders({"one": scores["one"], "low": scores["low"]}).endswith("above the others")
+    assert comparison_findings.leaders(scores | {"low": scores["two"]}).endswith("no other differs clearly from it")
+    scores["three"] = scores["two"] - 0.001
+    assert comparison_findings.leaders(scores) == "one has the highest D, 0.50; only low differs clearly from it"
+
+
+def test_the_shorter_list_is_said():
+    def said(*levels: float) -> str:
+        scores = {name: FLOOR + level for name, level in zip("abcd", levels, strict=True)}
+        return comparison_findings.above(scores, FLOOR)
+
+    assert said(0.3, 0.3, 0.3, 0.3) == "every method is clearly above it"
+    assert said(0, 0.3, 0, 0.3) == "a and c are not clearly above it"
+    assert said(0, 0.3, 0, 0) == "only b is clearly above it"
+    assert said(0, 0, 0, 0) == "no method is clearly above it"
+
+
+def test_without_supervision_two_data_sets_have_low_scores():
+    cells, table = cells_of(comparison.plan_of()), comparison.read()
+    for data in ("shapes2d", "xyobject"):
+        scores = comparison_findings.scores_at(table, cells, data, comparison_findings.SCORES["D"])
+        assert round(max(scores[method].mean() for method in methods_with("nothing")), 1) == 0.1
+    assert "D of the best one is 0.1 there" in " ".join((DOCS / "choose-a-method.md").read_text().split())
 
 
 def test_sentences_come_for_every_data_set_once_all_seeds_are_stored(plan):
@@ -267,7 +289,7 @@ def test_sentences_come_for_every_data_set_once_all_seeds_are_stored(plan):
     ]
     said = comparison_findings.findings(comparison.merged(*tables), cells)
     assert all(sentence.startswith("shapes2d. ") for sentence in said)
-    assert "shapes2d. Images alone: hfs has the highest D, 0.60; it is clear." in said
+    assert "shapes2d. Images alone: hfs has the highest D, 0.60, clearly above the others." in said
     assert "shapes2d. D of the untrained network is 0.05; lejepa is not clearly above it." in said
     assert len(said) == 4 + 2
     lacking = [table for table in tables if table["run"][0] != usual(cells, "ivae", "shapes2d").runs[4]]
