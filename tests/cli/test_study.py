@@ -179,6 +179,7 @@ def test_the_status_is_shown_again_until_all_is_done(cli: Cli, file: Path, monke
     ("words", "message"),
     [
         (["run", "none.toml"], "there is no file 'none.toml'"),
+        (["run", "."], "'.' is a folder; name the TOML file"),
         (["run", "sweep.toml", "--workers", "0"], "--workers must be 1 or more, not 0"),
         (["run", "sweep.toml", "--address", "10.0.0.1:6379"], "the engine 'local' has no option 'address'"),
         (["run", "sweep.toml", "--engine", "ray", "--time", "5"], "the engine 'ray' has no option 'time'"),

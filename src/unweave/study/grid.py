@@ -127,6 +127,8 @@ def read_grid(path: Path) -> Grid:
         written = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise UsageError(f"there is no file '{path}'") from None
+    except IsADirectoryError:
+        raise UsageError(f"'{path}' is a folder; name the TOML file that defines the study") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"'{path}' is not a valid TOML file: {error}") from error
     try:
