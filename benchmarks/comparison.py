@@ -23,6 +23,7 @@ from pathlib import Path
 import comparison_docs
 import polars
 
+from unweave.errors import UsageError
 from unweave.study import Study
 from unweave.study.folder import StudyFolder, read_scored
 from unweave.study.grid import read_grid
@@ -86,6 +87,22 @@ def scores_of(folder: Path, plan: Plan, wanted: Collection[str] = tuple(comparis
     return found.select(polars.col(name).cast(kind) for name, kind in COLUMNS.items())
 
 
+def read_scores(path: Path) -> polars.DataFrame:
+    """Return the scores in a file of another machine, checked, of the runs that have all of them."""
+    table = read_table(path)
+    if absent := COLUMNS.keys() - set(table.columns):
+        raise SystemExit(f"'{path}' has no column {', '.join(sorted(absent))}; it is not a file of stored scores")
+    try:
+        table = table.select(polars.col(name).cast(kind) for name, kind in COLUMNS.items())
+    except polars.exceptions.PolarsError:
+        raise SystemExit(f"the columns of '{path}' are not those of stored scores") from None
+    if table["value"].is_infinite().any() or table["value"].is_nan().any():
+        raise SystemExit(f"'{path}' has scores that are not finite; nothing is stored")
+    table = table.filter(polars.col("metric").is_in(list(comparison_docs.TITLES)))
+    table = table.unique(["run", "metric"], keep="first", maintain_order=True)
+    return table.filter(polars.col("metric").n_unique().over("run") == len(comparison_docs.TITLES))
+
+
 def names_of(plan: Plan) -> list[str]:
     """Return the names of a plan's runs."""
     return [task.name for task in plan.tasks]
@@ -104,7 +121,7 @@ def store(sources: Iterable[Path], path: Path = STORE) -> polars.DataFrame:
     sources = list(sources)
     if absent := [str(source) for source in sources if not source.exists()]:
         raise SystemExit(f"there is no file or folder {', '.join(absent)}")
-    tables = [read_table(source) if source.is_file() else scores_of(source, plan) for source in sources]
+    tables = [read_scores(source) if source.is_file() else scores_of(source, plan) for source in sources]
     table = merged(read(path), *tables).filter(polars.col("run").is_in(names_of(plan)))
     write_table(path, table)
     return table
@@ -156,11 +173,16 @@ def main(words: Sequence[str] | None = None) -> None:
         return cost()
     if options.command == "run":
         return run(options.part, options.out, options.workers)
+    before = read()["run"].n_unique()
     table = store(options.sources)
     comparison_docs.write(table, plan_of())
-    print(f"{table['run'].n_unique()} runs are stored, of {len(plan_of().tasks)}")
+    after = table["run"].n_unique()
+    print(f"{after} runs are stored, of {len(plan_of().tasks)}; {after - before:+} by this command")
     return None
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except UsageError as error:
+        raise SystemExit(str(error)) from None

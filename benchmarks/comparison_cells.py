@@ -56,7 +56,10 @@ ABOUT: dict[str, tuple[str, str]] = {
     "factor-qvae": ("nothing", "a latent takes one of a few values, and factors are independent"),
     "ada-tvae-unsupervised": ("nothing", "distances between images follow the factors"),
     "pcl": ("pairs", "one image follows the other in time, and factors move independently; no decoder"),
-    "lejepa": ("pairs", "as pcl, but factors are normally distributed, and found up to a rotation; no decoder"),
+    "lejepa": (
+        "pairs",
+        "as pcl, but factors are normally distributed (not here), and found up to a rotation; no decoder",
+    ),
     "slow-vae": ("pairs", "most factors change little between two images; here one or more take new values"),
     "ada-gvae": ("pairs", "two images share some factors, and differ much in others"),
     "ada-ml-vae": ("pairs", "as ada-gvae"),

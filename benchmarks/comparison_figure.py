@@ -12,12 +12,13 @@ from unweave.report.style import LIGHT
 from unweave.study.analysis import over_seeds
 
 PALETTE = ("#2a78d6", "#eb6834", "#c2255c", "#2b8a3e", "#7048e8", "#b08900")
+FAINT = 0.3
 COLOURS: dict[str, str] = dict(zip(ASKS, PALETTE, strict=True))
 """A colour for each kind of supervision."""
 
 
 def comparison_figure(table: polars.DataFrame, cells: list[Cell]) -> Figure:
-    """Draw one panel per data set and one line per method; a dot is a run, the mark is the mean over seeds."""
+    """Draw one panel per data set and one line per method; a dot is a run, the tick is the mean over seeds."""
     names = [(asks, method) for asks, method in by_need() if method != UNTRAINED]
     figure = Figure(figsize=(11, 0.9 + 0.24 * len(names)), layout="constrained")
     panels = figure.subplots(1, len(sets_of(cells)), sharey=True, squeeze=False)[0]
@@ -39,11 +40,18 @@ def _draw(axes: Axes, table: polars.DataFrame, cell: Cell, place: int, colour: s
     values = scores_of_cell(table, cell, DISENTANGLEMENT).drop_nulls().to_numpy()
     if not len(values):
         return
-    axes.plot(values, [place] * len(values), ".", color=colour, markersize=3, alpha=0.45)
     found = over_seeds(values)
     if found.low is not None and found.high is not None:
-        axes.plot([found.low, found.high], [place, place], color=colour, linewidth=1.4)
-    axes.plot(found.value, place, "o", color=colour, markersize=4.5)
+        axes.plot(
+            [max(found.low, 0), min(found.high, 1)],
+            [place] * 2,
+            color=colour,
+            linewidth=5,
+            alpha=FAINT,
+            solid_capstyle="butt",
+        )
+    axes.plot(found.value, place, "|", color=colour, markersize=9, markeredgewidth=1.8)
+    axes.plot(values, [place] * len(values), "o", color=colour, markersize=2.6)
 
 
 def _floor(axes: Axes, table: polars.DataFrame, cell: Cell) -> None:
@@ -55,7 +63,8 @@ def _floor(axes: Axes, table: polars.DataFrame, cell: Cell) -> None:
 def _finish(axes: Axes, data: str) -> None:
     axes.set_title(data, loc="left", fontsize=9, color=LIGHT["ink"])
     axes.set_xlabel("D (DCI disentanglement)", fontsize=8, color=LIGHT["ink"])
-    axes.set_xlim(-0.02, 1)  # so that marks at 0 are whole
+    axes.set_xlim(-0.02, None)  # so that marks at 0 are whole
+    axes.locator_params(axis="x", nbins=5)
     axes.tick_params(labelsize=8, length=0)
     axes.grid(axis="both", color=LIGHT["line"], linewidth=0.5)
     axes.set_axisbelow(True)

@@ -56,6 +56,19 @@ def test_a_sure_first_code_gives_the_plain_divergence():
         assert laplace_kl(m, math.exp(v / 2), 0.0, 6.0) == pytest.approx(-entropy - math.log(3) + 6 * value, abs=1e-6)
 
 
+@pytest.mark.parametrize("mean", [0.0, 1e-12, 0.001, 0.5])
+@pytest.mark.parametrize("log_variance", [-92.0, -134.0, -180.0])
+def test_a_variance_whose_inverse_overflows_gives_no_nan(mean: float, log_variance: float):
+    m, v = torch.tensor([mean], requires_grad=True), torch.tensor([log_variance], requires_grad=True)
+    magnitude = mean_magnitude(m, v)
+    magnitude.sum().backward()
+    assert m.grad is not None
+    assert v.grad is not None
+    assert magnitude.item() == pytest.approx(m.item(), abs=1e-17)
+    assert m.grad.item() == pytest.approx(float(mean > 0))
+    assert v.grad.item() == pytest.approx(0, abs=1e-17)
+
+
 def test_terms_and_the_beta_vae_as_a_limit():
     model = Net("mlp", latents=5, width=0.02).build((32, 32, 3), seeded(0))
     batch = Batch(torch.rand(6, 3, 32, 32, generator=seeded(1)), 2)

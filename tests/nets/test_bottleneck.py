@@ -38,3 +38,8 @@ def test_samples_carry_gradients(posterior):
     Gaussian(mean, posterior.log_variance).sample(torch.Generator()).sum().backward()
     assert mean.grad is not None
     assert (mean.grad == 1).all()
+
+
+def test_equal_posteriors_have_no_divergence_however_small_their_variance():
+    posterior = Gaussian(torch.zeros(1, 3), torch.tensor([[-95.0, -300.0, 2.0]]))
+    assert posterior.divergence(posterior).tolist() == [[0, 0, 0]]

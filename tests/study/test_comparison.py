@@ -12,8 +12,20 @@ import comparison_findings
 import comparison_times
 import numpy as np
 import polars
+import polars.selectors as cs
 import pytest
-from comparison_cells import ABOUT, ASKS, HFS_TC, JACOBIAN, LABELLED, UNTRAINED, cells_of, methods_with, usual
+from comparison_cells import (
+    ABOUT,
+    ASKS,
+    HFS_TC,
+    JACOBIAN,
+    LABELLED,
+    UNTRAINED,
+    cells_of,
+    methods_with,
+    scores_of_cell,
+    usual,
+)
 from comparison_docs import DOCS, TITLES, shown
 from scipy import stats
 
@@ -107,6 +119,31 @@ def test_finished_runs_of_the_plan_are_read_off_a_study(plan, tmp_path: Path):
         comparison.store([other, Path("nowhere")], path)
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda table: table.drop("value"), "has no column value"),
+        (lambda table: table.with_columns(value=polars.lit("high")), "are not those of stored scores"),
+        (lambda table: table.with_columns(value=polars.lit(float("nan"))), "not finite; nothing is stored"),
+    ],
+)
+def test_a_file_that_holds_no_scores_changes_nothing(plan, tmp_path: Path, change, message: str):
+    path, other = tmp_path / "stored.parquet", tmp_path / "other.parquet"
+    comparison.write_table(path, scores(plan.tasks[0].name, 0.5))
+    before = path.read_bytes()
+    comparison.write_table(other, change(scores(plan.tasks[1].name, 0.5)))
+    with pytest.raises(SystemExit, match=message):
+        comparison.store([other], path)
+    assert path.read_bytes() == before
+
+
+def test_a_run_is_taken_from_a_file_once_and_only_with_all_scores(plan, tmp_path: Path):
+    whole, part = (task.name for task in plan.tasks[:2])
+    path = tmp_path / "other.parquet"
+    comparison.write_table(path, polars.concat([scores(whole, 0.5), scores(whole, 0.5), scores(part, 0.5)[:3]]))
+    assert comparison.read_scores(path).equals(scores(whole, 0.5).select(list(comparison.COLUMNS)))
+
+
 def test_a_cell_shows_its_mean_and_interval_over_seeds_or_that_it_is_not_run(plan):
     cell = cells_of(plan)[7]
     values = [0.3, 0.32, 0.28, 0.35, 0.31]
@@ -181,11 +218,13 @@ def test_the_picture_draws_the_mean_of_every_method_over_its_seeds(plan):
     names = [label.get_text() for label in panel.get_yticklabels()]
     assert set(names) == set(ABOUT) - {UNTRAINED}
     drawn = {line.get_marker(): np.asarray(line.get_xydata()) for line in panel.get_lines()}
-    np.testing.assert_allclose(drawn["o"], [[0.2, names.index("fsq")]])
-    np.testing.assert_allclose(drawn["."][:, 0], [0, 0.1, 0.2, 0.3, 0.4])
+    np.testing.assert_allclose(drawn["|"], [[0.2, names.index("fsq")]])
+    np.testing.assert_allclose(drawn["o"][:, 0], [0, 0.1, 0.2, 0.3, 0.4])
+    (interval,) = (line for line in panel.get_lines() if line.get_alpha() == comparison_figure.FAINT)
+    assert 0 <= np.asarray(interval.get_xdata())[0] < 0.2
     floors = [np.asarray(line.get_xdata())[0] for line in panel.get_lines() if line.get_linestyle() == "--"]
     assert floors == pytest.approx([0.2])
-    assert not any(line.get_marker() == "o" for axes in others for line in axes.get_lines())
+    assert not any(line.get_marker() == "|" for axes in others for line in axes.get_lines())
 
 
 def welch_p(values, floor):
@@ -267,6 +306,49 @@ def test_the_shorter_list_is_said():
     assert said(0, 0.3, 0, 0.3) == "a and c are not clearly above it"
     assert said(0, 0.3, 0, 0) == "only b is clearly above it"
     assert said(0, 0, 0, 0) == "no method is clearly above it"
+
+
+WEAK_IS_BETTER = {
+    "rooms3d": ["factor-vae", "hfs", "slow-vae", "ada-gvae", "ada-ml-vae", "gvae", "ml-vae", "ada-tvae-unsupervised"],
+    "shapes2d": ["hfs", "gvae", "ml-vae"],
+}
+"""As both pages say."""
+
+
+@pytest.mark.parametrize("data", WEAK_IS_BETTER)
+def test_some_methods_are_better_with_their_weak_setting(data: str):
+    cells, table = cells_of(comparison.plan_of()), comparison.read()
+    for method in WEAK_IS_BETTER[data]:
+        weak = next(cell for cell in cells if cell.data == data and cell.method == method)
+        ours, theirs = (
+            scores_of_cell(table, cell, "dci-disentanglement").to_numpy() for cell in (weak, usual(cells, method, data))
+        )
+        assert weak != usual(cells, method, data)
+        assert welch_p(ours, theirs) < 0.025
+
+
+def test_a_larger_net_and_longer_training_separate_more_as_the_page_says():
+    cells, table = cells_of(comparison.plan_of()), comparison.read()
+    longer = (
+        polars.read_csv(DOCS / "results" / "methods.csv")
+        .filter(data="rooms3d")
+        .group_by("method")
+        .agg(cs.numeric().mean())
+    )
+
+    def there(method: str, metric: str) -> float:
+        return longer.filter(method=method)[metric].item()
+
+    def here(method: str, metric: str) -> list[float]:
+        ours = [cell for cell in cells if cell.data == "rooms3d" and cell.method == method]
+        return [scores_of_cell(table, cell, metric).to_numpy().mean() for cell in ours]
+
+    for method in ("β-VAE", "FactorVAE", "β-TCVAE", "Ada-GVAE"):
+        assert there(method, "mig") > 0.3
+        assert max(here(method.lower().replace("β", "beta").replace("rvae", "r-vae"), "mig")) < 0.13
+    for method in ("β-TVAE", "Ada-TVAE"):
+        assert there(method, "dci-disentanglement") > 0.3
+        assert max(here(method.lower().replace("β", "beta"), "dci-disentanglement")) < 0.25
 
 
 def test_without_supervision_two_data_sets_have_low_scores():

@@ -71,6 +71,6 @@ def transition_cross_entropy(a: Gaussian, b: Gaussian, rate: float) -> Tensor:
 
 def mean_magnitude(mean: Tensor, log_variance: Tensor) -> Tensor:
     """Return E|d| of d ~ N(mean, exp(log_variance))."""
-    deviation = (0.5 * log_variance).exp()
+    deviation = (0.5 * log_variance.clamp(min=-80)).exp()  # far below any mean, but its inverse can be squared
     ratio = mean / (deviation * math.sqrt(2))
     return deviation * math.sqrt(2 / math.pi) * (-ratio.square()).exp() + mean * torch.erf(ratio)

@@ -53,7 +53,8 @@ class Gaussian:
     def divergence(self, p: Gaussian) -> Tensor:
         """Return KL(q || p) in nats for every image and latent: (n, latents)."""
         ratio = self.log_variance - p.log_variance
-        apart = (self.mean - p.mean).square() * (-p.log_variance).exp()
+        precision = (-p.log_variance).clamp(max=80).exp()  # finite, so that equal means are never NaN apart
+        apart = (self.mean - p.mean).square() * precision
         return 0.5 * (ratio.exp() + apart - 1 - ratio)
 
 

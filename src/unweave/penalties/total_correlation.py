@@ -120,7 +120,8 @@ def kl_parts(z: Tensor, mean: Tensor, log_variance: Tensor, *, data_size: int | 
 
 def log_densities(z: Tensor, mean: Tensor, log_variance: Tensor) -> Tensor:
     """Return log q(z_kj | x_i) for samples k, images i and latents j: (k, i, j)."""
-    # An infinite precision would make the distance of a sample that is rounded to its mean NaN.
+    # An infinite precision would make the distance of a sample that is rounded to its mean NaN. The limit leaves room
+    # for the product with a squared difference.
     largest = 0.9 * math.log(torch.finfo(log_variance.dtype).max)
     precision = (-log_variance).clamp(max=largest).exp()
     distance = (z[:, None] - mean).square() * precision
