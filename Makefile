@@ -58,7 +58,7 @@ notebooks: .venv/installed-dev
 	$(INSTALL) --editable '.[dev]'
 	@touch $@
 
-# Each lower bound, as in "polars>=1.18", becomes a constraint, "polars==1.18".
+# Each lower bound, as in "polars>=1.30", becomes a constraint, "polars==1.30".
 .venv-lowest/installed: pyproject.toml
 	$(PYTHON) -m venv --clear .venv-lowest
 	sed -nE 's/^ *"?[^"]*"([A-Za-z0-9-]+)>=([0-9.]+).*/\1==\2/p' pyproject.toml | grep -v hatchling > .venv-lowest/lowest.txt

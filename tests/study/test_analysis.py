@@ -208,4 +208,4 @@ def test_students_quantile_is_that_of_scipy():
     from unweave.study.analysis.seeds import student
 
     for df in (*range(1, 60), 255, 999, 1000):
-        assert student(df) == pytest.approx(stats.t.ppf(0.975, df), rel=1e-12)
+        assert student(df) == pytest.approx(stats.t.ppf(0.975, df), rel=1e-10)  # scipy 1.15 has ten digits

@@ -6,8 +6,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from inspect import signature
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -255,14 +254,11 @@ def _logistic(codes: np.ndarray, factor: np.ndarray, test_codes: np.ndarray, dra
     with importing():
         from sklearn.linear_model import LogisticRegression
 
-    options = signature(LogisticRegression).parameters  # scikit-learn 1.8 renamed one, and warns at the old name
-    renamed = "penalty" not in options or options["penalty"].default == "deprecated"
-    penalty: dict[str, Any] = {"l1_ratio": 1.0} if renamed else {"penalty": "l1"}
     inputs, test_inputs = standardise((codes, factor), (test_codes, factor))
     values = np.unique(factor)
     importance, scores = np.zeros(codes.shape[1]), np.empty((len(test_codes), len(values)))
     for c, value in enumerate(values):
-        model = LogisticRegression(solver="liblinear", random_state=draw, **penalty)
+        model = LogisticRegression(solver="liblinear", l1_ratio=1.0, random_state=draw)
         scores[:, c] = model.fit(inputs, factor == value).decision_function(test_inputs)
         importance += np.abs(model.coef_[0])
     return importance, values[scores.argmax(axis=1)]
