@@ -17,7 +17,7 @@ PACKAGE = Path(unweave.__file__).parent
 LAYERS = (
     ("errors", "extras", "hardware", "late", "light_compiler", "memory", "signals", "text", "versions"),
     ("collapse", "compiled", "fields", "files", "options", "plugins", "progress", "score_frame", "tables", "tracing"),
-    ("origins", "schedules"),
+    ("origins", "schedules", "variances"),
     ("data", "devices", "gaussian", "geometry"),
     ("nets",),
     ("losses", "penalties"),

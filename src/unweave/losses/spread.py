@@ -12,12 +12,14 @@ import torch
 from torch import Tensor
 
 from unweave.losses.pixelwise import total
+from unweave.variances import inverse_variance
 
 
 def gaussian(x: Tensor, output: Tensor) -> Tensor:
     """Gaussian: sum_i [(x_i - m_i)^2 / v_i + log v_i + log 2 pi] / 2, with the learnt parameter log v_i."""
     mean, log_variance = output.float().unbind(1)
-    return total((x - mean).square() * (-log_variance).exp() + log_variance + math.log(2 * math.pi)) / 2
+    distance = (x - mean).square() * inverse_variance(log_variance)
+    return total(distance + log_variance + math.log(2 * math.pi)) / 2
 
 
 def first(output: Tensor) -> Tensor:

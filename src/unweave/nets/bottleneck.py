@@ -8,6 +8,8 @@ from typing import Any, Protocol, Self
 import torch
 from torch import Tensor, nn
 
+from unweave.variances import inverse_variance
+
 
 class Posterior(Protocol):
     """The encoder's output for a batch of images, with one row for each image."""
@@ -53,8 +55,7 @@ class Gaussian:
     def divergence(self, p: Gaussian) -> Tensor:
         """Return KL(q || p) in nats for every image and latent: (n, latents)."""
         ratio = self.log_variance - p.log_variance
-        precision = (-p.log_variance).clamp(max=80).exp()  # finite, so that equal means are never NaN apart
-        apart = (self.mean - p.mean).square() * precision
+        apart = (self.mean - p.mean).square() * inverse_variance(p.log_variance)
         return 0.5 * (ratio.exp() + apart - 1 - ratio)
 
 

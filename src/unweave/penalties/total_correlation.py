@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import torch
 from torch import Tensor
 
 from unweave.penalties.checks import check_count, check_posteriors
 from unweave.penalties.precision import at_least_single
+from unweave.variances import inverse_variance
 
 LOG_2PI = math.log(2 * math.pi)
 
@@ -120,11 +120,7 @@ def kl_parts(z: Tensor, mean: Tensor, log_variance: Tensor, *, data_size: int | 
 
 def log_densities(z: Tensor, mean: Tensor, log_variance: Tensor) -> Tensor:
     """Return log q(z_kj | x_i) for samples k, images i and latents j: (k, i, j)."""
-    # An infinite precision would make the distance of a sample that is rounded to its mean NaN. The limit leaves room
-    # for the product with a squared difference.
-    largest = 0.9 * math.log(torch.finfo(log_variance.dtype).max)
-    precision = (-log_variance).clamp(max=largest).exp()
-    distance = (z[:, None] - mean).square() * precision
+    distance = (z[:, None] - mean).square() * inverse_variance(log_variance)
     return -0.5 * (distance + log_variance + LOG_2PI)
 
 
