@@ -88,7 +88,7 @@ def scores_of(folder: Path, plan: Plan, wanted: Collection[str] = tuple(comparis
 
 
 def read_scores(path: Path) -> polars.DataFrame:
-    """Return the scores in a file of another machine, checked, of the runs that have all of them."""
+    """Return the scores in a file that `store` wrote elsewhere, without runs that lack some."""
     table = read_table(path)
     if absent := COLUMNS.keys() - set(table.columns):
         raise SystemExit(f"'{path}' has no column {', '.join(sorted(absent))}; it is not a file of stored scores")
@@ -96,8 +96,6 @@ def read_scores(path: Path) -> polars.DataFrame:
         table = table.select(polars.col(name).cast(kind) for name, kind in COLUMNS.items())
     except polars.exceptions.PolarsError:
         raise SystemExit(f"the columns of '{path}' are not those of stored scores") from None
-    if table["value"].is_infinite().any() or table["value"].is_nan().any():
-        raise SystemExit(f"'{path}' has scores that are not finite; nothing is stored")
     table = table.filter(polars.col("metric").is_in(list(comparison_docs.TITLES)))
     table = table.unique(["run", "metric"], keep="first", maintain_order=True)
     return table.filter(polars.col("metric").n_unique().over("run") == len(comparison_docs.TITLES))
@@ -116,13 +114,15 @@ def merged(old: polars.DataFrame, *more: polars.DataFrame) -> polars.DataFrame:
 
 
 def store(sources: Iterable[Path], path: Path = STORE) -> polars.DataFrame:
-    """Merge the scores of studies and of such files into the stored ones, and return those of the plan's runs."""
+    """Merge the scores of studies, and of files that `store` wrote elsewhere, into the stored ones; return all."""
     plan = plan_of()
     sources = list(sources)
     if absent := [str(source) for source in sources if not source.exists()]:
         raise SystemExit(f"there is no file or folder {', '.join(absent)}")
     tables = [read_scores(source) if source.is_file() else scores_of(source, plan) for source in sources]
     table = merged(read(path), *tables).filter(polars.col("run").is_in(names_of(plan)))
+    if wrong := table.filter(~polars.col("value").is_finite())["run"].unique().sort().to_list():
+        raise SystemExit(f"a score of {wrong[0]} is not finite; nothing is stored")
     write_table(path, table)
     return table
 

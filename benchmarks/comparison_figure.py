@@ -13,6 +13,7 @@ from unweave.study.analysis import over_seeds
 
 PALETTE = ("#2a78d6", "#eb6834", "#c2255c", "#2b8a3e", "#7048e8", "#b08900")
 FAINT = 0.3
+"""Opacity of the bands."""
 COLOURS: dict[str, str] = dict(zip(ASKS, PALETTE, strict=True))
 """A colour for each kind of supervision."""
 

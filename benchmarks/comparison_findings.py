@@ -13,6 +13,7 @@ from comparison_cells import (
     UNTRAINED,
     Cell,
     by_need,
+    cells_like,
     methods_with,
     scores_of_cell,
     sets_of,
@@ -26,7 +27,7 @@ SCORES = {"D": DISENTANGLEMENT, "I": INFORMATIVENESS}
 
 
 def findings(table: polars.DataFrame, cells: list[Cell]) -> list[str]:
-    """Return which methods are best, and which an untrained network equals.
+    """Return which methods are best, which are clearly above an untrained network, and which strengths are better.
 
     The sentences are about all methods, so a data set has none while one of them lacks seeds.
     """
@@ -38,6 +39,7 @@ def _about(table: polars.DataFrame, cells: list[Cell], data: str) -> Iterator[st
     if all(len(values) >= FEW_SEEDS for by_method in scores.values() for values in by_method.values()):
         yield from _best(data, scores["D"])
         yield from _floor(data, scores)
+        yield from _strengths(table, cells, data)
 
 
 def scores_at(table: polars.DataFrame, cells: list[Cell], data: str, metric: str) -> dict[str, np.ndarray]:
@@ -56,7 +58,7 @@ def _best(data: str, scores: Mapping[str, np.ndarray]) -> Iterator[str]:
 
 
 def leaders(scores: Mapping[str, np.ndarray]) -> str:
-    """Return which method has the highest mean D, and which do not differ from it clearly."""
+    """Return which method has the highest mean D, and which others do or do not differ from it clearly."""
     best = best_of(scores, level=LEVEL)
     assert best.cell is not None, "every method has enough seeds"
     lower = [name for name in scores if name != best.cell and name not in best.ties]
@@ -74,18 +76,42 @@ def _floor(data: str, scores: Mapping[str, Mapping[str, np.ndarray]]) -> Iterato
     for title, by_method in scores.items():
         trained = {name: values for name, values in by_method.items() if name != UNTRAINED}
         floor = by_method[UNTRAINED]
-        yield f"{data}. {title} of the untrained network is {floor.mean():.2f}; {above(trained, floor)}."
+        yield f"{data}. {title} of the untrained network is {floor.mean():.2f}; {beside_floor(trained, floor)}."
 
 
-def above(scores: Mapping[str, np.ndarray], floor: np.ndarray) -> str:
+def beside_floor(scores: Mapping[str, np.ndarray], floor: np.ndarray) -> str:
     """Return which methods are clearly above a floor, or which are not, if these are fewer."""
-    below = not_above(scores, floor)
-    above = [method for method in scores if method not in below]
-    if not below:
+    unclear = not_above(scores, floor)
+    clear = [method for method in scores if method not in unclear]
+    if not unclear:
         return "every method is clearly above it"
-    if len(above) < len(below):
-        return f"only {joined(above)} {_are(above)} clearly above it" if above else "no method is clearly above it"
-    return f"{joined(below)} {_are(below)} not clearly above it"
+    if not clear:
+        return "no method is clearly above it"
+    if len(clear) < len(unclear):
+        return f"only {joined(clear)} {_are(clear)} clearly above it"
+    return f"{joined(unclear)} {_are(unclear)} not clearly above it"
+
+
+def _strengths(table: polars.DataFrame, cells: list[Cell], data: str) -> Iterator[str]:
+    pairs = [
+        (method, name, *(scores_of_cell(table, cell, DISENTANGLEMENT).to_numpy() for cell in (other, own[1])))
+        for _, method in by_need()
+        if len(own := [cell for cell in cells_like(cells, method) if cell.data == data]) == 3
+        for name, other in (("weak", own[0]), ("strong", own[2]))
+    ]
+    if any(len(values) < FEW_SEEDS for *_, other, usually in pairs for values in (other, usually)):
+        return
+    p = holm([welch(other, usually, "greater") for *_, other, usually in pairs])
+    better = [(method, name) for (method, name, *_), corrected in zip(pairs, p, strict=True) if corrected <= LEVEL]
+    parts = [
+        f"with the {which} setting for {joined(methods)}"
+        for which in ("weak", "strong")
+        if (methods := [method for method, name in better if name == which])
+    ]
+    if parts:
+        yield f"{data}. D is clearly higher than at the usual strength {', and '.join(parts)}."
+    else:
+        yield f"{data}. No method has a clearly higher D at another strength."
 
 
 def _are(methods: Sequence[str]) -> str:

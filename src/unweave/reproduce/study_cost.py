@@ -37,7 +37,8 @@ def training_seconds(plan: Plan, *, few: int = FEW, more: int = MORE) -> dict[st
 
 def seconds_of_a_step(config: Mapping[str, Any], folder: Path, few: int, more: int) -> float:
     """Return the CPU time of a training step, from the difference between runs of `few` and of `more` steps."""
-    _seconds(config, 1, folder / "first")  # what is built once in a process, such as a data set, would count in one run
+    # The first run also builds what later ones share, such as the data set, so it is not one of the two.
+    _seconds(config, 1, folder / "first")
     short, longer = (_seconds(config, steps, folder / str(steps)) for steps in (few, more))
     return max(longer - short, 0.0) / (more - few)
 
