@@ -93,16 +93,16 @@ def beside_floor(scores: Mapping[str, np.ndarray], floor: np.ndarray) -> str:
 
 
 def _strengths(table: polars.DataFrame, cells: list[Cell], data: str) -> Iterator[str]:
-    pairs = [
-        (method, name, *(scores_of_cell(table, cell, DISENTANGLEMENT).to_numpy() for cell in (other, own[1])))
-        for _, method in by_need()
-        if len(own := [cell for cell in cells_like(cells, method) if cell.data == data]) == 3
-        for name, other in (("weak", own[0]), ("strong", own[2]))
-    ]
-    if any(len(values) < FEW_SEEDS for *_, other, usually in pairs for values in (other, usually)):
+    compared: dict[tuple[str, str], tuple[np.ndarray, np.ndarray]] = {}
+    for _, method in by_need():
+        own = [cell for cell in cells_like(cells, method) if cell.data == data]
+        if len(own) == 3:
+            weak, usually, strong = (scores_of_cell(table, cell, DISENTANGLEMENT).to_numpy() for cell in own)
+            compared[method, "weak"], compared[method, "strong"] = (weak, usually), (strong, usually)
+    if any(len(other) < FEW_SEEDS for other, _ in compared.values()):
         return
-    p = holm([welch(other, usually, "greater") for *_, other, usually in pairs])
-    better = [(method, name) for (method, name, *_), corrected in zip(pairs, p, strict=True) if corrected <= LEVEL]
+    p = holm([welch(other, usually, "greater") for other, usually in compared.values()])
+    better = [key for key, corrected in zip(compared, p, strict=True) if corrected <= LEVEL]
     parts = [
         f"with the {which} setting for {joined(methods)}"
         for which in ("weak", "strong")
