@@ -182,16 +182,12 @@ def test_the_prose_of_metrics_is_plain(page):
     assert UNUSUAL.search(page.read_text()) is None
 
 
-WRITTEN_BY_SCRIPTS = ("docs/reproduce", "docs/results", "docs/documents/scale.md")
-"""Pages with long lines that scripts write: lists of scores, which change with the results."""
 LONG_BY_NATURE = ("|", "    ", "![", ">", "$$")
 """How lines begin that may be long: tables, code, pictures, printed sentences, formulas."""
 
 
 @pytest.mark.parametrize("page", [*sorted(TOP.glob("*.md")), *PAGES[1:]], ids=lambda page: str(page.relative_to(TOP)))
 def test_lines_of_prose_are_short(page):
-    if str(page.relative_to(TOP)).startswith(WRITTEN_BY_SCRIPTS):
-        return
     text = re.sub(r"^```.*?^```|^\$\$.*?\$\$$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
     prose = [line for line in text.splitlines() if not line.startswith(LONG_BY_NATURE)]
     assert [line for line in prose if len(line) > LONGEST] == []

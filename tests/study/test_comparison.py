@@ -362,6 +362,14 @@ def test_a_larger_net_and_longer_training_separate_more_as_the_page_says():
         assert max(here(method.lower().replace("β", "beta"), "dci-disentanglement")) < 0.25
 
 
+def test_pairs_alone_do_not_give_a_higher_score_as_the_page_says():
+    scores = comparison_findings.scores_at(
+        comparison.read(), cells_of(comparison.plan_of()), "rooms3d", comparison_findings.SCORES["D"]
+    )
+    pairs = [*methods_with("pairs"), *methods_with("pairs, known")]
+    assert [name for name in pairs if scores[name].mean() > scores["beta-vae"].mean()] == ["slow-vae"]
+
+
 def test_without_supervision_two_data_sets_have_low_scores():
     cells, table = cells_of(comparison.plan_of()), comparison.read()
     for data in ("shapes2d", "xyobject"):
